@@ -499,7 +499,8 @@ uint32_t weft_locks_holder(const struct weft_locks *locks, size_t at)
         return object->is_untold ? WEFT_ID_NONE : object->thread_id;
     for (size_t i = at; i-- > 0 && is_one_object(&locks->ops, i, at);) {
         const struct weft_lock_op *other = &locks->ops.items[i];
-        const bool has_it = other->end_ns >= op->got_ns;
+        const bool has_it = other->end_ns > op->got_ns ||
+                            (other->end_ns == op->got_ns && other->flags & WEFT_LOCK_NO_RELEASE);
         if (other->flags & WEFT_LOCK_FAILED || (other->flags & op->flags & WEFT_LOCK_SHARED))
             continue;
         if (has_it && other->thread_id != op->thread_id)

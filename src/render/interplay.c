@@ -249,9 +249,9 @@ static const struct weft_column wait_columns[] = {
     { "failed", NULL, WEFT_CELL_BOOL },
     { "timed", NULL, WEFT_CELL_BOOL },
     { "lossy", NULL, WEFT_CELL_BOOL },
-    { "open", "open", WEFT_CELL_BOOL },
+    { "open", NULL, WEFT_CELL_BOOL },
     { "holder_tid", NULL, WEFT_CELL_ID },
-    { "holder", "held by", WEFT_CELL_TEXT },
+    { "holder", NULL, WEFT_CELL_TEXT },
 };
 
 static const struct weft_column loss_columns[] = {
