@@ -178,8 +178,8 @@ static int by_threads(const void *a, const void *b, void *context)
     const struct weft_wait *x = wait_at(job, a), *y = wait_at(job, b);
     if (x->waiter_id != y->waiter_id)
         return order(x->waiter_id, y->waiter_id);
-    if (x->releaser_id != y->releaser_id)
-        return order(x->releaser_id, y->releaser_id);
+    if (weft_wait_blocker(x) != weft_wait_blocker(y))
+        return order(weft_wait_blocker(x), weft_wait_blocker(y));
     return x->object != y->object
                ? order(x->object, y->object)
                : order(((const struct entry *)a)->wait, ((const struct entry *)b)->wait);
@@ -240,7 +240,7 @@ static enum weft_code add_cell(struct job *job, size_t from, size_t to, struct w
     if (!cell)
         return no_memory(err);
     *cell = (struct weft_interplay_cell){ .waiter_id = first->waiter_id,
-                                          .releaser_id = first->releaser_id };
+                                          .releaser_id = weft_wait_blocker(first) };
     for (size_t i = from; i < to; i++) {
         const struct entry *entry = &job->entries.items[i];
         const struct weft_wait *wait = wait_at(job, entry);
@@ -274,7 +274,8 @@ static enum weft_code sum_cells(struct job *job, struct weft_err *err)
         const struct weft_wait *first = wait_at(job, &items[from]);
         for (to = from + 1; to < job->entries.n; to++) {
             const struct weft_wait *wait = wait_at(job, &items[to]);
-            if (wait->waiter_id != first->waiter_id || wait->releaser_id != first->releaser_id)
+            if (wait->waiter_id != first->waiter_id ||
+                weft_wait_blocker(wait) != weft_wait_blocker(first))
                 break;
         }
         code = add_cell(job, from, to, err);

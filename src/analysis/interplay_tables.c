@@ -168,6 +168,7 @@ bool weft_interplay_row(struct weft_interplay_names *names, const struct weft_wa
         .longest_ns = wait_ns,
         .waiter_id = wait->waiter_id,
         .releaser_id = wait->releaser_id,
+        .holder_id = wait->holder_id,
         .wait_depth = wait->wait_depth,
         .release_depth = wait->release_depth,
         .n_objects = 1,

@@ -3,6 +3,7 @@
 
 #include "analysis/kept_threads.h"
 #include "analysis/locks_context.h"
+#include "analysis/locks_open.h"
 #include "analysis/locks_rows.h"
 #include "base/room.h"
 #include "model/graph_trace.h"
@@ -38,6 +39,7 @@ struct job {
     struct weft_locks_contexts contexts;
     struct weft_locks_orders orders;
     struct weft_locks_convoys convoys;
+    struct weft_locks_opens opens;
     struct {
         struct weft_locks_blame *items;
         size_t n, cap;
@@ -162,12 +164,14 @@ static enum weft_code count_op(struct job *job, size_t at, struct weft_err *err)
     struct weft_locks_row *row = &job->rows[op->object];
     const bool is_contended = weft_locks_is_contended(job->locks, at);
     const uint64_t hold_ns = op->end_ns - op->got_ns;
+    const bool is_open = op->flags & WEFT_LOCK_OPEN;
     enum weft_code code = WEFT_OK;
     job->op = at;
     if (job->last_seen[op->thread_id] != (uint64_t)op->object + 1)
         row->threads++;
     job->last_seen[op->thread_id] = (uint64_t)op->object + 1;
-    row->failed += (op->flags & WEFT_LOCK_FAILED) != 0;
+    row->open += is_open;
+    row->failed += op->flags & WEFT_LOCK_FAILED && !is_open;
     row->acquisitions += !(op->flags & WEFT_LOCK_FAILED);
     row->partial += (op->flags & (WEFT_LOCK_PARTIAL | WEFT_LOCK_NO_RELEASE)) != 0;
     row->hold_ns += hold_ns;
@@ -175,6 +179,8 @@ static enum weft_code count_op(struct job *job, size_t at, struct weft_err *err)
         row->longest_hold_ns = hold_ns;
     if (is_contended)
         code = count_wait(job, op, row, err);
+    if (is_open && code == WEFT_OK)
+        code = weft_locks_open_add(&job->opens, job->locks, at, err);
     const struct weft_locks_site site = {
         .lock = op->object,
         .name = weft_locks_site(job->locks, op->site),
@@ -345,6 +351,8 @@ static bool copy_names(struct weft_arena *arena, struct weft_locks_table *table)
         COPY(table->sites[i].name)
     for (size_t i = 0; i < table->n_contexts; i++)
         COPY(table->contexts[i].name)
+    for (size_t i = 0; i < table->n_opens; i++)
+        COPY(table->opens[i].function)
 #undef COPY
     return is_good;
 }
@@ -355,7 +363,7 @@ static size_t sort_rows(struct job *job, uint32_t *order, uint32_t *place)
     const size_t n_objects = weft_locks_n_objects(job->locks);
     size_t n = 0;
     for (uint32_t object = 0; object < n_objects; object++)
-        if (job->rows[object].acquisitions || job->rows[object].failed)
+        if (job->rows[object].acquisitions || job->rows[object].failed || job->rows[object].open)
             order[n++] = object;
     weft_room_sort_r(order, n, sizeof *order, by_wait, job->rows);
     for (size_t i = 0; i < n; i++)
@@ -375,13 +383,13 @@ static void drop_orders(struct job *job)
     job->orders.n = n_kept;
 }
 
-static bool fill_table(struct job *job, uint32_t *order, uint32_t *place,
-                       struct weft_locks_table *table)
+static enum weft_code fill_table(struct job *job, uint32_t *order, uint32_t *place,
+                                 struct weft_locks_table *table, struct weft_err *err)
 {
     table->n_rows = sort_rows(job, order, place);
     table->rows = WEFT_ARENA_NEW(table->arena, table->n_rows, struct weft_locks_row);
     if (!table->rows)
-        return false;
+        return no_memory(err);
     for (size_t i = 0; i < table->n_rows; i++) {
         table->rows[i] = job->rows[order[i]];
         table->rows[i].object = *weft_locks_object(job->locks, order[i]);
@@ -395,12 +403,19 @@ static bool fill_table(struct job *job, uint32_t *order, uint32_t *place,
     weft_locks_contexts_finish(&job->contexts, place);
     weft_locks_orders_finish(&job->orders, place);
     weft_locks_convoys_finish(&job->convoys, place);
+    const enum weft_code code =
+        weft_locks_opens_finish(&job->opens, job->trace, job->locks, place,
+                                job->run->memory_bytes / SHARE, &table->n_deadlocks, err);
+    if (code != WEFT_OK)
+        return code;
 #define COPY(member)                                                                               \
     (table->n_##member = job->member.n,                                                            \
      weft_arena_copy_items(table->arena, &table->member, job->member.items, job->member.n,         \
                            sizeof *table->member))
     return COPY(sites) && COPY(pairs) && COPY(contexts) && COPY(orders) && COPY(convoys) &&
-           copy_names(table->arena, table);
+                   COPY(opens) && copy_names(table->arena, table)
+               ? WEFT_OK
+               : no_memory(err);
 #undef COPY
 }
 
@@ -421,16 +436,15 @@ static enum weft_code make_table(struct job *job, struct weft_locks_table **resu
                                             .unmatched = weft_locks_unmatched(job->locks),
                                             .has_others = job->n_ops > 0,
                                             .has_switches = weft_trace_has_switches(job->trace) };
-    const bool is_good = table && order && place && fill_table(job, order, place, table);
+    const enum weft_code code =
+        table && order && place ? fill_table(job, order, place, table, err) : no_memory(err);
     weft_room_free(order);
     weft_room_free(place);
-    if (!is_good) {
-        if (arena)
-            weft_arena_free(arena);
-        return no_memory(err);
-    }
-    *result = table;
-    return WEFT_OK;
+    if (code == WEFT_OK)
+        *result = table;
+    else if (arena)
+        weft_arena_free(arena);
+    return code;
 }
 
 static void job_fini(struct job *job)
@@ -445,6 +459,7 @@ static void job_fini(struct job *job)
     WEFT_ROOM_FINI(&job->contexts);
     WEFT_ROOM_FINI(&job->orders);
     WEFT_ROOM_FINI(&job->convoys);
+    WEFT_VEC_FINI(&job->opens);
     WEFT_ROOM_FINI(&job->blames);
     WEFT_ROOM_FINI(&job->waits);
     WEFT_ROOM_FINI(&job->having);

@@ -9,13 +9,13 @@ struct options {
 
 #define MEMBER(member) offsetof(struct options, member)
 static const char *const lists[] = { "locks",  "sites",   "blockers", "contexts",
-                                     "orders", "convoys", NULL };
+                                     "orders", "convoys", "open",     NULL };
 
 static const struct weft_option options[] = {
     WEFT_OPTION_WINDOW(MEMBER(from), MEMBER(to)),
     { 0, "lock", "LOCK", "only this lock, by its address (0x...) or its name", WEFT_OPTION_TEXT,
       MEMBER(lock), NULL },
-    { 0, "list", "locks|sites|blockers|contexts|orders|convoys",
+    { 0, "list", "locks|sites|blockers|contexts|orders|convoys|open",
       "which list is written as CSV (default: locks)", WEFT_OPTION_CHOICE, MEMBER(list), lists },
     { 'n', "limit", "N", "rows of each list, at most; 0: all (default: 12 as text, else all)",
       WEFT_OPTION_COUNT, MEMBER(limit), NULL },

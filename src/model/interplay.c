@@ -218,11 +218,9 @@ static enum weft_code make_room(struct weft_interplay *interplay, struct weft_er
     interplay->object_keys = weft_strtab_new();
     interplay->first_ns = weft_room_new(n_threads + 1, sizeof *interplay->first_ns);
     interplay->last_ns = weft_room_new(n_threads + 1, sizeof *interplay->last_ns);
-    interplay->process_ns = weft_room_new(n_threads + 1, sizeof *interplay->process_ns);
     interplay->uses = weft_room_new(n_functions + 1, sizeof *interplay->uses);
     if (!interplay->texts || !interplay->place_of || !interplay->node_of ||
-        !interplay->object_keys || !interplay->first_ns || !interplay->process_ns ||
-        !interplay->last_ns || !interplay->uses)
+        !interplay->object_keys || !interplay->first_ns || !interplay->last_ns || !interplay->uses)
         return no_memory(err);
     for (uint32_t id = 0; id < n_functions; id++)
         interplay->uses[id] =
@@ -419,7 +417,6 @@ void weft_interplay_close(struct weft_interplay *interplay)
     weft_room_free(interplay->hold_place);
     weft_room_free(interplay->first_ns);
     weft_room_free(interplay->last_ns);
-    weft_room_free(interplay->process_ns);
     weft_room_free(interplay->uses);
     weft_strtab_free(interplay->texts);
     weft_map_free(interplay->place_of);

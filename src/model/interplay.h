@@ -23,7 +23,9 @@
 struct weft_wait {
     uint64_t start_ns, end_ns, release_ns;
     uint32_t waiter_id, releaser_id;
-    uint32_t object;                  /* place in objects */
+    uint32_t holder_id; /* of an open wait: who has it at its end, or has to end; WEFT_ID_NONE: not
+                           known */
+    uint32_t object;    /* place in objects */
     uint32_t wait_site, release_site; /* place in sites, or WEFT_ID_NONE */
     uint32_t wait_depth, release_depth;
     uint32_t n_awaited; /* of which any or all: descriptors, threads; 0: not told, or one */
@@ -33,6 +35,12 @@ struct weft_wait {
     uint8_t flags;      /* enum weft_correspondence_flag */
     uint8_t unknown;    /* enum weft_unknown_reason, without releaser */
 };
+
+/* Whom the thread waits for: the one that ended the wait, or that had not when the trace ended. */
+static inline uint32_t weft_wait_blocker(const struct weft_wait *wait)
+{
+    return wait->releaser_id != WEFT_ID_NONE ? wait->releaser_id : wait->holder_id;
+}
 
 /* Input or output. */
 struct weft_io_call {
@@ -115,7 +123,6 @@ struct weft_interplay {
     } losses;             /* of which the trace says when */
     uint32_t *hold_place; /* by operation of `locks` that is held: where it was got, in places */
     uint8_t *is_wait;     /* by operation of `locks`: it is one of `waits` */
-    uint64_t *process_ns; /* by thread: when its process is last heard of */
     uint64_t *first_ns, *last_ns;   /* by thread: its life, and that of its twins */
     struct weft_blocking_use *uses; /* by function */
     uint64_t calls[WEFT_BLOCKING_KINDS];

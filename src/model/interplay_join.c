@@ -417,8 +417,8 @@ static uint8_t flags_of(const struct join *join, const struct weft_lock_op *op,
 {
     unsigned flags = 0;
     if (op->flags & WEFT_LOCK_FAILED)
-        flags |= op->got_ns >= join->interplay->last_ns[op->thread_id] ? WEFT_CORRESPONDENCE_CUT_END
-                                                                       : WEFT_CORRESPONDENCE_FAILED;
+        flags |=
+            op->flags & WEFT_LOCK_OPEN ? WEFT_CORRESPONDENCE_CUT_END : WEFT_CORRESPONDENCE_FAILED;
     else if (!weft_lock_is_held(object->kind) && object->kind != WEFT_LOCK_BARRIER &&
              weft_interplay_has_failed(join->interplay, op->thread_id, op->got_ns))
         flags |= WEFT_CORRESPONDENCE_FAILED;
@@ -449,6 +449,18 @@ static uint32_t place_of_site(struct join *join, uint32_t site)
                                 weft_locks_site(join->interplay->locks, site));
 }
 
+/* Of a wait that is open: whose hold, or life, it waits for the end of. */
+static uint32_t holder_of(const struct join *join, size_t at)
+{
+    const struct weft_lock_op *op = &join->ops[at];
+    const struct weft_lock_object *object = weft_locks_object(join->interplay->locks, op->object);
+    if (!(op->flags & WEFT_LOCK_OPEN))
+        return WEFT_ID_NONE;
+    return object->kind == WEFT_LOCK_JOIN && object->thread_id == WEFT_ID_NONE
+               ? thread_of_handle(join, op)
+               : weft_locks_holder(join->interplay->locks, at);
+}
+
 static enum weft_code add_wait(struct join *join, size_t at, struct weft_err *err)
 {
     struct weft_interplay *interplay = join->interplay;
@@ -470,6 +482,7 @@ static enum weft_code add_wait(struct join *join, size_t at, struct weft_err *er
         .release_ns = end.at_ns,
         .waiter_id = op->thread_id,
         .releaser_id = end.thread_id,
+        .holder_id = holder_of(join, at),
         .object = op->object,
         .wait_site = place_of_site(join, op->site),
         .release_site =
@@ -497,13 +510,8 @@ static bool is_late_join(const struct join *join, size_t at)
            join->interplay->last_ns[end.thread_id] + ENDING_NS < op->start_ns;
 }
 
-/* What is asked for and never had is waited for, though nobody was seen to have it. */
 static bool is_wait_op(const struct join *join, size_t at)
 {
-    const struct weft_lock_op *op = &join->ops[at];
-    if (op->flags & WEFT_LOCK_FAILED && op->got_ns > op->start_ns &&
-        op->got_ns >= join->interplay->last_ns[op->thread_id])
-        return true;
     return weft_locks_is_contended(join->interplay->locks, at) && !is_late_join(join, at);
 }
 
@@ -526,38 +534,8 @@ static void count_signals(struct join *join)
             join->interplay->objects.items[i].releases++; /* the end of a thread */
 }
 
-/* When processes are last heard of. */
-static bool find_processes(struct weft_interplay *interplay)
-{
-    const uint32_t n_threads = weft_trace_n_threads(interplay->trace);
-    struct weft_map *process_of = weft_map_new();
-    uint64_t *last_ns = weft_room_new((size_t)n_threads + 1, sizeof *last_ns);
-    bool is_good = process_of && last_ns;
-    for (unsigned pass = 0; pass < 2 && is_good; pass++)
-        for (uint32_t id = 0; id < n_threads && is_good; id++) {
-            const struct weft_model_thread *thread = weft_trace_thread(interplay->trace, id);
-            const uint64_t seen_ns =
-                thread->last_ns < interplay->to_ns ? thread->last_ns : interplay->to_ns;
-            const uint32_t place =
-                thread->info.pid
-                    ? weft_map_add(process_of,
-                                   (uint64_t)thread->info.host_id << 48 ^ thread->info.pid, NULL)
-                    : WEFT_MAP_NONE;
-            is_good = place != WEFT_MAP_NONE || thread->info.pid == 0;
-            if (place == WEFT_MAP_NONE)
-                interplay->process_ns[id] = seen_ns;
-            else if (pass == 0)
-                last_ns[place] = seen_ns > last_ns[place] ? seen_ns : last_ns[place];
-            else
-                interplay->process_ns[id] = last_ns[place];
-        }
-    weft_map_free(process_of);
-    weft_room_free(last_ns);
-    return is_good;
-}
-
 /* When a thread and its twins are first and last heard of. */
-static bool find_lives(struct weft_interplay *interplay)
+static void find_lives(struct weft_interplay *interplay)
 {
     const struct weft_twins *twins = weft_locks_twins(interplay->locks);
     for (uint32_t id = 0; id < twins->n_threads; id++)
@@ -572,7 +550,6 @@ static bool find_lives(struct weft_interplay *interplay)
         if (last_ns > interplay->last_ns[rep])
             interplay->last_ns[rep] = last_ns;
     }
-    return find_processes(interplay);
 }
 
 static int by_round(const void *a, const void *b, void *context)
@@ -625,8 +602,8 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, struct weft
                               ? WEFT_OK
                               : no_memory(err);
     if (code == WEFT_OK) {
-        code = find_lives(interplay) && find_endings(&join) ? read_handles(&join, err)
-                                                            : no_memory(err);
+        find_lives(interplay);
+        code = find_endings(&join) ? read_handles(&join, err) : no_memory(err);
     }
     if (code == WEFT_OK)
         code = match_signals(&join, err);

@@ -265,6 +265,7 @@ static enum weft_code take_sleep(struct weft_interplay *interplay, const struct 
         .release_ns = is_known ? sleep->wake_ns : 0,
         .waiter_id = thread_id,
         .releaser_id = is_known ? sleep->waker_id : WEFT_ID_NONE,
+        .holder_id = WEFT_ID_NONE,
         .object = object,
         .wait_site = site,
         .release_site =

@@ -4,12 +4,14 @@
  * that is asked about. Each thread keeps a tree of the paths that it was asked for; afterwards they
  * are put together in the order of threads, so that nothing depends on who was first.
  */
+#include "base/checked.h"
 #include "base/map.h"
 #include "base/room.h"
 #include "model/arguments.h"
 #include "model/events.h"
 #include "model/interplay_parts.h"
 #include "model/scan.h"
+#include "model/thread_ends.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -652,7 +654,8 @@ static uint32_t object_of(struct weft_interplay *interplay, uint64_t pid,
 /* Input and output, and waits for what is no lock. */
 static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t thread_id,
                                     const struct blocking *call, const struct thread *thread,
-                                    uint32_t node, struct weft_err *err)
+                                    uint32_t node, struct weft_thread_ends *ends,
+                                    struct weft_err *err)
 {
     const uint32_t *numbers = thread->numbers.items;
     const struct weft_blocking_use *use = &interplay->uses[call->function_id];
@@ -663,13 +666,14 @@ static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t t
                                        ? WEFT_STR("")
                                        : weft_strtab_get(thread->callers, call->caller);
     const uint32_t site = weft_interplay_place(interplay, node, caller);
-    /* A thread that waits when its process ends does not tell of its end. */
-    const uint64_t seen_ns = call->flags & WEFT_CALL_CUT_END &&
-                                     call->end_ns <= interplay->last_ns[rep] &&
-                                     call->start_ns >= interplay->last_ns[rep]
-                                 ? interplay->process_ns[thread_id]
-                                 : call->end_ns;
-    const uint64_t end_ns = seen_ns < interplay->to_ns ? seen_ns : interplay->to_ns;
+    uint64_t end_ns = call->end_ns;
+    if (call->flags & WEFT_CALL_CUT_END) {
+        const enum weft_code code = weft_thread_ends_find(ends, rep, call->start_ns, &end_ns, err);
+        if (code != WEFT_OK)
+            return code;
+        end_ns = weft_max_u64(end_ns, call->end_ns);
+    }
+    end_ns = weft_min_u64(end_ns, interplay->to_ns);
     const bool is_cut = call->flags & WEFT_CALL_CUT_END || call->end_ns > interplay->to_ns;
     const bool has_failed = !is_cut && weft_interplay_has_failed(interplay, rep, end_ns);
     if (object == WEFT_ID_NONE || site == WEFT_ID_NONE)
@@ -689,6 +693,7 @@ static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t t
         .end_ns = end_ns,
         .waiter_id = rep,
         .releaser_id = WEFT_ID_NONE,
+        .holder_id = WEFT_ID_NONE,
         .object = object,
         .wait_site = site,
         .release_site = WEFT_ID_NONE,
@@ -708,7 +713,8 @@ static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t t
     return WEFT_OK;
 }
 
-static enum weft_code take_thread(struct job *job, uint32_t thread_id, struct weft_err *err)
+static enum weft_code take_thread(struct job *job, uint32_t thread_id,
+                                  struct weft_thread_ends *ends, struct weft_err *err)
 {
     const struct thread *thread = &job->threads[thread_id];
     uint32_t *global = weft_room_new(thread->nodes.n + 1, sizeof *global);
@@ -718,7 +724,7 @@ static enum weft_code take_thread(struct job *job, uint32_t thread_id, struct we
         code = take_answers(job, thread_id, global, err);
     for (size_t i = 0; i < thread->blocking.n && code == WEFT_OK; i++)
         code = take_blocking(job->interplay, thread_id, &thread->blocking.items[i], thread,
-                             global[thread->blocking.items[i].node], err);
+                             global[thread->blocking.items[i].node], ends, err);
     for (unsigned kind = 0; kind < WEFT_BLOCKING_KINDS; kind++)
         job->interplay->calls[kind] += thread->calls[kind];
     weft_room_free(global);
@@ -752,13 +758,15 @@ enum weft_code weft_interplay_scan(struct weft_interplay *interplay, const struc
 {
     struct job job = { .interplay = interplay };
     const uint32_t n_threads = weft_trace_n_threads(interplay->trace);
+    struct weft_thread_ends ends =
+        weft_thread_ends_of(interplay->trace, weft_locks_twins(interplay->locks));
     enum weft_code code = prepare(&job, err);
     weft_progress_start(run->progress, "reading calls", "calls",
                         weft_scan_calls(interplay->trace, NULL, 0));
     if (code == WEFT_OK)
         code = weft_scan_threads(interplay->trace, NULL, 0, NULL, run, scan_thread, &job, err);
     for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++)
-        code = take_thread(&job, id, err);
+        code = take_thread(&job, id, &ends, err);
     if (code == WEFT_OK)
         finish(interplay);
     for (uint32_t id = 0; job.threads && id < n_threads; id++) {

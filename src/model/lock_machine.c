@@ -7,6 +7,7 @@
  */
 #include "model/lock_machine.h"
 
+#include "base/checked.h"
 #include "base/room.h"
 
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static enum weft_code emit(struct weft_lock_machine *machine, struct weft_lock_o
     if (!kept)
         return code == WEFT_OK ? no_memory(err) : code;
     op.end_ns = end_ns;
-    op.flags |= (uint8_t)flags;
+    op.flags |= (uint16_t)flags;
     *kept = op;
     return WEFT_OK;
 }
@@ -132,7 +133,7 @@ static struct weft_lock_op op_of(const struct weft_lock_machine *machine,
                                   .site = point->site,
                                   .release_site = WEFT_ID_NONE,
                                   .flags =
-                                      (uint8_t)(flags | (point->is_shared ? WEFT_LOCK_SHARED : 0)),
+                                      (uint16_t)(flags | (point->is_shared ? WEFT_LOCK_SHARED : 0)),
                                   .source = point->source };
 }
 
@@ -239,6 +240,7 @@ static enum weft_code on_released(struct weft_lock_machine *machine,
                                   const struct weft_lock_point *point, struct weft_err *err)
 {
     struct held *held = find_held(machine, point->object);
+    machine->has_pending &= point->source != machine->pending.source; /* its end was lost */
     if (point->source == WEFT_LOCK_BY_EVENTS && forget_released(machine, point->object))
         return WEFT_OK;
     if (!held) {
@@ -291,7 +293,7 @@ static enum weft_code take_again(struct weft_lock_machine *machine, uint64_t at_
         return WEFT_OK;
     machine->has_given = false;
     op.start_ns = at_ns;
-    op.flags = (uint8_t)((op.flags & WEFT_LOCK_SHARED) | WEFT_LOCK_REACQUIRED);
+    op.flags = (uint16_t)((op.flags & WEFT_LOCK_SHARED) | WEFT_LOCK_REACQUIRED);
     return hold(machine, op, at_ns, true, err);
 }
 
@@ -406,30 +408,36 @@ static void begin(struct weft_lock_machine *machine, uint32_t thread_id)
 }
 
 /* What is open is held, or waited for, until the thread's end. */
-static enum weft_code finish(struct weft_lock_machine *machine, uint64_t last_ns,
-                             uint64_t process_ns, struct weft_err *err)
+static enum weft_code finish(struct weft_lock_machine *machine, struct weft_thread_ends *ends,
+                             uint64_t to_ns, struct weft_err *err)
 {
+    uint64_t since_ns = 0, end_ns = 0;
     enum weft_code code = WEFT_OK;
-    for (size_t i = 0; i < machine->held.n && code == WEFT_OK; i++) {
-        const struct weft_lock_op *op = &machine->held.items[i].op;
-        code = emit(machine, *op, last_ns > op->got_ns ? last_ns : op->got_ns, WEFT_LOCK_NO_RELEASE,
-                    err);
-    }
+    for (size_t i = 0; i < machine->held.n; i++)
+        since_ns = weft_max_u64(since_ns, machine->held.items[i].op.got_ns);
+    if (machine->has_pending)
+        since_ns = weft_max_u64(since_ns, machine->pending.start_ns);
+    if (machine->has_sleep)
+        since_ns = weft_max_u64(since_ns, machine->sleep.start_ns);
+    if (machine->held.n || machine->has_pending || machine->has_sleep)
+        code = weft_thread_ends_find(ends, machine->thread_id, since_ns, &end_ns, err);
+    end_ns = weft_max_u64(weft_min_u64(end_ns, to_ns), since_ns);
+    for (size_t i = 0; i < machine->held.n && code == WEFT_OK; i++)
+        code = emit(machine, machine->held.items[i].op, end_ns, WEFT_LOCK_NO_RELEASE, err);
     for (unsigned i = 0; i < 2 && code == WEFT_OK; i++) {
         struct weft_lock_op op = i ? machine->sleep : machine->pending;
         if (!(i ? machine->has_sleep : machine->has_pending))
             continue;
-        op.got_ns = last_ns > op.start_ns      ? last_ns
-                    : process_ns > op.start_ns ? process_ns
-                                               : op.start_ns;
-        code = emit(machine, op, op.got_ns, WEFT_LOCK_FAILED, err);
+        op.got_ns = end_ns;
+        code = emit(machine, op, end_ns, WEFT_LOCK_FAILED | WEFT_LOCK_OPEN, err);
     }
     return code;
 }
 
 enum weft_code weft_lock_machine_run(struct weft_lock_machine *machine, uint32_t thread_id,
-                                     const struct weft_lock_points *points, uint64_t last_ns,
-                                     uint64_t process_ns, struct weft_err *err)
+                                     const struct weft_lock_points *points,
+                                     struct weft_thread_ends *ends, uint64_t to_ns,
+                                     struct weft_err *err)
 {
     typedef enum weft_code (*on_fn)(struct weft_lock_machine *, const struct weft_lock_point *,
                                     struct weft_err *);
@@ -443,5 +451,5 @@ enum weft_code weft_lock_machine_run(struct weft_lock_machine *machine, uint32_t
     begin(machine, thread_id);
     for (size_t i = 0; i < points->n && code == WEFT_OK; i++)
         code = on[points->items[i].kind](machine, &points->items[i], err);
-    return code == WEFT_OK ? finish(machine, last_ns, process_ns, err) : code;
+    return code == WEFT_OK ? finish(machine, ends, to_ns, err) : code;
 }

@@ -7,6 +7,7 @@
 
 #include "model/lock_points.h"
 #include "model/locks.h"
+#include "model/thread_ends.h"
 
 struct weft_lock_ops {
     struct weft_lock_op *items;
@@ -26,12 +27,11 @@ struct weft_lock_machine *weft_lock_machine_new(const struct weft_lock_finder *f
                                                 struct weft_lock_signals *signals);
 void weft_lock_machine_free(struct weft_lock_machine *machine);
 
-/* The points of a thread, which was last heard of at `last_ns`, and its process at `process_ns`: a
- * thread that waits when its process ends does not tell of its end. */
+/* The points of a thread, before `to_ns`. What is open then lasts until the thread's end. */
 WEFT_CHECKED enum weft_code weft_lock_machine_run(struct weft_lock_machine *machine,
                                                   uint32_t thread_id,
                                                   const struct weft_lock_points *points,
-                                                  uint64_t last_ns, uint64_t process_ns,
+                                                  struct weft_thread_ends *ends, uint64_t to_ns,
                                                   struct weft_err *err);
 
 uint64_t weft_lock_machine_unmatched(const struct weft_lock_machine *machine);

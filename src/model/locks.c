@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/locks.h"
 
-#include "base/map.h"
 #include "base/order.h"
 #include "base/room.h"
 #include "model/lock_lives.h"
@@ -228,58 +227,24 @@ static uint64_t last_of(const struct weft_locks *locks, uint32_t thread_id, uint
     return last_ns < to_ns ? last_ns : to_ns;
 }
 
-/* By thread, until then: when its process is last heard of; 0 where none is told. The caller frees
- * it; NULL without memory. */
-static uint64_t *processes_last(const struct weft_locks *locks, uint64_t to_ns)
-{
-    const uint32_t n_threads = locks->twins.n_threads;
-    struct weft_map *process_of = weft_map_new();
-    uint64_t *latest_ns = weft_room_new((size_t)n_threads + 1, sizeof *latest_ns); /* by process */
-    uint64_t *last_ns = weft_room_new((size_t)n_threads + 1, sizeof *last_ns);
-    bool is_good = process_of && latest_ns && last_ns;
-    for (unsigned pass = 0; pass < 2; pass++)
-        for (uint32_t id = 0; id < n_threads && is_good; id++) {
-            const struct weft_model_thread *thread = weft_trace_thread(locks->trace, id);
-            const uint64_t here_ns = thread->last_ns < to_ns ? thread->last_ns : to_ns;
-            if (thread->info.pid == 0)
-                continue;
-            const uint32_t process = weft_map_add(
-                process_of, (uint64_t)thread->info.host_id << 48 ^ thread->info.pid, NULL);
-            is_good = process != WEFT_MAP_NONE;
-            if (is_good && pass == 0 && here_ns > latest_ns[process])
-                latest_ns[process] = here_ns;
-            else if (is_good && pass == 1)
-                last_ns[id] = latest_ns[process];
-        }
-    weft_map_free(process_of);
-    weft_room_free(latest_ns);
-    if (is_good)
-        return last_ns;
-    weft_room_free(last_ns);
-    return NULL;
-}
-
 static enum weft_code read_all(struct weft_locks *locks, uint64_t to_ns, struct weft_err *err)
 {
     struct weft_lock_points points = { 0 };
     struct weft_lock_machine *machine =
         weft_lock_machine_new(locks->finder, &locks->ops, &locks->signals);
-    uint64_t *process_ns = processes_last(locks, to_ns);
-    enum weft_code code = machine && process_ns ? WEFT_OK : no_memory(err);
+    struct weft_thread_ends ends = weft_thread_ends_of(locks->trace, &locks->twins);
+    enum weft_code code = machine ? WEFT_OK : no_memory(err);
     for (uint32_t id = 0; id < locks->twins.n_threads && code == WEFT_OK; id++) {
         if (locks->twins.first[id] != id)
             continue;
         code = weft_lock_finder_read(locks->finder, id, &points, err);
-        const uint64_t last_ns = last_of(locks, id, to_ns);
         if (code == WEFT_OK && points.n)
-            code = weft_lock_machine_run(machine, id, &points, last_ns,
-                                         process_ns[id] > last_ns ? process_ns[id] : last_ns, err);
+            code = weft_lock_machine_run(machine, id, &points, &ends, to_ns, err);
     }
     if (machine)
         locks->unmatched = weft_lock_machine_unmatched(machine);
     weft_lock_machine_free(machine);
     weft_lock_finder_finish(locks->finder);
-    weft_room_free(process_ns);
     WEFT_ROOM_FINI(&points);
     return code;
 }
@@ -491,7 +456,7 @@ struct weft_lock_end weft_locks_ended_by(const struct weft_locks *locks, size_t 
 {
     const struct weft_lock_op *op = &locks->ops.items[at];
     const struct weft_lock_object *object = weft_locks_object(locks, op->object);
-    if (object->is_untold || op->start_ns == op->got_ns)
+    if (object->is_untold || op->start_ns == op->got_ns || op->flags & WEFT_LOCK_OPEN)
         return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     switch ((enum weft_lock_kind)object->kind) {
     case WEFT_LOCK_MUTEX:
@@ -522,6 +487,30 @@ enum weft_code weft_locks_blockers(const struct weft_locks *locks, size_t at, we
     return see(context, end.thread_id, op->start_ns, end.at_ns, err);
 }
 
+uint32_t weft_locks_holder(const struct weft_locks *locks, size_t at)
+{
+    const struct weft_lock_op *op = &locks->ops.items[at];
+    const struct weft_lock_object *object = weft_locks_object(locks, op->object);
+    uint32_t own_id = WEFT_ID_NONE, last_id = WEFT_ID_NONE;
+    if (object->is_untold || !weft_lock_is_held(object->kind))
+        return object->is_untold ? WEFT_ID_NONE : object->thread_id;
+    for (size_t i = at; i-- > 0 && is_one_object(&locks->ops, i, at);) {
+        const struct weft_lock_op *other = &locks->ops.items[i];
+        const bool has_it = other->end_ns > op->got_ns ||
+                            (other->end_ns == op->got_ns && other->flags & WEFT_LOCK_NO_RELEASE);
+        if (other->flags & WEFT_LOCK_FAILED || (other->flags & op->flags & WEFT_LOCK_SHARED))
+            continue;
+        if (has_it && other->thread_id != op->thread_id)
+            return other->thread_id;
+        if (has_it && own_id == WEFT_ID_NONE)
+            own_id = other->thread_id;
+        if (last_id == WEFT_ID_NONE && other->flags & WEFT_LOCK_NO_RELEASE &&
+            !(other->flags & WEFT_LOCK_CLIPPED))
+            last_id = other->thread_id;
+    }
+    return own_id != WEFT_ID_NONE ? own_id : last_id;
+}
+
 bool weft_locks_is_contended(const struct weft_locks *locks, size_t at)
 {
     const struct weft_lock_op *op = &locks->ops.items[at];
@@ -529,6 +518,8 @@ bool weft_locks_is_contended(const struct weft_locks *locks, size_t at)
     bool has_any = false;
     if (op->got_ns == op->start_ns)
         return false;
+    if (op->flags & WEFT_LOCK_OPEN)
+        return true;
     if (object->kind == WEFT_LOCK_BARRIER && !object->is_untold && !(op->flags & WEFT_LOCK_SLEPT))
         return weft_locks_ended_by(locks, at).thread_id != WEFT_ID_NONE;
     if (!weft_lock_is_held(object->kind) || op->flags & WEFT_LOCK_SLEPT)

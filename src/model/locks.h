@@ -24,7 +24,7 @@ struct weft_lock_op {
     uint32_t object;
     uint32_t site;         /* for weft_locks_site; WEFT_ID_NONE: not known */
     uint32_t release_site; /* likewise: from where it was let go */
-    uint8_t flags;         /* enum weft_lock_flag */
+    uint16_t flags;        /* enum weft_lock_flag */
     uint8_t source;        /* enum weft_lock_source: who told of its begin */
 };
 
@@ -97,6 +97,10 @@ typedef enum weft_code (*weft_locks_see_fn)(void *context, uint32_t thread_id, u
 WEFT_CHECKED enum weft_code weft_locks_blockers(const struct weft_locks *locks, size_t op,
                                                 weft_locks_see_fn see, void *context,
                                                 struct weft_err *err);
+
+/* Who has the lock at got_ns, or had it last and never released it; of a join, the thread that has
+ * to end. The thread itself, if no other one has it. WEFT_ID_NONE: not known. */
+uint32_t weft_locks_holder(const struct weft_locks *locks, size_t op);
 
 /* Whether another thread made it wait. */
 bool weft_locks_is_contended(const struct weft_locks *locks, size_t op);

@@ -264,6 +264,9 @@ static const struct weft_column wait_columns[] = {
     { "failed", NULL, WEFT_CELL_BOOL },
     { "timed", NULL, WEFT_CELL_BOOL },
     { "lossy", NULL, WEFT_CELL_BOOL },
+    { "open", NULL, WEFT_CELL_BOOL },
+    { "holder_tid", NULL, WEFT_CELL_ID },
+    { "holder", NULL, WEFT_CELL_TEXT },
 };
 
 static const struct weft_column loss_columns[] = {
@@ -319,6 +322,8 @@ static void wait_row(const void *context, size_t index, struct weft_cell *cells)
     cells[20].number = (row->flags & WEFT_CORRESPONDENCE_FAILED) != 0;
     cells[21].number = (row->flags & WEFT_CORRESPONDENCE_TIMED) != 0;
     cells[22].number = (row->flags & WEFT_CORRESPONDENCE_LOSSY) != 0;
+    cells[23].number = cells[19].number;
+    weft_thread_cells(interplay->view, row->holder_id, cells + 24);
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */

@@ -65,6 +65,7 @@ static const struct weft_column lock_columns[] = {
     { "convoys", "convoys", WEFT_CELL_COUNT },
     { "longest_convoy", NULL, WEFT_CELL_COUNT },
     { "address", NULL, WEFT_CELL_TEXT },
+    { "open", NULL, WEFT_CELL_COUNT },
 };
 
 /* Others are waited for, but not held. */
@@ -99,6 +100,7 @@ static void lock_row(const void *context, size_t index, struct weft_cell *cells)
     cells[18] =
         (struct weft_cell){ .number = row->longest_convoy, .is_null = !is_held(&row->object) };
     cells[19] = weft_text_cell(weft_str_of(locks->addresses[index].text));
+    cells[20].number = row->open;
 }
 
 static const struct weft_column site_columns[] = {
@@ -211,6 +213,32 @@ static void convoy_row(const void *context, size_t index, struct weft_cell *cell
     cells[7].number = row->wait_ns;
 }
 
+static const struct weft_column open_columns[] = {
+    { "lock_id", "id", WEFT_CELL_ID },           { "lock", "lock", WEFT_CELL_TEXT },
+    { "kind", "kind", WEFT_CELL_TEXT },          { "waiter_tid", "tid", WEFT_CELL_ID },
+    { "waiter", "waiter", WEFT_CELL_TEXT },      { "function", "function", WEFT_CELL_TEXT },
+    { "start_ns", "since", WEFT_CELL_AT },       { "wait_ns", "waited", WEFT_CELL_NS },
+    { "holder_tid", "tid", WEFT_CELL_ID },       { "holder", "holder", WEFT_CELL_TEXT },
+    { "deadlock", "deadlock", WEFT_CELL_COUNT }, { "open", NULL, WEFT_CELL_BOOL },
+};
+
+static void open_row(const void *context, size_t index, struct weft_cell *cells)
+{
+    const struct locks *locks = context;
+    const struct weft_locks_open *row = &locks->table->opens[index];
+    lock_cells(locks, row->lock, cells);
+    cells[2].text = weft_str_of(weft_lock_kind_name(locks->table->rows[row->lock].object.kind));
+    weft_thread_cells(locks->view, row->waiter_id, cells + 3);
+    cells[5] = weft_text_cell(row->function);
+    cells[6].number = row->start_ns;
+    cells[7].number = row->wait_ns;
+    weft_thread_cells(locks->view, row->holder_id, cells + 8);
+    cells[10] = (struct weft_cell){ .number = row->deadlock,
+                                    .is_null = row->deadlock == 0,
+                                    .is_bad = row->deadlock != 0 };
+    cells[11].number = true;
+}
+
 /* ---- lists ----------------------------------------------------------------------------------- */
 
 static const struct weft_list lists[WEFT_LOCKS_LISTS] = {
@@ -225,6 +253,8 @@ static const struct weft_list lists[WEFT_LOCKS_LISTS] = {
                             WEFT_LIST_COLUMNS(order_columns), order_row },
     [WEFT_LOCKS_CONVOYS] = { "convoys", "convoys: each waited for the one before",
                              WEFT_LIST_COLUMNS(convoy_columns), convoy_row },
+    [WEFT_LOCKS_OPEN] = { "open", "open: still waiting at the end of the thread or the trace",
+                          WEFT_LIST_COLUMNS(open_columns), open_row },
 };
 
 /* ---- renderings ------------------------------------------------------------------------------ */
@@ -252,6 +282,29 @@ static void print_sources(const struct locks *locks)
                            weft_human_plural(locks->table->unmatched, "release").text);
 }
 
+/* "deadlock: 71 A waits for m1 held by 72 B, 72 B waits for m2 held by 71 A": a line a circle. */
+static void print_deadlocks(const struct locks *locks)
+{
+    const struct weft_locks_table *table = locks->table;
+    struct weft_output *out = locks->view->out;
+    for (size_t i = 0; i < table->n_opens && table->opens[i].deadlock; i++) {
+        const struct weft_locks_open *open = &table->opens[i];
+        const bool is_join = table->rows[open->lock].object.kind == WEFT_LOCK_JOIN;
+        struct weft_cell cells[4];
+        weft_thread_cells(locks->view, open->waiter_id, cells);
+        weft_thread_cells(locks->view, open->holder_id, cells + 2);
+        weft_output_printf(out, "%s%" PRIu64 " %.*s waits for ",
+                           open->order ? ", " : "deadlock: ", cells[0].number,
+                           (int)cells[1].text.n_bytes, cells[1].text.bytes);
+        if (!is_join)
+            weft_output_printf(out, "%s held by ", locks->labels[open->lock].text);
+        weft_output_printf(out, "%s%" PRIu64 " %.*s", is_join ? "the end of " : "", cells[2].number,
+                           (int)cells[3].text.n_bytes, cells[3].text.bytes);
+        if (i + 1 == table->n_opens || table->opens[i + 1].deadlock != open->deadlock)
+            weft_output_text(out, "\n");
+    }
+}
+
 static void print_text(const struct locks *locks, const struct weft_lists *all)
 {
     const struct weft_view *view = locks->view;
@@ -259,6 +312,7 @@ static void print_text(const struct locks *locks, const struct weft_lists *all)
     weft_output_printf(view->out, "  %s\n", weft_human_plural(locks->table->n_rows, "lock").text);
     print_sources(locks);
     weft_left_out_text(view, &locks->table->left_out);
+    print_deadlocks(locks);
     weft_lists_text(all, view);
 }
 
@@ -273,6 +327,7 @@ static void print_json(const struct locks *locks, const struct weft_lists *all)
     for (unsigned bit = 0; bit < WEFT_LOCK_N_SOURCES; bit++)
         weft_json_u64(json, weft_lock_source_name(bit), locks->table->operations[bit]);
     weft_json_u64(json, "unmatched_releases", locks->table->unmatched);
+    weft_json_u64(json, "deadlocks", locks->table->n_deadlocks);
     weft_json_bool(json, "has_kernel", locks->table->has_switches);
     weft_left_out_json(locks->view, &locks->table->left_out, json);
     weft_lists_json(all, json);
@@ -287,6 +342,7 @@ static void print(const struct locks *locks, const struct weft_locks_view *opts)
         [WEFT_LOCKS_LOCKS] = table->n_rows,     [WEFT_LOCKS_SITES] = table->n_sites,
         [WEFT_LOCKS_BLOCKERS] = table->n_pairs, [WEFT_LOCKS_CONTEXTS] = table->n_contexts,
         [WEFT_LOCKS_ORDERS] = table->n_orders,  [WEFT_LOCKS_CONVOYS] = table->n_convoys,
+        [WEFT_LOCKS_OPEN] = table->n_opens,
     };
     const struct weft_lists all = { .items = lists,
                                     .n_rows = n_rows,

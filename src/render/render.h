@@ -130,6 +130,7 @@ enum weft_locks_list {
     WEFT_LOCKS_CONTEXTS,
     WEFT_LOCKS_ORDERS,
     WEFT_LOCKS_CONVOYS,
+    WEFT_LOCKS_OPEN,
     WEFT_LOCKS_LISTS,
 };
 

@@ -130,6 +130,7 @@ struct weft_correspondence {
     uint64_t count, sum_ns, longest_ns;         /* waits in it; sum of their durations */
     uint32_t waiter_id;
     uint32_t releaser_id;             /* WEFT_ID_NONE: `unknown` says why */
+    uint32_t holder_id;               /* of an open wait, if known; else WEFT_ID_NONE */
     uint32_t object;                  /* place in objects */
     uint32_t wait_site, release_site; /* place in sites; release_site WEFT_ID_NONE without */
     uint32_t wait_depth;              /* of the call that waits; of a bundle: the least */

@@ -42,6 +42,7 @@ enum weft_lock_flag {
     WEFT_LOCK_REACQUIRED = 32, /* by the end of a wait for a condition */
     WEFT_LOCK_SLEPT = 64,      /* the kernel saw the wait */
     WEFT_LOCK_FAILED = 128,    /* it ended without the lock */
+    WEFT_LOCK_OPEN = 256, /* FAILED, too: still waited for when its thread or the trace ended */
 };
 
 /* Stable names: "mutex"; "events". */
@@ -66,6 +67,7 @@ struct weft_lock_object {
 struct weft_locks_row {
     struct weft_lock_object object;
     uint64_t acquisitions, contended, failed;
+    uint64_t open; /* of the contended ones: still waited for at the end of the thread or trace */
     uint64_t wait_ns, longest_wait_ns, p99_wait_ns; /* of contended ones */
     uint64_t longest_wait_at_ns;
     uint64_t hold_ns, longest_hold_ns; /* of locks that are held */
@@ -112,6 +114,17 @@ struct weft_locks_convoy {
     uint32_t threads;
 };
 
+/* A wait that had not ended when its thread or the trace did. */
+struct weft_locks_open {
+    uint32_t lock;
+    uint32_t waiter_id;
+    uint32_t holder_id; /* of the lock at that moment, or the thread that is joined; WEFT_ID_NONE */
+    uint32_t deadlock;  /* waits of one number wait for each other in a circle; 0: in none */
+    uint32_t order;     /* in the circle: the holder of each is the waiter of the next */
+    struct weft_str function; /* that asked for it; may be empty: not known */
+    uint64_t start_ns, wait_ns;
+};
+
 struct weft_locks_table {
     struct weft_arena *arena;
     uint64_t from_ns, to_ns;
@@ -127,6 +140,9 @@ struct weft_locks_table {
     size_t n_orders;
     struct weft_locks_convoy *convoys; /* longest first */
     size_t n_convoys;
+    struct weft_locks_open *opens; /* circles first, then the longest */
+    size_t n_opens;
+    uint32_t n_deadlocks;                     /* circles */
     uint64_t operations[WEFT_LOCK_N_SOURCES]; /* told by each source */
     uint64_t unmatched;                       /* releases of what nobody was seen to acquire */
     struct weft_left_out left_out;

@@ -510,6 +510,18 @@ static inline uint64_t end_of(const struct wait *wait, const struct weft_interpl
     return wait->end_ns;
 }
 
+/* Whom the thread waits for: who ended the wait, or holds the lock while it does not end. */
+static inline uint32_t blocker_of(const struct wait *wait)
+{
+    if (wait->is_over)
+        return wait->releaser;
+    for (size_t i = 0; i < world.n_holds && wait->object <= MUTEX_B; i++)
+        if (!world.holds[i].is_over && world.holds[i].object == wait->object &&
+            world.holds[i].life == wait->life && world.holds[i].thread != wait->thread)
+            return world.holds[i].thread;
+    return UINT32_MAX;
+}
+
 static inline bool is_waiting(const struct weft_interplay *interplay, unsigned thread,
                               unsigned object, unsigned life, uint64_t ns)
 {

@@ -111,7 +111,7 @@ static bool cells_same(const struct weft_interplay *interplay,
         uint64_t sum_ns = 0;
         for (size_t k = 0; k < world.n_waits; k++) {
             const struct wait *wait = &world.waits[k];
-            const uint32_t releaser = wait->is_over ? wait->releaser : WEFT_ID_NONE;
+            const uint32_t releaser = blocker_of(wait);
             for (uint64_t ns = table->from_ns; ns < table->to_ns; ns++)
                 sum_ns += wait->thread == cell->waiter_id && releaser == cell->releaser_id &&
                           ns >= wait->start_ns && ns < end_of(wait, interplay);

@@ -50,7 +50,7 @@ static void count_waits(uint64_t from_ns, uint64_t to_ns)
 
 static uint64_t hold_end(const struct hold *hold)
 {
-    return hold->is_over ? hold->end_ns : interplay->last_ns[hold->thread];
+    return hold->is_over ? hold->end_ns : world.told_ns;
 }
 
 /* The function of the program in which a thread is; PLACES: none. */

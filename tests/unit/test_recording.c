@@ -577,7 +577,7 @@ static void test_damage(void)
  * count; a function without a number, and a later piece about others, are as they were. */
 static void test_damaged_functions(void)
 {
-    static const char *const lines[] = { "E 38 @10\nE 40 @40\nM 38 @45\nend @50\n",
+    static const char *const lines[] = { "E 38 @10\nE 40 @40\nM 38 @45\nend @1000\n",
                                          "function 38  [] 0x40\nfunction 39  [] 0xc0\n",
                                          "function 40  [] 0x7fffffffffffffff\n",
                                          "note bad_record 2 thread 0 at", NULL };

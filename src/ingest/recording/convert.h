@@ -94,6 +94,7 @@ struct rec_convert {
     uint64_t target;  /* process id of the program that was recorded; 0: no single one */
     bool follows;     /* its children are of it, too */
     uint64_t zero_ns; /* CLOCK_MONOTONIC of time 0 */
+    uint64_t end_ns;  /* likewise, of the end of the recording */
     bool has_kernel;  /* there are its records */
     bool has_forks, has_irqs;
 };

@@ -143,6 +143,7 @@ static enum weft_code take_about(struct rec_convert *convert, struct about *abou
     take_number(about->lost_threads, &convert->n_lost_threads);
     take_number(about->target, &convert->target);
     convert->follows = strcmp(about->follows, "no") != 0;
+    convert->end_ns = about->end_ns;
     return WEFT_OK;
 }
 

@@ -170,6 +170,8 @@ static bool read_process(struct rec_spaces *spaces, uint32_t pid, struct weft_st
             process->parent = (uint32_t)number;
         else if (weft_str_equal(key, WEFT_STR("start_ns")))
             set_start(process, number);
+        else if (weft_str_equal(key, WEFT_STR("end_ns")))
+            process->end_ns = number;
         else if (weft_str_equal(key, WEFT_STR("namespace")))
             process->pid_namespace = (uint32_t)number;
     }

@@ -38,6 +38,7 @@ struct rec_process {
     uint32_t first_image, last_image, n_images;
     uint64_t start_ns;      /* of the program that it runs */
     uint64_t began_ns;      /* of the first one that it ran, or its fork; 0: not known */
+    uint64_t end_ns;        /* when the recorder saw that it had ended; 0: it did not */
     uint32_t pid_namespace; /* that its own numbers are of; 0: that of the recorder */
 };
 
