@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
  * libmicrohttpd reads requests and writes responses, one thread a connection; these threads only
- * wait (jobs.h). The library's own time-out counts while an answer is computed, so it is off, and
- * connections are watched here.
+ * wait (jobs.h). A connection gets to it when its first request is there (door.h). The library's
+ * own time-out counts while an answer is computed, so it is off, and connections are watched here:
+ * when all places are taken, one that is slow or asks nothing has to go for one that asks.
  */
 #include "serve/http.h"
 
 #include "base/clock.h"
 #include "render/json.h"
 #include "render/ui_bundle.h"
+#include "serve/door.h"
+#include "serve/lines.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <microhttpd.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,29 +27,19 @@
 
 enum {
     CONNECTIONS_MAX = 256,
-    BACKLOG = 128,
+    DAEMON_MAX = 4096, /* of the library, which stops for ever when it gets there */
+    BACKLOG = 4096,
     STACK_BYTES = 256 * 1024,
     REQUEST_BYTES = 32 * 1024, /* the request line and the headers of a request */
-};
-
-/* How long a connection may take to send a request, and to read an answer. */
-#define REQUEST_NS UINT64_C(20000000000)
-#define RESPONSE_NS UINT64_C(60000000000)
-
-/* A connection. */
-struct line {
-    struct line *next, **self; /* list */
-    int fd;
-    uint64_t deadline_ns; /* UINT64_MAX: its answer is computed */
 };
 
 struct weft_http {
     struct weft_serve_state *state;
     struct weft_token token;
     struct MHD_Daemon *daemon;
-    char hosts[3][32];    /* what a Host header may say */
-    pthread_mutex_t lock; /* guards the list and deadlines */
-    struct line *lines;
+    struct weft_door *door;
+    char hosts[3][32]; /* what a Host header may say */
+    struct weft_lines lines;
 };
 
 /* A request. */
@@ -101,6 +93,18 @@ static enum MHD_Result respond_static(struct MHD_Connection *connection, int sta
 static enum MHD_Result respond_empty(struct MHD_Connection *connection, int status)
 {
     return respond_static(connection, status, NULL, WEFT_STR(""));
+}
+
+/* Without a word, and then the connection ends. */
+static enum MHD_Result turn_away(struct MHD_Connection *connection, int status)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(0, (void *)(uintptr_t) "", MHD_RESPMEM_PERSISTENT);
+    if (response && !MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close")) {
+        MHD_destroy_response(response);
+        response = NULL;
+    }
+    return respond(connection, status, NULL, response);
 }
 
 /* {"error": {code, message}} */
@@ -273,17 +277,46 @@ static bool is_host_known(const struct weft_http *http, struct MHD_Connection *c
     return false;
 }
 
+/* Heads that two readers may understand in different ways: more than one host, a body that a
+ * request for something does not have, its length given twice. */
+struct doubts {
+    unsigned n_hosts, n_lengths;
+    bool has_coding, has_body;
+};
+
+static enum MHD_Result note_doubts(void *context, enum MHD_ValueKind kind, const char *key,
+                                   const char *value)
+{
+    struct doubts *doubts = context;
+    (void)kind;
+    doubts->n_hosts += strcasecmp(key, MHD_HTTP_HEADER_HOST) == 0;
+    doubts->has_coding |= strcasecmp(key, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0;
+    if (strcasecmp(key, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) {
+        doubts->n_lengths++;
+        doubts->has_body |= !value || strcmp(value, "0") != 0;
+    }
+    return MHD_YES;
+}
+
+static bool is_doubtful(struct MHD_Connection *connection)
+{
+    struct doubts doubts = { 0 };
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, note_doubts, &doubts);
+    return doubts.n_hosts > 1 || doubts.n_lengths > 1 || doubts.has_coding || doubts.has_body;
+}
+
 static enum MHD_Result answer(struct weft_http *http, struct MHD_Connection *connection,
-                              const struct request *request)
+                              struct weft_line *line, const struct request *request)
 {
     struct weft_target target;
     struct weft_err err = { 0 };
     if (!is_host_known(http, connection))
-        return respond_empty(connection, MHD_HTTP_FORBIDDEN);
+        return turn_away(connection, MHD_HTTP_FORBIDDEN);
     enum weft_code code =
         weft_target_split((struct weft_str){ request->target, request->n_bytes }, &target, &err);
     if (!weft_token_equals(&http->token, target.token))
-        return respond_empty(connection, MHD_HTTP_FORBIDDEN);
+        return turn_away(connection, MHD_HTTP_FORBIDDEN);
+    weft_lines_trust(&http->lines, line);
     if (request->is_too_long || code == WEFT_E_LIMIT) {
         err = (struct weft_err){ 0 };
         (void)weft_fail(&err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "expected a query of at most %d bytes",
@@ -295,72 +328,40 @@ static enum MHD_Result answer(struct weft_http *http, struct MHD_Connection *con
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
-static void set_deadline(struct weft_http *http, struct line *line, uint64_t in_ns)
-{
-    if (!line)
-        return;
-    pthread_mutex_lock(&http->lock);
-    line->deadline_ns = in_ns == UINT64_MAX ? UINT64_MAX : weft_clock_now_ns() + in_ns;
-    pthread_mutex_unlock(&http->lock);
-}
-
-static struct line *line_of(struct MHD_Connection *connection)
+static struct weft_line *line_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
 }
 
-static void connection_begins(struct weft_http *http, struct MHD_Connection *connection,
-                              void **context)
-{
-    struct line *line = calloc(1, sizeof *line);
-    *context = line;
-    if (!line)
-        return; /* unwatched */
-    line->fd = socket_of(connection);
-    line->deadline_ns = weft_clock_now_ns() + REQUEST_NS;
-    pthread_mutex_lock(&http->lock);
-    line->next = http->lines;
-    line->self = &http->lines;
-    if (line->next)
-        line->next->self = &line->next;
-    http->lines = line;
-    pthread_mutex_unlock(&http->lock);
-}
-
-/* Called before the socket is closed, so that its number is not yet another's. */
-static void connection_ends(struct weft_http *http, void **context)
-{
-    struct line *line = *context;
-    if (!line)
-        return;
-    pthread_mutex_lock(&http->lock);
-    *line->self = line->next;
-    if (line->next)
-        line->next->self = line->self;
-    pthread_mutex_unlock(&http->lock);
-    free(line);
-    *context = NULL;
-}
-
+/* The end is told before the socket is closed, so that its number is not yet another's. */
 static void on_connection(void *context, struct MHD_Connection *connection, void **line,
                           enum MHD_ConnectionNotificationCode code)
 {
-    if (code == MHD_CONNECTION_NOTIFY_STARTED)
-        connection_begins(context, connection, line);
-    else
-        connection_ends(context, line);
+    struct weft_http *http = context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        *line = weft_lines_begin(&http->lines, socket_of(connection));
+        return;
+    }
+    weft_lines_end(&http->lines, *line);
+    *line = NULL;
 }
 
 void weft_http_tidy(struct weft_http *http)
 {
-    const uint64_t now_ns = weft_clock_now_ns();
-    pthread_mutex_lock(&http->lock);
-    for (struct line *line = http->lines; line; line = line->next)
-        if (line->deadline_ns < now_ns)
-            (void)shutdown(line->fd, SHUT_RDWR); /* its thread sees that and closes it */
-    pthread_mutex_unlock(&http->lock);
+    weft_lines_tidy(&http->lines);
+}
+
+/* The library closes what it cannot serve. */
+static bool admit(void *context, int fd)
+{
+    struct weft_http *http = context;
+    const struct sockaddr_in address = { .sin_family = AF_INET };
+    if (!weft_lines_take(&http->lines, fd))
+        return false;
+    (void)MHD_add_connection(http->daemon, fd, (const struct sockaddr *)&address, sizeof address);
+    return true;
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -391,32 +392,30 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     (void)url;
     (void)version;
     (void)upload;
+    (void)upload_bytes; /* none: bodies are refused */
     if (!request)
         return MHD_NO;
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return request->is_begun ? MHD_NO : respond_empty(connection, MHD_HTTP_METHOD_NOT_ALLOWED);
     if (!request->is_begun) {
         request->is_begun = true; /* the library calls again when it has read all of it */
-        return MHD_YES;
+        return is_doubtful(connection) ? turn_away(connection, MHD_HTTP_BAD_REQUEST) : MHD_YES;
     }
-    if (*upload_bytes > 0) {
-        *upload_bytes = 0; /* a GET has nothing to say */
-        return MHD_YES;
-    }
-    struct line *line = line_of(connection);
-    set_deadline(http, line, UINT64_MAX);
-    enum MHD_Result result = answer(http, connection, request);
-    set_deadline(http, line, RESPONSE_NS);
+    struct weft_line *line = line_of(connection);
+    weft_lines_allow(&http->lines, line, WEFT_LINE_COMPUTING);
+    enum MHD_Result result = answer(http, connection, line, request);
+    weft_lines_allow(&http->lines, line, WEFT_LINE_RESPONSE_NS);
     return result;
 }
 
 static void on_completed(void *context, struct MHD_Connection *connection, void **request,
                          enum MHD_RequestTerminationCode code)
 {
+    struct weft_http *http = context;
     (void)code;
     free(*request);
     *request = NULL;
-    set_deadline(context, line_of(connection), REQUEST_NS);
+    weft_lines_allow(&http->lines, line_of(connection), WEFT_LINE_REQUEST_NS);
 }
 
 /* The library has nothing to say to people. */
@@ -443,7 +442,7 @@ enum weft_code weft_http_listen(uint16_t port, int *fd, uint16_t *bound, struct 
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
     socklen_t n_bytes = sizeof address;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (*fd < 0 || setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
         bind(*fd, (const struct sockaddr *)&address, sizeof address) != 0 ||
         listen(*fd, BACKLOG) != 0 || getsockname(*fd, (struct sockaddr *)&address, &n_bytes) != 0)
@@ -466,12 +465,12 @@ enum weft_code weft_http_start(struct weft_serve_state *state, const struct weft
     made->token = *token;
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
         snprintf(made->hosts[i], sizeof made->hosts[i], "%s:%" PRIu16, hosts[i], port);
-    pthread_mutex_init(&made->lock, NULL);
+    weft_lines_init(&made->lines, CONNECTIONS_MAX);
     made->daemon = MHD_start_daemon(
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
-            MHD_USE_ITC | MHD_USE_ERROR_LOG,
-        port, NULL, NULL, on_request, made, MHD_OPTION_EXTERNAL_LOGGER, on_message, NULL,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+            MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG,
+        0, NULL, NULL, on_request, made, MHD_OPTION_EXTERNAL_LOGGER, on_message, NULL,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT, (unsigned)DAEMON_MAX,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
         (size_t)STACK_BYTES, MHD_OPTION_URI_LOG_CALLBACK, on_target, made,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, made, MHD_OPTION_NOTIFY_COMPLETED,
@@ -481,6 +480,11 @@ enum weft_code weft_http_start(struct weft_serve_state *state, const struct weft
         weft_http_stop(made);
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "cannot start a server");
     }
+    const enum weft_code code = weft_door_open(fd, REQUEST_BYTES, admit, made, &made->door, err);
+    if (code != WEFT_OK) {
+        weft_http_stop(made);
+        return code;
+    }
     *http = made;
     return WEFT_OK;
 }
@@ -489,8 +493,9 @@ void weft_http_stop(struct weft_http *http)
 {
     if (!http)
         return;
+    weft_door_close(http->door);
     if (http->daemon)
         MHD_stop_daemon(http->daemon);
-    pthread_mutex_destroy(&http->lock);
+    weft_lines_fini(&http->lines);
     free(http);
 }

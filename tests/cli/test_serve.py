@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import signal
 import socket
 import stat
@@ -413,6 +414,95 @@ def get_at_last(server, path, seconds=20):
             time.sleep(0.05)
 
 
+def raw(server, text, seconds=5):
+    """All that is answered to these bytes, and whether the server ended the connection."""
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=seconds)
+    answer = b""
+    try:
+        connection.sendall(text)
+        while part := connection.recv(4096):
+            answer += part
+        return answer, True
+    except ConnectionError:
+        return answer, True
+    except OSError:
+        return answer, False
+    finally:
+        connection.close()
+
+
+def check_heads(server):
+    """What two readers may understand in different ways is refused, and ends the connection."""
+    host = f"Host: {server.host}\r\n".encode()
+    line = f"/{server.token}/api/traces HTTP/1.1\r\n".encode()
+    get = b"GET " + line
+    after = get + host + b"Connection: close\r\n\r\n"
+    answer, ended = raw(server, get + host + b"Content-Length: 0\r\nConnection: close\r\n\r\n")
+    ok(answer.startswith(b"HTTP/1.1 200") and ended, "a body of no bytes is none", answer[:100])
+    for name, text in {
+            "two hosts": get + host + host + b"\r\n",
+            "a second host of another site": get + host + b"hOST: evil.example\r\n\r\n",
+            "a body": get + host + b"Content-Length: 5\r\n\r\nhello",
+            "a body of HEAD": b"HEAD " + line + host + b"Content-Length: 5\r\n\r\nhello",
+            "a body in chunks": get + host + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "a body of another coding": get + host + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+            "length and chunks": get + host + b"Content-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "two lengths": get + host + b"Content-Length: 0\r\nContent-Length: 0\r\n\r\n",
+            "two different lengths": get + host + b"Content-Length: 0\r\nContent-Length: 5\r\n\r\nhello",
+            "a length with a sign": get + host + b"Content-Length: +0\r\n\r\n",
+            "lengths in one line": get + host + b"Content-Length: 0, 0\r\n\r\n",
+            "a negative length": get + host + b"Content-Length: -1\r\n\r\n"}.items():
+        answer, ended = raw(server, text + after)
+        ok(answer.startswith(b"HTTP/1.1 400") and b"HTTP/1.1 200" not in answer and ended, f"{name}: 400, and the end",
+           answer[:200])
+
+
+def loris(server, n, first):
+    """Connections that have sent a part of a request."""
+    held = []
+    for k in range(n):
+        try:
+            connection = socket.create_connection(("127.0.0.1", server.port), timeout=5)
+            connection.setblocking(False)
+            connection.send(first if k % 2 else first[:1])
+            held.append(connection)
+        except OSError:
+            pass
+    return held
+
+
+def check_slow_clients(server):
+    """A thousand clients who send little by little keep nobody out; nor do those who hold connections open."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    host = f"Host: {server.host}\r\n".encode()
+    for name, first in {"half a head": b"GET /x/ HTTP/1.1\r\n" + host,
+                        "all of a head": b"GET /x/ HTTP/1.1\r\n" + host + b"\r\n",
+                        "empty lines": b"\r\n\r\n\r\n",
+                        "a head and part of a body": b"GET /x/ HTTP/1.1\r\n" + host + b"Content-Length: 50\r\n\r\nab",
+                        "the token, and no next request":
+                            f"GET /{server.token}/api/traces HTTP/1.1\r\n".encode() + host + b"\r\n"}.items():
+        held = loris(server, 1000, first)
+        longest = 0
+        statuses = set()
+        for k in range(20):
+            for connection in held[k::20]:
+                try:
+                    connection.send(b"A")
+                except OSError:
+                    pass
+            begin = time.monotonic()
+            statuses.add(server.get("api/traces")[0].status)
+            longest = max(longest, time.monotonic() - begin)
+        ok(statuses == {200} and longest < 1 and len(held) > 900,
+           f"{len(held)} slow clients ({name}): answered within {longest * 1000:.0f} ms", (statuses, longest))
+        for connection in held:
+            connection.close()
+    begin = time.monotonic()
+    answer, ended = raw(server, b"GET / HTTP/1.1\r\nHost", 30)
+    ok(ended and answer == b"" and time.monotonic() - begin < 5, "half a head ends after some seconds",
+       time.monotonic() - begin)
+
+
 def check_connections(server):
     """More connections than there may be, silent ones among them; then bytes that are no HTTP."""
     idle = []
@@ -718,6 +808,8 @@ def main():
         check_refusals(server)
         check_queries(server)
         check_connections(server)
+        check_heads(server)
+        check_slow_clients(server)
         ok(server.end() == 0, "the server ends", server.process.stderr.read())
         check_together(trace)
         check_files(trace, folder)
