@@ -98,7 +98,7 @@ static void read_file(const uint8_t *data, size_t n_bytes)
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     for (int is_debug = 0; is_debug < 2 && weft_elf_file_open(path, &file); is_debug++) {
         struct weft_cfi_section section;
-        if (weft_cfi_section_open(&section, &file, is_debug, 1 << 20))
+        if (weft_cfi_section_open(&section, &file, is_debug))
             read_section(&section);
         weft_elf_file_close(&file);
     }
