@@ -79,14 +79,15 @@ bool weft_section_copy(const struct weft_section *section, uint64_t at, void *to
 
 size_t weft_section_held(const struct weft_section *section)
 {
-    return section->window_cap + (section->memory ? (size_t)section->n_bytes : 0);
+    return section->window_cap + (section->owns_memory ? (size_t)section->n_bytes : 0);
 }
 
 void weft_section_fini(struct weft_section *section)
 {
     if (section->owns_fd)
         (void)close(section->fd);
-    free((void *)(uintptr_t)section->memory);
+    if (section->owns_memory)
+        free((void *)(uintptr_t)section->memory);
     free(section->window);
     *section = (struct weft_section){ .fd = -1 };
 }
@@ -94,10 +95,11 @@ void weft_section_fini(struct weft_section *section)
 /* ---- unpacking ---------------------------------------------------------------------------------
  */
 
-/* What the inflated bytes of [off, off + n_bytes) of a file are, at the end of `to`. */
+/* From `at` in a section on to the end of a file. */
 struct unpacking {
-    int from, to;
-    uint64_t off, n_left, n_out, n_most;
+    const struct weft_section *from;
+    int to;
+    uint64_t at, n_out, n_most;
     uint8_t *packed, *plain; /* PACKED_BYTES each */
     z_stream stream;
 };
@@ -107,12 +109,11 @@ static bool unpack_step(struct unpacking *unpacking, bool *is_over)
 {
     z_stream *stream = &unpacking->stream;
     if (stream->avail_in == 0) {
-        const size_t n =
-            unpacking->n_left < PACKED_BYTES ? (size_t)unpacking->n_left : PACKED_BYTES;
-        if (n == 0 || !file_read(unpacking->from, unpacking->off, unpacking->packed, n))
+        const uint64_t n_left = unpacking->from->n_bytes - unpacking->at;
+        const size_t n = n_left < PACKED_BYTES ? (size_t)n_left : PACKED_BYTES;
+        if (n == 0 || !weft_section_copy(unpacking->from, unpacking->at, unpacking->packed, n))
             return false;
-        unpacking->off += n;
-        unpacking->n_left -= n;
+        unpacking->at += n;
         stream->next_in = unpacking->packed;
         stream->avail_in = (uInt)n;
     }
@@ -147,11 +148,7 @@ static bool inflate_all(struct unpacking *unpacking)
 static bool unpack(struct weft_section *section, size_t n_head, uint64_t n_plain)
 {
     const uint64_t n_packed = section->n_bytes - n_head;
-    struct unpacking unpacking = { .from = section->fd,
-                                   .to = -1,
-                                   .off = section->file_off + n_head,
-                                   .n_left = n_packed,
-                                   .n_most = n_plain };
+    struct unpacking unpacking = { .from = section, .to = -1, .at = n_head, .n_most = n_plain };
     if (n_plain == 0 || (n_plain > LEAST_MOST_BYTES && n_plain / MOST_TIMES > n_packed) ||
         weft_scratch_open(&unpacking.to, NULL) != WEFT_OK)
         return false;
@@ -163,6 +160,7 @@ static bool unpack(struct weft_section *section, size_t n_head, uint64_t n_plain
     section->owns_fd = true;
     section->file_off = 0;
     section->n_bytes = n_plain;
+    section->memory = NULL;
     return true;
 }
 
@@ -171,7 +169,7 @@ static bool unpack_elf(struct weft_section *section, bool is_64)
 {
     uint8_t head[sizeof(Elf64_Chdr)];
     const size_t n_head = is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
-    if (section->n_bytes < n_head || !file_read(section->fd, section->file_off, head, n_head))
+    if (section->n_bytes < n_head || !weft_section_copy(section, 0, head, n_head))
         return false;
     const uint64_t n_plain = is_64 ? weft_load_u64(head + 8) : weft_load_u32(head + 4);
     return weft_load_u32(head) == ELFCOMPRESS_ZLIB && unpack(section, n_head, n_plain);
@@ -180,8 +178,7 @@ static bool unpack_elf(struct weft_section *section, bool is_64)
 static bool unpack_gnu(struct weft_section *section)
 {
     uint8_t head[GNU_HEAD_BYTES];
-    return section->n_bytes >= sizeof head &&
-           file_read(section->fd, section->file_off, head, sizeof head) &&
+    return section->n_bytes >= sizeof head && weft_section_copy(section, 0, head, sizeof head) &&
            memcmp(head, "ZLIB", 4) == 0 &&
            unpack(section, sizeof head, __builtin_bswap64(weft_load_u64(head + 4)));
 }
@@ -223,6 +220,11 @@ bool weft_section_open(struct weft_section *section, const struct weft_elf_file 
                                       .file_off = header.sh_offset,
                                       .n_bytes = header.sh_size,
                                       .address = header.sh_addr };
+    if (file->bytes) {
+        if (header.sh_offset > file->n_bytes || header.sh_size > file->n_bytes - header.sh_offset)
+            return false;
+        section->memory = file->bytes + header.sh_offset;
+    }
     const bool is_good = is_plain ? !(header.sh_flags & SHF_COMPRESSED) ||
                                         unpack_elf(section, gelf_getclass(file->elf) == ELFCLASS64)
                                   : unpack_gnu(section);

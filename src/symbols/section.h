@@ -15,8 +15,9 @@ struct weft_section {
     bool owns_fd; /* it was unpacked */
     uint64_t file_off, n_bytes;
     uint64_t address;      /* where it is loaded */
-    const uint8_t *memory; /* all of it, owned; NULL: in the file */
-    uint8_t *window;       /* what was read last */
+    const uint8_t *memory; /* all of it; NULL: in the file */
+    bool owns_memory;
+    uint8_t *window; /* what was read last */
     uint64_t window_at;
     size_t window_n, window_cap;
     bool is_nomem; /* there was no memory for the window */

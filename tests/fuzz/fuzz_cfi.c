@@ -84,7 +84,7 @@ static void read_bytes(const uint8_t *data, size_t n_bytes, bool is_debug_frame)
     memcpy(memory, data, n_bytes);
     struct weft_cfi_section section = {
         .source = { .section_address = SECTION_ADDRESS, .is_debug_frame = is_debug_frame },
-        .bytes = { .fd = -1, .memory = memory, .n_bytes = n_bytes }
+        .bytes = { .fd = -1, .memory = memory, .owns_memory = true, .n_bytes = n_bytes }
     };
     read_section(&section);
 }

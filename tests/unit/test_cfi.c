@@ -92,7 +92,7 @@ static struct weft_cfi_section section_of(bool is_debug_frame)
     memcpy(bytes, made, n_made);
     return (struct weft_cfi_section){
         .source = { .section_address = ADDRESS, .is_debug_frame = is_debug_frame },
-        .bytes = { .fd = -1, .memory = bytes, .n_bytes = n_made },
+        .bytes = { .fd = -1, .memory = bytes, .owns_memory = true, .n_bytes = n_made },
     };
 }
 
