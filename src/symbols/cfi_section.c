@@ -7,11 +7,9 @@
 #include "base/vec.h"
 
 #include <dwarf.h>
-#include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     AHEAD_BYTES = 512,     /* read at once for an entry */
@@ -22,59 +20,10 @@ enum {
     PE_TABLE_SIGNED = DW_EH_PE_datarel | DW_EH_PE_sdata4,
 };
 
-/* ---- bytes ----------------------------------------------------------------------------------- */
-
 static bool file_read(int fd, uint64_t off, uint8_t *bytes, size_t n_bytes)
 {
-    while (n_bytes > 0) {
-        const ssize_t n = off <= INT64_MAX ? pread(fd, bytes, n_bytes, (off_t)off) : -1;
-        if (n < 0 && errno == EINTR && off <= INT64_MAX)
-            continue;
-        if (n <= 0)
-            return false;
-        bytes += n;
-        off += (uint64_t)n;
-        n_bytes -= (size_t)n;
-    }
-    return true;
-}
-
-/* `n_bytes` from `at` on, as far as there are so many; more may be read ahead. Valid until the next
- * call. A window is no larger than an entry may be. */
-static bool view(struct weft_cfi_bytes *bytes, uint64_t at, size_t n_bytes, size_t n_ahead,
-                 struct weft_cursor *cur)
-{
-    if (at > bytes->n_bytes)
-        return false;
-    const uint64_t n_left = bytes->n_bytes - at;
-    const size_t n_view = n_bytes < n_left ? n_bytes : (size_t)n_left;
-    if (bytes->memory) {
-        *cur = weft_cur_init(bytes->memory + at, n_view, at);
-        return true;
-    }
-    if (at < bytes->window_at || at - bytes->window_at > bytes->window_n ||
-        bytes->window_n - (at - bytes->window_at) < n_view) {
-        const size_t n_wanted = n_view > n_ahead ? n_view : n_ahead;
-        const size_t n_read = n_wanted < n_left ? n_wanted : (size_t)n_left;
-        bytes->window_n = 0;
-        if (!weft_vec_reserve(&bytes->window, &bytes->window_cap, n_read + 1, 1)) {
-            bytes->is_nomem = true;
-            return false;
-        }
-        if (!file_read(bytes->fd, bytes->file_off + at, bytes->window, n_read))
-            return false;
-        bytes->window_at = at;
-        bytes->window_n = n_read;
-    }
-    *cur = weft_cur_init(bytes->window + (at - bytes->window_at), n_view, at);
-    return true;
-}
-
-static void bytes_fini(struct weft_cfi_bytes *bytes)
-{
-    free((void *)(uintptr_t)bytes->memory);
-    free(bytes->window);
-    *bytes = (struct weft_cfi_bytes){ .fd = -1 };
+    const struct weft_section whole = { .fd = fd, .n_bytes = INT64_MAX };
+    return weft_section_copy(&whole, off, bytes, n_bytes);
 }
 
 /* ---- the linker's table ---------------------------------------------------------------------- */
@@ -96,9 +45,9 @@ static bool search_open(struct weft_cfi_search *search, const uint8_t *head, siz
                           &n_entries))
         return true; /* without a table */
     const uint64_t at = weft_cur_offset(&cur);
-    if (n_entries <= (search->bytes.n_bytes - at) / ENTRY_BYTES) {
-        search->bytes.file_off += at;
-        search->bytes.n_bytes = n_entries * ENTRY_BYTES;
+    if (n_entries <= (search->n_bytes - at) / ENTRY_BYTES) {
+        search->file_off += at;
+        search->n_bytes = n_entries * ENTRY_BYTES;
         search->base = address;
         search->n_entries = n_entries;
     }
@@ -115,11 +64,11 @@ static bool read_firsts(struct weft_cfi_search *search)
 {
     const uint64_t n = n_blocks(search);
     search->firsts = calloc((size_t)n + 1, sizeof *search->firsts);
-    search->bytes.is_nomem |= !search->firsts;
+    search->is_nomem |= !search->firsts;
     for (uint64_t k = 0; search->firsts && k < n; k++) {
         uint8_t bytes[4];
-        if (!file_read(search->bytes.fd, search->bytes.file_off + k * BLOCK_ENTRIES * ENTRY_BYTES,
-                       bytes, sizeof bytes))
+        if (!file_read(search->fd, search->file_off + k * BLOCK_ENTRIES * ENTRY_BYTES, bytes,
+                       sizeof bytes))
             return false;
         search->firsts[k] = (int32_t)weft_load_u32(bytes);
     }
@@ -137,10 +86,9 @@ static const uint8_t *block_of(struct weft_cfi_search *search, uint64_t block, s
     if (!search->blocks[slot])
         search->blocks[slot] = malloc(BLOCK_ENTRIES * ENTRY_BYTES);
     search->block_of[slot] = UINT64_MAX;
-    search->bytes.is_nomem |= !search->blocks[slot];
-    if (!search->blocks[slot] ||
-        !file_read(search->bytes.fd, search->bytes.file_off + first * ENTRY_BYTES,
-                   search->blocks[slot], *n_entries * ENTRY_BYTES))
+    search->is_nomem |= !search->blocks[slot];
+    if (!search->blocks[slot] || !file_read(search->fd, search->file_off + first * ENTRY_BYTES,
+                                            search->blocks[slot], *n_entries * ENTRY_BYTES))
         return NULL;
     search->block_of[slot] = block;
     return search->blocks[slot];
@@ -189,51 +137,6 @@ static void search_fini(struct weft_cfi_search *search)
 
 /* ---- finding the section --------------------------------------------------------------------- */
 
-static bool find_section(Elf *elf, const char *name, Elf_Scn **section, GElf_Shdr *header)
-{
-    size_t names;
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return false;
-    for (*section = NULL; (*section = elf_nextscn(elf, *section));) {
-        const char *own =
-            gelf_getshdr(*section, header) ? elf_strptr(elf, names, header->sh_name) : NULL;
-        if (own && strcmp(own, name) == 0)
-            return header->sh_type != SHT_NOBITS;
-    }
-    return false;
-}
-
-/* Debugging information may be packed. */
-static bool unpack(struct weft_cfi_section *section, Elf_Scn *from, size_t most_bytes)
-{
-    GElf_Chdr packed;
-    if (!gelf_getchdr(from, &packed) || packed.ch_size > most_bytes || elf_compress(from, 0, 0) < 0)
-        return false;
-    const Elf_Data *data = elf_getdata(from, NULL);
-    if (!data || !data->d_buf || data->d_size == 0 || data->d_size > most_bytes)
-        return false;
-    uint8_t *memory = malloc(data->d_size);
-    if (!memory)
-        return false;
-    memcpy(memory, data->d_buf, data->d_size);
-    section->bytes.memory = memory;
-    section->bytes.n_bytes = data->d_size;
-    return true;
-}
-
-static bool open_section(struct weft_cfi_section *section, const struct weft_elf_file *file,
-                         const char *name, size_t most_bytes)
-{
-    Elf_Scn *found;
-    GElf_Shdr header;
-    if (!find_section(file->elf, name, &found, &header))
-        return false;
-    section->source.section_address = header.sh_addr;
-    section->bytes.file_off = header.sh_offset;
-    section->bytes.n_bytes = header.sh_size;
-    return !(header.sh_flags & SHF_COMPRESSED) || unpack(section, found, most_bytes);
-}
-
 /* Where an address of a loaded part lies in the file, and how much follows. */
 static bool place_of(const struct weft_elf_file *file, uint64_t address, uint64_t *file_off,
                      uint64_t *n_bytes)
@@ -266,30 +169,33 @@ static void open_search(struct weft_cfi_section *section, const struct weft_elf_
     const size_t n_head = header.p_filesz < sizeof head ? (size_t)header.p_filesz : sizeof head;
     if (header.p_type != PT_GNU_EH_FRAME || !file_read(file->fd, header.p_offset, head, n_head))
         return;
-    section->search.bytes = (struct weft_cfi_bytes){ .fd = file->fd,
-                                                     .file_off = header.p_offset,
-                                                     .n_bytes = header.p_filesz };
+    section->search.fd = file->fd;
+    section->search.file_off = header.p_offset;
+    section->search.n_bytes = header.p_filesz;
     if (!search_open(&section->search, head, n_head, header.p_vaddr, &address))
         return;
-    if (!has_section && place_of(file, address, &section->bytes.file_off, &section->bytes.n_bytes))
-        section->source.section_address = address;
+    if (!has_section &&
+        place_of(file, address, &section->bytes.file_off, &section->bytes.n_bytes)) {
+        section->bytes.fd = file->fd;
+        section->bytes.address = address;
+    }
 }
 
 bool weft_cfi_section_open(struct weft_cfi_section *section, const struct weft_elf_file *file,
-                           bool is_debug_frame, size_t most_bytes)
+                           bool is_debug_frame)
 {
-    *section = (struct weft_cfi_section){ .source = { .is_debug_frame = is_debug_frame },
-                                          .bytes = { .fd = file->fd } };
+    *section = (struct weft_cfi_section){ .source = { .is_debug_frame = is_debug_frame } };
     GElf_Ehdr header;
     bool is_good = gelf_getehdr(file->elf, &header) && header.e_machine == EM_X86_64 &&
                    header.e_ident[EI_CLASS] == ELFCLASS64;
     if (is_good) {
         const bool has_section =
-            open_section(section, file, is_debug_frame ? ".debug_frame" : ".eh_frame", most_bytes);
+            weft_section_open(&section->bytes, file, is_debug_frame ? ".debug_frame" : ".eh_frame");
         if (!is_debug_frame)
             open_search(section, file, has_section);
         is_good = section->bytes.n_bytes > 0;
     }
+    section->source.section_address = section->bytes.address;
     if (!is_good)
         weft_cfi_section_fini(section);
     return is_good;
@@ -297,7 +203,7 @@ bool weft_cfi_section_open(struct weft_cfi_section *section, const struct weft_e
 
 void weft_cfi_section_fini(struct weft_cfi_section *section)
 {
-    bytes_fini(&section->bytes);
+    weft_section_fini(&section->bytes);
     search_fini(&section->search);
     WEFT_VEC_FINI(&section->index);
     *section = (struct weft_cfi_section){ .bytes = { .fd = -1 } };
@@ -309,26 +215,15 @@ void weft_cfi_section_fini(struct weft_cfi_section *section)
 static bool read_entry(struct weft_cfi_section *section, uint64_t offset, size_t n_ahead,
                        struct weft_cfi_entry *entry, struct weft_cursor *cur)
 {
-    if (!view(&section->bytes, offset, WEFT_CFI_HEADER, n_ahead, cur) ||
+    if (!weft_section_view(&section->bytes, offset, WEFT_CFI_HEADER, n_ahead, cur) ||
         !weft_cfi_entry(&section->source, *cur, offset, entry))
         return false;
     if (entry->is_end)
         return true;
     const uint64_t n_bytes = entry->next - offset;
     return n_bytes <= WEFT_CFI_MOST_ENTRY &&
-           view(&section->bytes, offset, (size_t)n_bytes, n_ahead, cur) &&
+           weft_section_view(&section->bytes, offset, (size_t)n_bytes, n_ahead, cur) &&
            weft_cur_left(cur) == n_bytes;
-}
-
-/* Copies bytes past the window, which stays with the entries. */
-static bool copy(const struct weft_cfi_bytes *bytes, uint64_t at, uint8_t *to, size_t n_bytes)
-{
-    if (at > bytes->n_bytes || n_bytes > bytes->n_bytes - at)
-        return false;
-    if (!bytes->memory)
-        return file_read(bytes->fd, bytes->file_off + at, to, n_bytes);
-    memcpy(to, bytes->memory + at, n_bytes);
-    return true;
 }
 
 /* The CIE of an entry; most entries share a few. Its bytes are kept. */
@@ -341,10 +236,10 @@ static const struct weft_cfi_cie *cie_at(struct weft_cfi_section *section, uint6
     const uint64_t n_left = offset < section->bytes.n_bytes ? section->bytes.n_bytes - offset : 0;
     const size_t n_head = n_left < WEFT_CFI_HEADER ? (size_t)n_left : WEFT_CFI_HEADER;
     section->has_cie = false;
-    if (!copy(&section->bytes, offset, bytes, n_head) ||
+    if (!weft_section_copy(&section->bytes, offset, bytes, n_head) ||
         !weft_cfi_entry(&section->source, weft_cur_init(bytes, n_head, offset), offset, &entry) ||
         entry.is_end || entry.next - offset > sizeof section->cie_bytes ||
-        !copy(&section->bytes, offset, bytes, (size_t)(entry.next - offset)))
+        !weft_section_copy(&section->bytes, offset, bytes, (size_t)(entry.next - offset)))
         return NULL;
     section->has_cie =
         weft_cfi_cie(&section->source, weft_cur_init(bytes, (size_t)(entry.next - offset), offset),
@@ -482,18 +377,15 @@ struct weft_cfi_function *weft_cfi_section_compile(struct weft_cfi_section *sect
 
 bool weft_cfi_section_nomem(struct weft_cfi_section *section)
 {
-    const bool is_nomem =
-        section->is_nomem || section->bytes.is_nomem || section->search.bytes.is_nomem;
-    section->is_nomem = section->bytes.is_nomem = section->search.bytes.is_nomem = false;
+    const bool is_nomem = section->is_nomem || section->bytes.is_nomem || section->search.is_nomem;
+    section->is_nomem = section->bytes.is_nomem = section->search.is_nomem = false;
     return is_nomem;
 }
 
 size_t weft_cfi_section_bytes(const struct weft_cfi_section *section)
 {
-    size_t n_bytes = sizeof *section + section->bytes.window_cap +
+    size_t n_bytes = sizeof *section + weft_section_held(&section->bytes) +
                      section->index.cap * sizeof *section->index.items;
-    if (section->bytes.memory)
-        n_bytes += (size_t)section->bytes.n_bytes;
     if (section->search.firsts)
         n_bytes += (size_t)n_blocks(&section->search) * sizeof *section->search.firsts;
     for (size_t k = 0; k < WEFT_CFI_BLOCKS; k++)

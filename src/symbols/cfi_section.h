@@ -8,29 +8,20 @@
 #define WEFT_SYMBOLS_CFI_SECTION_H
 
 #include "symbols/cfi.h"
-#include "symbols/elf_file.h"
+#include "symbols/section.h"
 
 /* Blocks of a table that are held; the longest CIE that is read. */
 enum { WEFT_CFI_BLOCKS = 8, WEFT_CFI_MOST_CIE = 4096 };
 
-/* Bytes of a file, or of memory where the file has them packed. */
-struct weft_cfi_bytes {
-    int fd; /* not owned */
-    uint64_t file_off, n_bytes;
-    const uint8_t *memory; /* owned; NULL: in the file */
-    uint8_t *window;       /* what was read last */
-    uint64_t window_at;
-    size_t window_n, window_cap;
-    bool is_nomem; /* there was no memory for the window */
-};
-
 /* The table of .eh_frame_hdr: (function, entry) as 32-bit distances from `base`, by function. */
 struct weft_cfi_search {
-    struct weft_cfi_bytes bytes;
+    int fd; /* not owned */
+    uint64_t file_off, n_bytes;
     uint64_t base, n_entries; /* 0: there is no such table */
     int32_t *firsts;          /* of each block */
     uint8_t *blocks[WEFT_CFI_BLOCKS];
     uint64_t block_of[WEFT_CFI_BLOCKS];
+    bool is_nomem;
 };
 
 struct weft_cfi_place {
@@ -39,7 +30,7 @@ struct weft_cfi_place {
 
 struct weft_cfi_section {
     struct weft_cfi_source source;
-    struct weft_cfi_bytes bytes;
+    struct weft_section bytes;
     struct weft_cfi_search search;
     struct {
         struct weft_cfi_place *items; /* by begin: in place of a table */
@@ -54,9 +45,9 @@ struct weft_cfi_section {
 };
 
 /* Finds .eh_frame, or .debug_frame, of a file that stays open as long as the section. False: there
- * is none, it is damaged, or it takes more than `most_bytes` to read it. */
+ * is none, or it is damaged. */
 bool weft_cfi_section_open(struct weft_cfi_section *section, const struct weft_elf_file *file,
-                           bool is_debug_frame, size_t most_bytes);
+                           bool is_debug_frame);
 void weft_cfi_section_fini(struct weft_cfi_section *section);
 
 /* Calls `see` for each entry of a function, in order of the file, until it returns false. False:

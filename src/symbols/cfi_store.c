@@ -116,10 +116,9 @@ void weft_cfi_store_free(struct weft_cfi_store *store)
 static struct weft_cfi_section *open_section(struct weft_cfi_store *store,
                                              const struct weft_elf_file *file, bool is_debug_frame)
 {
-    const size_t most_bytes = store->most_bytes / INDEX_SHARE;
     struct weft_cfi_section *section = malloc(sizeof *section);
     store->is_nomem |= !section;
-    if (section && weft_cfi_section_open(section, file, is_debug_frame, most_bytes))
+    if (section && weft_cfi_section_open(section, file, is_debug_frame))
         return section;
     free(section);
     return NULL;

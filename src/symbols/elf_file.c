@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/elf_file.h"
 
-#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,17 +40,56 @@ void weft_elf_file_close(struct weft_elf_file *file)
     *file = (struct weft_elf_file){ .fd = -1 };
 }
 
+/* The build id among notes. */
+static struct weft_str find_build_id(Elf_Data *notes)
+{
+    size_t name_at, id_at;
+    GElf_Nhdr note;
+    for (size_t at = 0, next;
+         notes && (next = gelf_getnote(notes, at, &note, &name_at, &id_at)) > 0; at = next) {
+        const char *bytes = notes->d_buf;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof "GNU" &&
+            memcmp(bytes + name_at, "GNU", sizeof "GNU") == 0)
+            return (struct weft_str){ bytes + id_at, note.n_descsz };
+    }
+    return WEFT_STR("");
+}
+
+/* Sections have the notes as well, but a program may be without headers of these. */
 struct weft_str weft_elf_file_build_id(const struct weft_elf_file *file)
 {
-    const void *bytes = NULL;
-    const ssize_t n_bytes = dwelf_elf_gnu_build_id(file->elf, &bytes);
-    return n_bytes > 0 ? (struct weft_str){ bytes, (size_t)n_bytes } : WEFT_STR("");
+    struct weft_str id = WEFT_STR("");
+    size_t n_headers = 0;
+    GElf_Phdr header;
+    (void)elf_getphdrnum(file->elf, &n_headers);
+    for (size_t k = 0; id.n_bytes == 0 && k < n_headers && k < WEFT_ELF_MOST_PARTS; k++)
+        if (gelf_getphdr(file->elf, (int)k, &header) && header.p_type == PT_NOTE)
+            id = find_build_id(
+                elf_getdata_rawchunk(file->elf, (int64_t)header.p_offset, header.p_filesz,
+                                     header.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR));
+    for (Elf_Scn *section = NULL; id.n_bytes == 0 && (section = elf_nextscn(file->elf, section));) {
+        GElf_Shdr about;
+        if (gelf_getshdr(section, &about) && about.sh_type == SHT_NOTE)
+            id = find_build_id(elf_getdata(section, NULL));
+    }
+    return id;
 }
 
 const char *weft_elf_file_debug_link(const struct weft_elf_file *file)
 {
-    GElf_Word checksum;
-    return dwelf_elf_gnu_debuglink(file->elf, &checksum);
+    size_t names;
+    if (elf_getshdrstrndx(file->elf, &names) != 0)
+        return NULL;
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section));) {
+        GElf_Shdr about;
+        const char *own =
+            gelf_getshdr(section, &about) ? elf_strptr(file->elf, names, about.sh_name) : NULL;
+        if (!own || strcmp(own, ".gnu_debuglink") != 0 || about.sh_type == SHT_NOBITS)
+            continue;
+        const Elf_Data *data = elf_getdata(section, NULL);
+        return data && data->d_buf && memchr(data->d_buf, 0, data->d_size) ? data->d_buf : NULL;
+    }
+    return NULL;
 }
 
 bool weft_elf_file_has_symbols(const struct weft_elf_file *file)

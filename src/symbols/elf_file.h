@@ -13,7 +13,9 @@
 
 struct weft_elf_file {
     Elf *elf;
-    int fd;
+    int fd;               /* -1: it is in memory */
+    const uint8_t *bytes; /* there, not owned */
+    uint64_t n_bytes;
 };
 
 /* False if there is no such file, it is no regular one, or no linked program or library. */

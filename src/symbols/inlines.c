@@ -1,20 +1,20 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Inlined functions: which unit, which function, and which scopes within it hold an address.
+ */
 #include "symbols/inlines.h"
 
 #include "base/vec.h"
-#include "symbols/elf_file.h"
+#include "symbols/dwarf.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <stdlib.h>
 
-/* Scopes within scopes, and ranges of one entry: beyond that it is damage. */
-enum { MOST_DEPTH = 128, MOST_RANGES = 1 << 16 };
+/* Scopes within scopes: beyond that it is damage. */
+enum { MOST_DEPTH = 128 };
 
 /* Instructions from `begin` to `end` belong to the entry at `off`. */
 struct range {
-    uint64_t begin, end;
-    Dwarf_Off off;
+    uint64_t begin, end, off;
 };
 
 struct ranges {
@@ -28,36 +28,35 @@ struct unit {
 };
 
 struct weft_inlines {
-    struct weft_elf_file file;
-    Dwarf *dwarf;
+    struct weft_dwarf *dwarf;
+    struct weft_strtab *names;
     struct ranges units; /* `off`: index in `read` */
-    struct {
-        struct unit *items;
-        size_t n, cap;
-    } read;
-    struct {
-        Dwarf_Off *items; /* of their entries */
-        size_t n, cap;
-    } unit_offs;
+    struct unit *read;   /* by unit */
 };
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-static bool add_ranges(struct ranges *ranges, Dwarf_Die *die, Dwarf_Off off)
+struct adding {
+    struct ranges *ranges;
+    uint64_t off;
+    bool is_nomem;
+};
+
+static bool add_range(void *context, uint64_t begin, uint64_t end)
 {
-    Dwarf_Addr base, begin, end;
-    ptrdiff_t at = 0;
-    for (unsigned k = 0; k < MOST_RANGES; k++) {
-        at = dwarf_ranges(die, at, &base, &begin, &end);
-        if (at <= 0)
-            break;
-        struct range *place = begin < end ? WEFT_VEC_PUSH(ranges) : NULL;
-        if (place)
-            *place = (struct range){ .begin = begin, .end = end, .off = off };
-        else if (begin < end)
-            return false;
-    }
-    return true;
+    struct adding *adding = context;
+    struct range *place = WEFT_VEC_PUSH(adding->ranges);
+    adding->is_nomem = !place;
+    if (place)
+        *place = (struct range){ .begin = begin, .end = end, .off = adding->off };
+    return place != NULL;
+}
+
+static bool add_ranges(struct ranges *ranges, const struct weft_dwarf_entry *entry, uint64_t off)
+{
+    struct adding adding = { .ranges = ranges, .off = off };
+    (void)weft_dwarf_ranges(entry, add_range, &adding);
+    return !adding.is_nomem;
 }
 
 static int compare_ranges(const void *a_void, const void *b_void)
@@ -94,23 +93,16 @@ static const struct range *find_range(const struct ranges *ranges, uint64_t addr
 
 static bool index_units(struct weft_inlines *inlines)
 {
-    Dwarf_Off off = 0;
-    Dwarf_Off next_off;
-    size_t n_header_bytes;
-    while (dwarf_nextcu(inlines->dwarf, off, &next_off, &n_header_bytes, NULL, NULL, NULL) == 0 &&
-           next_off > off) {
-        Dwarf_Die die;
-        Dwarf_Off *place = WEFT_VEC_PUSH(&inlines->unit_offs);
-        if (!place || !WEFT_VEC_PUSH(&inlines->read))
+    const size_t n_units = weft_dwarf_n_units(inlines->dwarf);
+    inlines->read = calloc(n_units, sizeof *inlines->read);
+    for (size_t k = 0; inlines->read && k < n_units; k++) {
+        struct weft_dwarf_entry entry;
+        if (weft_dwarf_unit_entry(inlines->dwarf, k, &entry) &&
+            !add_ranges(&inlines->units, &entry, k))
             return false;
-        *place = off + n_header_bytes;
-        if (dwarf_offdie(inlines->dwarf, *place, &die) &&
-            !add_ranges(&inlines->units, &die, inlines->unit_offs.n - 1))
-            return false;
-        off = next_off;
     }
     sort_ranges(&inlines->units);
-    return true;
+    return inlines->read != NULL;
 }
 
 struct weft_inlines *weft_inlines_open(const char *path)
@@ -118,9 +110,9 @@ struct weft_inlines *weft_inlines_open(const char *path)
     struct weft_inlines *inlines = calloc(1, sizeof *inlines);
     if (!inlines)
         return NULL;
-    if (weft_elf_file_open(path, &inlines->file))
-        inlines->dwarf = dwarf_begin_elf(inlines->file.elf, DWARF_C_READ, NULL);
-    if (inlines->dwarf && index_units(inlines) && inlines->units.n > 0)
+    inlines->names = weft_strtab_new();
+    inlines->dwarf = weft_dwarf_open(path);
+    if (inlines->names && inlines->dwarf && index_units(inlines) && inlines->units.n > 0)
         return inlines;
     weft_inlines_free(inlines);
     return NULL;
@@ -130,80 +122,85 @@ void weft_inlines_free(struct weft_inlines *inlines)
 {
     if (!inlines)
         return;
-    for (size_t k = 0; k < inlines->read.n; k++)
-        WEFT_VEC_FINI(&inlines->read.items[k].functions);
-    WEFT_VEC_FINI(&inlines->read);
+    const size_t n_units = inlines->read ? weft_dwarf_n_units(inlines->dwarf) : 0;
+    for (size_t k = 0; k < n_units; k++)
+        WEFT_VEC_FINI(&inlines->read[k].functions);
+    free(inlines->read);
     WEFT_VEC_FINI(&inlines->units);
-    WEFT_VEC_FINI(&inlines->unit_offs);
-    if (inlines->dwarf)
-        (void)dwarf_end(inlines->dwarf);
-    weft_elf_file_close(&inlines->file);
+    weft_strtab_free(inlines->names);
+    weft_dwarf_free(inlines->dwarf);
     free(inlines);
 }
 
-static int keep_function(Dwarf_Die *die, void *context)
+static void read_functions(struct weft_inlines *inlines, size_t index)
 {
-    struct unit *unit = context;
-    return add_ranges(&unit->functions, die, dwarf_dieoffset(die)) ? DWARF_CB_OK : DWARF_CB_ABORT;
+    struct unit *unit = &inlines->read[index];
+    struct weft_dwarf_entry entry;
+    bool has_entry = weft_dwarf_unit_entry(inlines->dwarf, index, &entry);
+    for (; has_entry; has_entry = weft_dwarf_follow(&entry))
+        if (entry.tag == DW_TAG_subprogram && !add_ranges(&unit->functions, &entry, entry.off))
+            break;
+    sort_ranges(&unit->functions);
+    unit->is_read = true;
 }
 
 /* The function whose instructions hold the address. */
-static bool find_function(struct weft_inlines *inlines, uint64_t address, Dwarf_Die *function)
+static bool find_function(struct weft_inlines *inlines, uint64_t address,
+                          struct weft_dwarf_entry *function)
 {
     const struct range *found = find_range(&inlines->units, address);
     if (!found)
         return false;
-    struct unit *unit = &inlines->read.items[found->off];
-    Dwarf_Die die;
-    if (!unit->is_read && dwarf_offdie(inlines->dwarf, inlines->unit_offs.items[found->off], &die))
-        (void)dwarf_getfuncs(&die, keep_function, unit, 0);
+    struct unit *unit = &inlines->read[found->off];
     if (!unit->is_read)
-        sort_ranges(&unit->functions);
-    unit->is_read = true;
+        read_functions(inlines, (size_t)found->off);
     found = find_range(&unit->functions, address);
-    return found && dwarf_offdie(inlines->dwarf, found->off, function);
+    return found && weft_dwarf_entry_at(inlines->dwarf, found->off, function);
 }
 
 /* ---- scopes ---------------------------------------------------------------------------------- */
 
 /* The part of `scope` that holds the address; false: none. */
-static bool inner_scope(Dwarf_Die *scope, uint64_t address, Dwarf_Die *inner)
+static bool inner_scope(const struct weft_dwarf_entry *scope, uint64_t address,
+                        struct weft_dwarf_entry *inner)
 {
-    if (dwarf_child(scope, inner) != 0)
-        return false;
-    do {
-        const int tag = dwarf_tag(inner);
-        if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
-            dwarf_haspc(inner, address) == 1)
+    bool has_inner = weft_dwarf_inner(scope, inner);
+    for (; has_inner; has_inner = weft_dwarf_beside(inner))
+        if ((inner->tag == DW_TAG_inlined_subroutine || inner->tag == DW_TAG_lexical_block) &&
+            weft_dwarf_holds(inner, address))
             return true;
-    } while (dwarf_siblingof(inner, inner) == 0);
     return false;
 }
 
-static const char *name_of(Dwarf_Die *die)
+/* A name that lives as long as the table; NULL without memory. */
+static const char *name_of(struct weft_inlines *inlines, const struct weft_dwarf_entry *entry)
 {
-    Dwarf_Attribute attribute;
-    const char *name = NULL;
-    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute))
-        name = dwarf_formstring(&attribute);
-    if (!name)
-        name = dwarf_diename(die);
-    return name ? name : "??";
+    const struct weft_str name = weft_dwarf_name(entry);
+    uint32_t id;
+    if (name.n_bytes == 0)
+        return "??";
+    const struct weft_str whole = { name.bytes, name.n_bytes + 1 }; /* with its NUL */
+    return weft_strtab_intern(inlines->names, whole, &id, NULL) == WEFT_OK
+               ? weft_strtab_get(inlines->names, id).bytes
+               : NULL;
 }
 
 size_t weft_inlines_at(struct weft_inlines *inlines, uint64_t address, const char **names,
                        size_t n_most)
 {
     size_t n_names = 0;
-    Dwarf_Die scope;
+    struct weft_dwarf_entry scope, inner;
     if (!find_function(inlines, address, &scope))
         return 0;
     for (unsigned depth = 0; depth < MOST_DEPTH && n_names < n_most; depth++) {
-        Dwarf_Die inner;
         if (!inner_scope(&scope, address, &inner))
             break;
-        if (dwarf_tag(&inner) == DW_TAG_inlined_subroutine)
-            names[n_names++] = name_of(&inner);
+        if (inner.tag == DW_TAG_inlined_subroutine) {
+            names[n_names] = name_of(inlines, &inner);
+            if (!names[n_names])
+                break;
+            n_names++;
+        }
         scope = inner;
     }
     return n_names;

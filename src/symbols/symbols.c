@@ -125,7 +125,7 @@ static bool read_debug_file(struct search *search, const char *path, struct weft
     const bool is_right = !weft_elf_file_is_scattered(&file) && weft_elf_file_has_symbols(&file) &&
                           weft_str_equal(weft_elf_file_build_id(&file), id);
     if (is_right) {
-        search->code = weft_symtab_read(file.elf, &search->module->symtab, search->err);
+        search->code = weft_symtab_read(&file, &search->module->symtab, search->err);
         search->module->debug_file = strdup(path); /* without memory: it has no inlined functions */
     }
     weft_elf_file_close(&file);
@@ -190,7 +190,7 @@ static void read_file(struct search *search, const char *path, const struct weft
     struct module *module = search->module;
     module->file = strdup(path);
     if (weft_elf_file_has_symbols(file) || !find_debug_file(search, path, file))
-        search->code = weft_symtab_read(file->elf, &module->symtab, search->err);
+        search->code = weft_symtab_read(file, &module->symtab, search->err);
     search->is_over = true;
     if (search->code == WEFT_OK)
         search->code = read_segments(module, file, search->err);
@@ -415,7 +415,7 @@ static enum weft_code read_data(struct module *module, struct weft_err *err)
     struct weft_elf_file file;
     enum weft_code code = WEFT_OK;
     if (!module->has_sought_data && path && weft_elf_file_open(path, &file)) {
-        code = weft_symtab_read_data(file.elf, &module->data, err);
+        code = weft_symtab_read_data(&file, &module->data, err);
         weft_elf_file_close(&file);
     }
     module->has_sought_data = true;

@@ -2,9 +2,9 @@
 #include "symbols/symtab.h"
 
 #include "base/vec.h"
+#include "symbols/dwarf.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <gelf.h>
 #include <stdlib.h>
 
@@ -94,54 +94,48 @@ static enum weft_code read_sections(struct weft_symtab *symtab, Elf *elf, uint32
     return code;
 }
 
-/* ---- names that only the debugging information knows ----------------------------------------- */
+/* ---- names that only the debugging information has ---------------------------------------------
+ */
 
 struct debug_walk {
     struct weft_symtab *symtab;
     struct weft_err *err;
     enum weft_code code;
+    struct weft_str name;
 };
 
-static int keep_debug_function(Dwarf_Die *die, void *context)
+/* Of parts in several places only the first has the name. */
+static bool keep_debug_function(void *context, uint64_t begin, uint64_t end)
 {
     struct debug_walk *walk = context;
-    Dwarf_Addr low, high;
-    if (dwarf_lowpc(die, &low) != 0 || dwarf_highpc(die, &high) != 0 || high < low)
-        return DWARF_CB_OK;
-    Dwarf_Attribute attribute;
-    const char *name = NULL;
-    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute))
-        name = dwarf_formstring(&attribute);
-    if (!name)
-        name = dwarf_diename(die);
     const GElf_Sym symbol = {
         .st_info = GELF_ST_INFO(STB_LOCAL, STT_FUNC),
         .st_shndx = SHN_ABS,
-        .st_value = low,
-        .st_size = high - low,
+        .st_value = begin,
+        .st_size = end - begin,
     };
-    walk->code = keep_symbol(walk->symtab, &symbol, name, walk->err);
-    return walk->code == WEFT_OK ? DWARF_CB_OK : DWARF_CB_ABORT;
+    walk->code = keep_symbol(walk->symtab, &symbol, walk->name.bytes, walk->err);
+    return false;
 }
 
-static enum weft_code read_debug_names(struct weft_symtab *symtab, Elf *elf, struct weft_err *err)
+static enum weft_code read_debug_names(struct weft_symtab *symtab, const struct weft_elf_file *file,
+                                       struct weft_err *err)
 {
     struct debug_walk walk = { .symtab = symtab, .err = err, .code = WEFT_OK };
-    Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-    if (!dwarf)
-        return WEFT_OK; /* none: functions stay without names */
-    Dwarf_Off off = 0;
-    Dwarf_Off next_off;
-    size_t n_header_bytes;
-    while (walk.code == WEFT_OK &&
-           dwarf_nextcu(dwarf, off, &next_off, &n_header_bytes, NULL, NULL, NULL) == 0 &&
-           next_off > off) {
-        Dwarf_Die unit;
-        if (dwarf_offdie(dwarf, off + n_header_bytes, &unit))
-            (void)dwarf_getfuncs(&unit, keep_debug_function, &walk, 0);
-        off = next_off;
+    struct weft_dwarf *dwarf = weft_dwarf_of(file);
+    const size_t n_units = dwarf ? weft_dwarf_n_units(dwarf) : 0;
+    for (size_t k = 0; walk.code == WEFT_OK && k < n_units; k++) {
+        struct weft_dwarf_entry entry;
+        for (bool has_entry = weft_dwarf_unit_entry(dwarf, k, &entry);
+             has_entry && walk.code == WEFT_OK; has_entry = weft_dwarf_follow(&entry)) {
+            if (entry.tag != DW_TAG_subprogram || entry.low.kind == WEFT_DWARF_NONE)
+                continue;
+            walk.name = weft_dwarf_name(&entry);
+            if (walk.name.n_bytes)
+                (void)weft_dwarf_ranges(&entry, keep_debug_function, &walk);
+        }
     }
-    dwarf_end(dwarf);
+    weft_dwarf_free(dwarf);
     return walk.code;
 }
 
@@ -188,12 +182,14 @@ static bool sort_symbols(struct symbols *symbols)
     return true;
 }
 
-static enum weft_code read_all(struct weft_symtab *symtab, Elf *elf, struct weft_err *err)
+static enum weft_code read_all(struct weft_symtab *symtab, const struct weft_elf_file *file,
+                               struct weft_err *err)
 {
+    Elf *elf = file->elf;
     enum weft_code code = read_sections(symtab, elf, SHT_SYMTAB, err);
     if (code == WEFT_OK && symtab->symbols.n == 0) {
         if (!symtab->is_of_data)
-            code = read_debug_names(symtab, elf, err);
+            code = read_debug_names(symtab, file, err);
         if (code == WEFT_OK)
             code = read_sections(symtab, elf, SHT_DYNSYM, err);
     }
@@ -202,15 +198,15 @@ static enum weft_code read_all(struct weft_symtab *symtab, Elf *elf, struct weft
     return code;
 }
 
-static enum weft_code read_table(Elf *elf, bool is_of_data, struct weft_symtab **symtab,
-                                 struct weft_err *err)
+static enum weft_code read_table(const struct weft_elf_file *file, bool is_of_data,
+                                 struct weft_symtab **symtab, struct weft_err *err)
 {
     struct weft_symtab *made = calloc(1, sizeof *made);
     *symtab = NULL;
     if (!made)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
     made->is_of_data = is_of_data;
-    const enum weft_code code = read_all(made, elf, err);
+    const enum weft_code code = read_all(made, file, err);
     if (code == WEFT_OK)
         *symtab = made;
     else
@@ -218,14 +214,16 @@ static enum weft_code read_table(Elf *elf, bool is_of_data, struct weft_symtab *
     return code;
 }
 
-enum weft_code weft_symtab_read(Elf *elf, struct weft_symtab **symtab, struct weft_err *err)
+enum weft_code weft_symtab_read(const struct weft_elf_file *file, struct weft_symtab **symtab,
+                                struct weft_err *err)
 {
-    return read_table(elf, false, symtab, err);
+    return read_table(file, false, symtab, err);
 }
 
-enum weft_code weft_symtab_read_data(Elf *elf, struct weft_symtab **symtab, struct weft_err *err)
+enum weft_code weft_symtab_read_data(const struct weft_elf_file *file, struct weft_symtab **symtab,
+                                     struct weft_err *err)
 {
-    return read_table(elf, true, symtab, err);
+    return read_table(file, true, symtab, err);
 }
 
 void weft_symtab_free(struct weft_symtab *symtab)

@@ -8,20 +8,21 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "symbols/elf_file.h"
 
-#include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct weft_symtab;
 
-/* Reads the functions of `elf`, which the caller keeps open meanwhile only. Damage ends a table
+/* Reads the functions of `file`, which the caller keeps open meanwhile only. Damage ends a table
  * early. O(n) of its symbols; the caller frees. WEFT_E_NOMEM. */
-WEFT_CHECKED enum weft_code weft_symtab_read(Elf *elf, struct weft_symtab **symtab,
-                                             struct weft_err *err);
+WEFT_CHECKED enum weft_code weft_symtab_read(const struct weft_elf_file *file,
+                                             struct weft_symtab **symtab, struct weft_err *err);
 /* The same of its variables that have a size; those of threads, which have no address, are none. */
-WEFT_CHECKED enum weft_code weft_symtab_read_data(Elf *elf, struct weft_symtab **symtab,
+WEFT_CHECKED enum weft_code weft_symtab_read_data(const struct weft_elf_file *file,
+                                                  struct weft_symtab **symtab,
                                                   struct weft_err *err);
 /* NULL is allowed. */
 void weft_symtab_free(struct weft_symtab *symtab);

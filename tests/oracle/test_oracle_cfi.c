@@ -210,7 +210,7 @@ static void test_program(const char *path)
         return;
     }
     struct twin twin = { .cfi = dwarf_getcfi_elf(file.elf), .section = &section };
-    if (twin.cfi && weft_cfi_section_open(&section, &file, false, 64 << 20)) {
+    if (twin.cfi && weft_cfi_section_open(&section, &file, false)) {
         const bool is_whole = weft_cfi_section_walk(&section, see, &twin);
         tap_ok(is_whole && twin.n_wrong == 0 && twin.n_functions > 0,
                "%s: %" PRIu64 " functions, %" PRIu64 " places, %" PRIu64 " rules, %" PRIu64

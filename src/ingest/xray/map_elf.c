@@ -35,6 +35,7 @@ struct program {
         uint64_t *items;
         size_t n, cap;
     } addends;
+    struct weft_elf_file file;  /* the same, for names */
     struct weft_symtab *symtab; /* names as in the program, mangled */
 };
 
@@ -203,7 +204,7 @@ static enum weft_code read_program(struct weft_xray_map *map, struct program *pr
     if (code == WEFT_OK)
         code = read_relocations(program, err);
     if (code == WEFT_OK)
-        code = weft_symtab_read(program->elf, &program->symtab, err);
+        code = weft_symtab_read(&program->file, &program->symtab, err);
     if (code == WEFT_OK)
         code = read_sleds(map, program, err);
     return code;
@@ -228,6 +229,8 @@ enum weft_code weft_xray_map_read_elf(struct weft_xray_map *map, const uint8_t *
     map->is_mangled = true;
     if (!program.elf)
         return fail_elf(err, "an ELF program");
+    program.file =
+        (struct weft_elf_file){ .elf = program.elf, .fd = -1, .bytes = bytes, .n_bytes = n_bytes };
     program.places = weft_map_new();
     enum weft_code code = program.places ? read_program(map, &program, err)
                                          : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "program");

@@ -151,7 +151,7 @@ static enum weft_code write_module(struct session_filter *filter, const char *mo
     if (code != WEFT_OK || id < n_before || !weft_elf_file_open(module, &file))
         return code;
     filter->may_grow |= may_load(&file);
-    code = weft_symtab_read(file.elf, &symtab, err);
+    code = weft_symtab_read(&file, &symtab, err);
     if (code == WEFT_OK)
         code = write_functions(filter, module, symtab, err);
     weft_symtab_free(symtab);

@@ -93,7 +93,7 @@ static void check_xray(const struct weft_recorder_opts *opts)
     if (!proc_find_program(opts->argv[0], path) || !weft_elf_file_open(path, &file))
         return;
     bool is_found = !has_section(file.elf, "xray_instr_map") ||
-                    weft_symtab_read(file.elf, &symtab, NULL) != WEFT_OK;
+                    weft_symtab_read(&file, &symtab, NULL) != WEFT_OK;
     for (size_t k = 0; !is_found && k < weft_symtab_count(symtab); k++)
         is_found = strcmp(weft_symtab_at(symtab, k).name.bytes, "__xray_patch") == 0;
     weft_symtab_free(symtab);
