@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A program to be recorded, built with -finstrument-functions, whose processes are hard to reach:
+ * they change users, roots, limits and environments, and outlive their parents. Each process
+ * appends one line "PID CALLS" to the file REACHED_LOG: how often it called leaf(). usage: reached
+ * HOW [NUMBER [PROGRAM [ARGUMENT...]]]
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SILENT __attribute__((no_instrument_function))
+
+extern char **environ;
+
+static long n_calls;
+static int log_fd = -1;
+
+__attribute__((noinline)) static void leaf(void)
+{
+    __asm__ volatile(""); /* every call is made */
+}
+
+SILENT static void call(long n)
+{
+    for (long k = 0; k < n; k++)
+        leaf();
+    __atomic_add_fetch(&n_calls, n, __ATOMIC_RELAXED);
+}
+
+SILENT static void fail(const char *what)
+{
+    perror(what);
+    _exit(77);
+}
+
+/* Appended whole: each process of the test writes one. */
+SILENT static void report(void)
+{
+    char line[64];
+    const int n_line = snprintf(line, sizeof line, "%d %ld\n", (int)getpid(), n_calls);
+    if (log_fd >= 0 && write(log_fd, line, (size_t)n_line) != n_line)
+        fail("log");
+}
+
+SILENT static void doze(long ms)
+{
+    const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+    (void)nanosleep(&time, NULL);
+}
+
+/* Calls, reports and ends. */
+SILENT static _Noreturn void work(long n)
+{
+    call(n);
+    report();
+    _exit(0);
+}
+
+SILENT static void wait_for(pid_t child)
+{
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+        fail("child");
+}
+
+/* ---- processes that outlive their parent */
+
+SILENT static void outlive(long n)
+{
+    for (int k = 0; k < 3; k++)
+        if (fork() == 0) {
+            n_calls = 0;
+            doze(300);
+            work(n);
+        }
+}
+
+/* Twice a fork, its own session, no descriptor but the log's. */
+SILENT static void daemonize(long n)
+{
+    const pid_t child = fork();
+    if (child != 0) {
+        wait_for(child);
+        return;
+    }
+    if (setsid() < 0)
+        fail("setsid");
+    if (fork() != 0)
+        _exit(0);
+    n_calls = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        if (fd != log_fd)
+            (void)close(fd);
+    if (chdir("/") != 0)
+        _exit(77);
+    doze(300);
+    work(n);
+}
+
+struct mode {
+    const char *name;
+    void (*run)(long n);
+};
+
+static const struct mode modes[] = {
+    { "daemon", daemonize },
+    { "outlive", outlive },
+};
+
+SILENT int main(int argc, char **argv)
+{
+    const char *log = getenv("REACHED_LOG");
+    const char *how = argc > 1 ? argv[1] : "";
+    const long n = argc > 2 ? strtol(argv[2], NULL, 0) : 0;
+    if (log)
+        log_fd = open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    call(n);
+    for (size_t k = 0; k < sizeof modes / sizeof *modes; k++)
+        if (strcmp(how, modes[k].name) == 0)
+            modes[k].run(n);
+    report();
+    return 0;
+}
