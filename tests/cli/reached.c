@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -30,6 +31,7 @@ extern char **environ;
 
 static long n_calls;
 static int log_fd = -1;
+static const char *own_path;
 
 __attribute__((noinline)) static void leaf(void)
 {
@@ -113,21 +115,139 @@ SILENT static void daemonize(long n)
     work(n);
 }
 
+/* ---- processes that change what they may do */
+
+enum { NOBODY = 65534, FILE_BYTES = 8192 };
+
+SILENT static void become_nobody(void)
+{
+    if (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
+        fail("setuid");
+}
+
+SILENT static void change_group(void)
+{
+    if (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0)
+        fail("setgid");
+}
+
+SILENT static void change_root(void)
+{
+    if (mkdir("root", 0755) != 0 && errno != EEXIST)
+        fail("mkdir");
+    if (chroot("root") != 0 || chdir("/") != 0)
+        fail("chroot");
+}
+
+SILENT static void change_both(void)
+{
+    change_root();
+    become_nobody();
+}
+
+SILENT static void change_mounts(void)
+{
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL) != 0)
+        fail("mount");
+}
+
+SILENT static void limit_files(void)
+{
+    const struct rlimit limit = { FILE_BYTES, FILE_BYTES };
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        fail("setrlimit");
+}
+
+/* By the C library, or by a system call that no library sees. */
+SILENT static pid_t fork_by(int is_raw)
+{
+    const pid_t child = is_raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+    if (child == 0)
+        n_calls = 0;
+    return child;
+}
+
+/* A child changes, and then calls. So does its child, which has no file that was made before. */
+SILENT static void change(void (*to)(void), int is_raw, long n)
+{
+    const pid_t child = fork_by(is_raw);
+    if (child == 0) {
+        to();
+        call(n);
+        const pid_t grandchild = fork_by(is_raw);
+        if (grandchild == 0)
+            work(2 * n);
+        wait_for(grandchild);
+        report();
+        _exit(0);
+    }
+    wait_for(child);
+}
+
+/* A child changes and becomes another program. */
+SILENT static void change_and_become(void (*to)(void), long n)
+{
+    char number[24];
+    (void)snprintf(number, sizeof number, "%ld", n);
+    const pid_t child = fork();
+    if (child == 0) {
+        to();
+        (void)execl(own_path, own_path, "calls", number, (char *)NULL);
+        fail("exec");
+    }
+    wait_for(child);
+}
+
+#define CHANGES(name, to)                                                                          \
+    SILENT static void name(long n)                                                                \
+    {                                                                                              \
+        change(to, 0, n);                                                                          \
+    }                                                                                              \
+    SILENT static void name##_raw(long n)                                                          \
+    {                                                                                              \
+        change(to, 1, n);                                                                          \
+    }                                                                                              \
+    SILENT static void name##_exec(long n)                                                         \
+    {                                                                                              \
+        change_and_become(to, n);                                                                  \
+    }
+
+CHANGES(user, become_nobody)
+CHANGES(group, change_group)
+CHANGES(root, change_root)
+CHANGES(both, change_both)
+CHANGES(mounts, change_mounts)
+CHANGES(limit, limit_files)
+
+SILENT static void nothing(long n)
+{
+    (void)n;
+}
+
 struct mode {
     const char *name;
     void (*run)(long n);
 };
 
+#define CHANGED(name)                                                                              \
+    { #name, name }, { #name "-raw", name##_raw },                                                 \
+    {                                                                                              \
+#name "-exec", name##_exec                                                                 \
+    }
+
 static const struct mode modes[] = {
-    { "daemon", daemonize },
-    { "outlive", outlive },
+    CHANGED(user),        CHANGED(group),          CHANGED(root),
+    CHANGED(both),        CHANGED(mounts),         CHANGED(limit),
+    { "calls", nothing }, { "daemon", daemonize }, { "outlive", outlive },
 };
 
 SILENT int main(int argc, char **argv)
 {
-    const char *log = getenv("REACHED_LOG");
+    const char *log = getenv("REACHED_LOG") ? getenv("REACHED_LOG") : argc > 3 ? argv[3] : NULL;
     const char *how = argc > 1 ? argv[1] : "";
     const long n = argc > 2 ? strtol(argv[2], NULL, 0) : 0;
+    own_path = argv[0];
     if (log)
         log_fd = open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     call(n);

@@ -114,6 +114,28 @@ def test_interrupts():
     ok(not leftovers, "no other files are left", leftovers)
 
 
+# ---- processes that the folder is closed to ------------------------------------------------------
+
+
+def test_changes():
+    """A child that changes, and a child of that; by fork, by a system call, and another program."""
+    if os.geteuid() != 0:
+        skip("only root can change users and roots")
+        return
+    for what in ("user", "group", "root", "both", "mounts", "limit"):
+        for how, n_processes in (("", 3), ("-raw", 3), ("-exec", 2)):
+            if how != "-exec" or what not in ("root", "both"): # there is no program in that root
+                check(f"another {what}{how}", [PROGRAM, what + how, 500], n_processes)
+
+
+def test_filter():
+    """A filter of calls is there for who cannot read the folder."""
+    if os.geteuid() != 0:
+        return
+    got, _, _, n_found = record(PROGRAM, "user-exec", 100, options=("--no-function", "^leaf$"))
+    ok(got.returncode == 0 and n_found == 0, "filters reach a program of another user", (got, n_found))
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)

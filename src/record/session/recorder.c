@@ -387,6 +387,7 @@ static void sleep_a_little(struct recorder *recorder, uint32_t fill_percent)
 {
     struct pollfd fds[] = {
         { .fd = recorder->programs.notify_fd, .events = POLLIN },
+        { .fd = recorder->programs.asks.fd, .events = POLLIN },
         { .fd = recorder->target.has_ended ? -1 : recorder->target.pidfd, .events = POLLIN },
         { .fd = recorder->watched_fd, .events = POLLIN },
     };
@@ -511,6 +512,7 @@ static void give_up(struct recorder *recorder, const struct weft_err *err)
     say(recorder, text);
     if (recorder->levels.kernel)
         weft_kernel_stop(recorder->levels.kernel);
+    asks_stop(&recorder->programs.asks);
     for (size_t k = 0; k < recorder->programs.files.n; k++)
         ring_file_stop(&recorder->programs.files.items[k]);
 }
@@ -577,8 +579,11 @@ static enum weft_code open_output(struct recorder *recorder, struct weft_err *er
 static enum weft_code start_target(struct recorder *recorder, struct weft_err *err)
 {
     const struct weft_recorder_opts *opts = recorder->opts;
+    char ask[128];
+    const bool has_ask = asks_print(&recorder->programs.asks, ask, sizeof ask);
     const struct target_opts target_opts = { .argv = opts->argv,
                                              .folder = recorder->programs.folder,
+                                             .ask = has_ask ? ask : NULL,
                                              .preload = recorder->levels.preload,
                                              .follows = opts->follows,
                                              .waits_for_tree =
@@ -682,7 +687,7 @@ enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
                                  struct weft_recorder_result *result, struct weft_err *err)
 {
     struct recorder recorder = { .opts = opts,
-                                 .programs = { .folder_fd = -1, .notify_fd = -1 },
+                                 .programs = { .folder_fd = -1, .notify_fd = -1, .asks.fd = -1 },
                                  .target = { .pidfd = -1, .go_fd = -1, .ask_fd = -1 },
                                  .watched_fd = -1 };
     struct sigaction before[N_SIGNALS];

@@ -39,6 +39,7 @@ static void set_environment(const struct target_opts *opts)
     if (!opts->folder)
         return;
     (void)setenv(WEFT_RING_ENV, opts->folder, 1);
+    (void)(opts->ask ? setenv(WEFT_RING_ASK_ENV, opts->ask, 1) : unsetenv(WEFT_RING_ASK_ENV));
     set_preload(opts->preload);
     if (!opts->with_operations)
         (void)setenv("WEFT_RECORD_OPERATIONS", "0", 1);

@@ -31,6 +31,7 @@ struct target {
 struct target_opts {
     char *const *argv;
     const char *folder;  /* of the rings; NULL: nothing is loaded into it */
+    const char *ask;     /* of the recorder's socket; NULL: there is none */
     const char *preload; /* libraries, with colons between; "" none */
     bool follows;        /* its children are recorded, too */
     bool waits_for_tree; /* until no descendant is left */
