@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +33,7 @@ extern char **environ;
 
 static long n_calls;
 static int log_fd = -1;
-static const char *own_path;
+static const char *own_path, *log_path;
 
 __attribute__((noinline)) static void leaf(void)
 {
@@ -220,6 +222,109 @@ CHANGES(both, change_both)
 CHANGES(mounts, change_mounts)
 CHANGES(limit, limit_files)
 
+/* ---- programs that are started without an environment */
+
+enum how { EXECVE, EXECV, EXECVP, EXECVPE, EXECL, EXECLP, EXECLE, FEXECVE, EXECVEAT, HOWS };
+
+static char *no_environment[] = { NULL };
+static char calls[] = "calls";
+
+SILENT static void become(enum how how, char *const *arguments)
+{
+    char *const name = arguments[0], *const first = arguments[1], *const second = arguments[2],
+                *const third = arguments[3];
+    if (how == EXECVE)
+        (void)execve(name, arguments, no_environment);
+    else if (how == EXECVPE)
+        (void)execvpe(name, arguments, no_environment);
+    else if (how == EXECLE)
+        (void)execle(name, name, first, second, third, (char *)NULL, no_environment);
+    else if (how == FEXECVE)
+        (void)fexecve(open(name, O_RDONLY | O_CLOEXEC), arguments, no_environment);
+    else if (how == EXECVEAT)
+        (void)execveat(AT_FDCWD, name, arguments, no_environment, 0);
+    environ = NULL;
+    if (how == EXECV)
+        (void)execv(name, arguments);
+    else if (how == EXECVP)
+        (void)execvp(name, arguments);
+    else if (how == EXECL)
+        (void)execl(name, name, first, second, third, (char *)NULL);
+    else if (how == EXECLP)
+        (void)execlp(name, name, first, second, third, (char *)NULL);
+    fail("exec");
+}
+
+/* A child of vfork clears its parent's environment. */
+SILENT __attribute__((noinline)) static void start_one(enum how how, char *const *arguments,
+                                                       int is_vforked)
+{
+    char **volatile const own = environ;
+    const pid_t child = is_vforked ? vfork() : fork();
+    if (child == 0)
+        become(how, arguments);
+    environ = own;
+    wait_for(child);
+}
+
+/* Each way once, in a child of fork or vfork; then those that start a process by themselves. */
+SILENT static void start_all(char *const *arguments, int is_vforked)
+{
+    for (enum how how = 0; how < HOWS; how++)
+        start_one(how, arguments, is_vforked);
+    pid_t child;
+    if (posix_spawn(&child, arguments[0], NULL, NULL, arguments, no_environment) != 0)
+        fail("posix_spawn");
+    wait_for(child);
+    if (posix_spawnp(&child, arguments[0], NULL, NULL, arguments, no_environment) != 0)
+        fail("posix_spawnp");
+    wait_for(child);
+}
+
+SILENT static void start_by(int is_vforked, long n)
+{
+    char number[24], command[2 * PATH_MAX];
+    char *arguments[] = { (char *)(uintptr_t)own_path, calls, number, (char *)(uintptr_t)log_path,
+                          NULL };
+    (void)snprintf(number, sizeof number, "%ld", n);
+    (void)snprintf(command, sizeof command, "%s calls %ld %s", own_path, n, log_path);
+    start_all(arguments, is_vforked);
+    if (clearenv() != 0 || system(command) != 0)
+        fail("system");
+    FILE *const pipe = popen(command, "r");
+    if (!pipe || pclose(pipe) != 0)
+        fail("popen");
+}
+
+SILENT static void cleared(long n)
+{
+    start_by(0, n);
+}
+
+SILENT static void cleared_vfork(long n)
+{
+    start_by(1, n);
+}
+
+/* An environment that is too large for the stack. */
+SILENT static void large(long n)
+{
+    enum { N = 5000 };
+    static char *variables[N + 1], text[] = "A=1";
+    char number[24];
+    char *arguments[] = { (char *)(uintptr_t)own_path, calls, number, (char *)(uintptr_t)log_path,
+                          NULL };
+    (void)snprintf(number, sizeof number, "%ld", n);
+    for (int k = 0; k < N; k++)
+        variables[k] = text;
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)execve(own_path, arguments, variables);
+        fail("exec");
+    }
+    wait_for(child);
+}
+
 SILENT static void nothing(long n)
 {
     (void)n;
@@ -237,19 +342,20 @@ struct mode {
     }
 
 static const struct mode modes[] = {
-    CHANGED(user),        CHANGED(group),          CHANGED(root),
-    CHANGED(both),        CHANGED(mounts),         CHANGED(limit),
-    { "calls", nothing }, { "daemon", daemonize }, { "outlive", outlive },
+    CHANGED(user),           CHANGED(group),         CHANGED(root),
+    CHANGED(both),           CHANGED(mounts),        CHANGED(limit),
+    { "calls", nothing },    { "cleared", cleared }, { "cleared-vfork", cleared_vfork },
+    { "daemon", daemonize }, { "large", large },     { "outlive", outlive },
 };
 
 SILENT int main(int argc, char **argv)
 {
-    const char *log = getenv("REACHED_LOG") ? getenv("REACHED_LOG") : argc > 3 ? argv[3] : NULL;
     const char *how = argc > 1 ? argv[1] : "";
     const long n = argc > 2 ? strtol(argv[2], NULL, 0) : 0;
     own_path = argv[0];
-    if (log)
-        log_fd = open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    log_path = getenv("REACHED_LOG") ? getenv("REACHED_LOG") : argc > 3 ? argv[3] : NULL;
+    if (log_path)
+        log_fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     call(n);
     for (size_t k = 0; k < sizeof modes / sizeof *modes; k++)
         if (strcmp(how, modes[k].name) == 0)

@@ -136,6 +136,37 @@ def test_filter():
     ok(got.returncode == 0 and n_found == 0, "filters reach a program of another user", (got, n_found))
 
 
+# ---- programs that are started with another environment ------------------------------------------
+
+
+def test_environments():
+    check("a cleared environment, by each function that starts a program", [PROGRAM, "cleared", 300], 14)
+    check("likewise from children of vfork", [PROGRAM, "cleared-vfork", 300], 14)
+    check("an environment of 5,000 variables", [PROGRAM, "large", 300], 2)
+    log = os.path.abspath("log")
+    check("env -i", ["env", "-i", "sh", "-c", f"{PROGRAM} calls 10 {log}; exec {PROGRAM} calls 20 {log}"], 2)
+    script = f"import subprocess; subprocess.run(['{PROGRAM}', 'calls', '30', '{log}'], env={{}}, check=True)"
+    check("a child of Python", ["/usr/bin/python3", "-c", script], 1)
+    got, _, _, n_found = record(PROGRAM, "cleared", 300, options=("--no-follow",))
+    ok(got.returncode == 0 and n_found == 300, "nothing is added with --no-follow", (got, n_found))
+
+
+def test_own_libraries():
+    """A program's own LD_PRELOAD stays, before the recorder's libraries."""
+    got = run("record", "-q", "--no-kernel", "-o", "reach.weft", "--", "env", "-i", "LD_PRELOAD=/nonexistent.so",
+              "sh", "-c", "echo $LD_PRELOAD")
+    ok(got.stdout.startswith("/nonexistent.so:") and got.stdout.count("libweft-") == 2, "LD_PRELOAD is kept",
+       got)
+
+
+def test_nested():
+    """The environment of another recorder is left alone."""
+    got = run("record", "-q", "--no-kernel", "-o", "outer.weft", "--", WEFT, "record", "-q", "--no-kernel",
+              "-o", "reach.weft", "--", "env", PROGRAM, "calls", 40)
+    ok(got.returncode == 0 and (n_leaves("reach.weft"), n_leaves("outer.weft")) == (40, 0),
+       "a recorder in a recording", (got, n_leaves("reach.weft"), n_leaves("outer.weft")))
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)

@@ -49,4 +49,5 @@ __attribute__((constructor(101))) static void preload_begin(void)
 {
     weft_real_resolve();
     weft_ring_begin();
+    weft_exec_begin();
 }
