@@ -1,33 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/runtime/ring.h"
 
+#include "record/runtime/reach.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 enum {
-    PATH_BYTES = 1024,
-    N_SLOTS = 1024,
-    N_SLOTS_MIN = 8,
-    N_SLOTS_MAX = 1 << 16,
-    N_WORDS = 1 << 19, /* of a ring, of 8 bytes, as settings have them */
-    N_WORDS_MIN = 1 << 12,
-    N_WORDS_MAX = 1 << 26,
-    PIECE_UNITS = 1 << 13,   /* that are given memory at a time: 32 KiB */
+    PAGE_BYTES = 1 << 12,    /* the smallest of any machine: larger ones are given more often */
+    PIECE_UNITS = 1 << 13,   /* that are given memory at a time, at most: 32 KiB */
     RETRY_RECORDS = 1 << 12, /* lost before memory, or a slot, is asked for again */
     UNIT_BYTES = sizeof(uint32_t),
     LAST_ROUND = PTHREAD_DESTRUCTOR_ITERATIONS,
@@ -41,6 +30,8 @@ struct process {
     struct weft_ring_file *file;
     struct weft_ring_slot *slots;
     size_t file_bytes;
+    _Atomic uint32_t n_retaken; /* slots that were free again, modulo 2^32 */
+    _Atomic uint32_t next;      /* where the next one may be */
     _Alignas(128) struct weft_ring rings[];
 };
 
@@ -59,124 +50,17 @@ bool weft_ring_is_on = true;
 /* Set once for the life of the program, and the same in its children. */
 static _Atomic(struct process *) the_process;
 static bool has_begun; /* once, in the first process */
-static char folder[PATH_BYTES];
-static bool has_folder;
 static pthread_key_t end_key;
 static bool has_end_key;
 static void (*end_hook)(void);
 /* Of the process that began last: the parent's until a child begins. */
-static char path[PATH_BYTES + 64];
 static struct weft_ring_file *mapped_file;
 static size_t mapped_bytes;
-static uint32_t *mapped_units; /* of its first slot */
-static uint64_t fork_ticks;    /* of the process fork_pid */
+static uint64_t fork_ticks; /* of the process fork_pid */
 static uint32_t fork_pid;
-
-/* ---- settings */
-
-uint64_t weft_ring_setting(const char *name, uint64_t otherwise)
-{
-    const char *text = secure_getenv(name);
-    uint64_t value = 0;
-    if (!text || !*text)
-        return otherwise;
-    for (; *text >= '0' && *text <= '9' && value < UINT32_MAX; text++)
-        value = value * 10 + (uint64_t)(*text - '0');
-    return *text ? otherwise : value;
-}
-
-static uint64_t power_within(uint64_t value, uint64_t least, uint64_t most)
-{
-    uint64_t power = least;
-    while (power < value && power < most)
-        power *= 2;
-    return power;
-}
-
-const char *weft_ring_folder(void)
-{
-    if (!has_folder) {
-        const char *text = secure_getenv(WEFT_RING_ENV);
-        const size_t n_bytes = text ? strlen(text) : 0;
-        if (n_bytes == 0 || n_bytes >= sizeof folder || text[0] != '/')
-            return NULL;
-        memcpy(folder, text, n_bytes + 1);
-        has_folder = true;
-    }
-    return folder;
-}
-
-static char *put_number(char *at, uint64_t number)
-{
-    char digits[20];
-    unsigned n_digits = 0;
-    do
-        digits[n_digits++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (n_digits > 0)
-        *at++ = digits[--n_digits];
-    return at;
-}
-
-/* ---- the file of the process */
-
-static int create_file(const char *in_folder, uint32_t pid)
-{
-    const size_t n_bytes = strlen(in_folder);
-    for (uint64_t n = 0; n < 1000; n++) { /* more than one: exec keeps the process id */
-        char *at = path + n_bytes;
-        memcpy(path, in_folder, n_bytes);
-        *at++ = '/';
-        at = put_number(at, pid);
-        *at++ = '.';
-        at = put_number(at, weft_library);
-        *at++ = '.';
-        at = put_number(at, n);
-        *at = 0;
-        const int fd = (int)syscall(SYS_openat, AT_FDCWD, path,
-                                    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
-}
-
-static size_t whole_pages(size_t n_bytes)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (n_bytes + page - 1) / page * page;
-}
-
-static size_t functions_offset(uint64_t n_slots)
-{
-    return whole_pages(sizeof(struct weft_ring_file) + n_slots * sizeof(struct weft_ring_slot));
-}
-
-static size_t data_offset(uint64_t n_slots)
-{
-    const size_t n_functions = weft_library == WEFT_RING_FUNCTIONS ? WEFT_RING_FUNCTIONS_MAX : 0;
-    return functions_offset(n_slots) + whole_pages(n_functions * sizeof(uint64_t));
-}
-
-static bool populate(struct weft_ring_file *file, size_t from, size_t n_bytes)
-{
-    char *const at = (char *)file + from;
-    long status;
-    for (int i = 0; i < 8; i++) {
-        status = syscall(SYS_madvise, at, n_bytes, MADV_POPULATE_WRITE);
-        if (status == 0 || (errno != EINTR && errno != EAGAIN))
-            break;
-    }
-    if (status == 0 || errno != EINVAL)
-        return status == 0;
-    /* Before Linux 5.14. The file is opened anew: a program may close any descriptor. */
-    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return false;
-    status = fallocate(fd, 0, (off_t)from, (off_t)n_bytes);
-    (void)syscall(SYS_close, fd);
-    return status == 0;
-}
+static uint32_t known_namespace;
+static bool
+    has_recorded; /* a record was written, by this process or the one that it is forked from */
 
 struct weft_ring_file *weft_ring_own_file(void)
 {
@@ -187,42 +71,17 @@ struct weft_ring_file *weft_ring_own_file(void)
 bool weft_ring_populate(uint64_t from, uint64_t n_bytes)
 {
     const int kept_errno = errno;
-    const bool is_done = populate(weft_ring_own_file(), from, n_bytes);
+    const bool is_done = weft_reach_populate(weft_ring_own_file(), from, n_bytes);
     errno = kept_errno;
     return is_done;
 }
 
-/* The largest file that fits below the limits, at most n_slots of n_units; maps it. */
-static struct weft_ring_file *map_file(int fd, uint64_t *n_slots, uint64_t *n_units,
-                                       size_t *n_bytes)
-{
-    struct rlimit most;
-    if (getrlimit(RLIMIT_FSIZE, &most) != 0)
-        most.rlim_cur = RLIM_INFINITY;
-    for (;;) {
-        *n_bytes = data_offset(*n_slots) + *n_slots * *n_units * UNIT_BYTES;
-        /* Beyond the limit there is a signal beside the error. */
-        if (*n_bytes <= most.rlim_cur && syscall(SYS_ftruncate, fd, (off_t)*n_bytes) == 0) {
-            void *map =
-                mmap(NULL, *n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-            if (map != MAP_FAILED)
-                return map;
-        }
-        if (*n_units > N_WORDS_MIN * WEFT_WORD_UNITS)
-            *n_units /= 2;
-        else if (*n_slots > N_SLOTS_MIN)
-            *n_slots /= 2;
-        else
-            return NULL;
-    }
-}
-
-/* Memory for what fork wipes. Its size depends on the environment alone. */
+/* Memory for what fork wipes. */
 static struct process *make_process(uint64_t n_slots)
 {
     const size_t n_bytes = sizeof(struct process) + n_slots * sizeof(struct weft_ring);
-    struct process *made =
-        mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct process *made = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made == MAP_FAILED)
         return NULL;
     struct process *expected = NULL;
@@ -233,75 +92,38 @@ static struct process *make_process(uint64_t n_slots)
     return expected;
 }
 
-/* What is mapped now, for a recorder that may come too late to ask. */
-static void copy_maps(void)
-{
-    char copy_path[sizeof path + 8], room[1 << 12];
-    const size_t n_path = strlen(path);
-    memcpy(copy_path, path, n_path);
-    memcpy(copy_path + n_path, ".maps", 6);
-    const int from = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    const int to = (int)syscall(SYS_openat, AT_FDCWD, copy_path,
-                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    long n_read = 0;
-    while (from >= 0 && to >= 0 && (n_read = syscall(SYS_read, from, room, sizeof room)) > 0)
-        if (syscall(SYS_write, to, room, (size_t)n_read) != n_read)
-            break;
-    if (from >= 0)
-        (void)syscall(SYS_close, from);
-    if (to >= 0)
-        (void)syscall(SYS_close, to);
-}
-
+/* Of a process that has no /proc (any more), as it was. */
 static uint32_t own_namespace(void)
 {
     struct stat about;
-    return stat("/proc/self/ns/pid", &about) == 0 ? (uint32_t)about.st_ino : 0;
+    if (stat("/proc/self/ns/pid", &about) == 0)
+        known_namespace = (uint32_t)about.st_ino;
+    return known_namespace;
 }
 
-/* That are needed from the first record on; further pages as there are more functions and units. */
-static size_t first_bytes(uint64_t n_slots)
+static bool open_file(struct process *process)
 {
-    const size_t n_heads = functions_offset(n_slots);
-    return n_heads + (data_offset(n_slots) > n_heads ? whole_pages(1) : 0);
-}
-
-static bool open_file(struct process *process, uint64_t n_slots)
-{
-    const char *in_folder = weft_ring_folder();
+    struct weft_reach reach;
     const uint32_t pid = (uint32_t)getpid();
-    uint64_t n_units =
-        WEFT_WORD_UNITS *
-        power_within(weft_ring_setting("WEFT_RECORD_WORDS", N_WORDS), N_WORDS_MIN, N_WORDS_MAX);
-    if (!in_folder || weft_ring_setting("WEFT_RECORD_ONLY", pid) != pid)
+    if (!weft_reach_open(&reach, !has_begun)) /* a child has its parent's maps */
         return false;
-    const int fd = create_file(in_folder, pid);
-    if (fd < 0)
-        return false;
-    struct weft_ring_file *file = map_file(fd, &n_slots, &n_units, &process->file_bytes);
-    (void)syscall(SYS_close, fd);
-    if (!file || !populate(file, 0, first_bytes(n_slots))) {
-        if (file)
-            (void)munmap(file, process->file_bytes);
-        (void)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
-        return false;
-    }
-    (void)madvise(file, process->file_bytes, MADV_DONTDUMP);
+    struct weft_ring_file *file = reach.file;
+    (void)madvise(file, reach.n_bytes, MADV_DONTDUMP);
     file->library = weft_library;
     file->pid = pid;
     file->parent = (uint32_t)getppid();
     file->pid_namespace = own_namespace();
-    file->n_slots = (uint32_t)n_slots;
-    file->n_units = (uint32_t)n_units;
-    file->functions_off = functions_offset(n_slots);
-    file->functions_cap =
-        (uint32_t)((data_offset(n_slots) - file->functions_off) / sizeof(uint64_t));
+    file->n_slots = reach.n_slots;
+    file->n_units = reach.n_units;
+    file->functions_off = reach.functions_off;
+    file->functions_cap = reach.functions_cap;
     file->n_functions = file->functions_cap ? 1 : 0; /* the first is address 0 */
-    file->data_off = data_offset(n_slots);
-    file->start_ticks = fork_pid == pid ? fork_ticks : weft_ring_ticks();
-    if (!has_begun) /* a child has its parent's */
-        copy_maps();
+    file->data_off = reach.data_off;
+    file->reach = reach.why;
+    file->open_ticks = weft_ring_ticks();
+    file->start_ticks = fork_pid == pid ? fork_ticks : file->open_ticks;
     atomic_store_explicit(&file->magic, WEFT_RING_MAGIC, memory_order_release);
+    process->file_bytes = reach.n_bytes;
     process->file = file;
     process->slots = (struct weft_ring_slot *)(file + 1);
     return true;
@@ -315,18 +137,15 @@ static void forget_parent(struct process *process)
         (void)munmap(mapped_file, mapped_bytes);
     mapped_file = process->file;
     mapped_bytes = process->file_bytes;
-    mapped_units = (uint32_t *)(void *)((char *)mapped_file + mapped_file->data_off);
 }
 
 static void thread_ends(void *round);
 
 static bool begin(void)
 {
-    const uint64_t n_slots =
-        power_within(weft_ring_setting("WEFT_RECORD_SLOTS", N_SLOTS), N_SLOTS_MIN, N_SLOTS_MAX);
     struct process *process = atomic_load(&the_process);
     int status = STATUS_NONE;
-    if (!process && !(weft_ring_folder() && (process = make_process(n_slots)))) {
+    if (!process && !(weft_reach_folder() && (process = make_process(weft_reach_slots())))) {
         weft_ring_is_on = false;
         return false;
     }
@@ -334,7 +153,7 @@ static bool begin(void)
         return status == STATUS_ON;
     if (!has_end_key)
         has_end_key = pthread_key_create(&end_key, thread_ends) == 0;
-    if (!open_file(process, n_slots)) {
+    if (!open_file(process)) {
         weft_ring_is_on = false; /* and the status stays: nobody tries again */
         return false;
     }
@@ -381,30 +200,75 @@ void weft_ring_modules_change(void)
 
 /* ---- slots */
 
+static uint32_t *units_of(struct weft_ring_file *file, size_t place)
+{
+    return (uint32_t *)(void *)((char *)file + file->data_off) + place * file->n_units;
+}
+
+static bool take(struct weft_ring_slot *slot)
+{
+    uint32_t state = WEFT_RING_FREE;
+    return atomic_load_explicit(&slot->state, memory_order_relaxed) == WEFT_RING_FREE &&
+           atomic_compare_exchange_strong(&slot->state, &state, WEFT_RING_LIVE);
+}
+
+/* A slot whose thread has ended and was read; it has memory. The counts say whether there is one,
+ * so that a thread does not look at all the slots of those that live. */
+static bool take_freed(struct process *process, uint32_t *place)
+{
+    struct weft_ring_file *file = process->file;
+    const uint32_t n_used = atomic_load(&file->n_used);
+    const uint32_t n_free = atomic_load(&file->n_freed) - atomic_load(&process->n_retaken);
+    const uint32_t from = atomic_load(&process->next);
+    if (n_free - 1 >= n_used && n_used < file->n_slots) /* none, or fewer than none */
+        return false;
+    for (uint32_t k = 0; k < n_used; k++) {
+        *place = (from + k) % n_used;
+        if (!take(&process->slots[*place]))
+            continue;
+        atomic_fetch_add(&process->n_retaken, 1);
+        atomic_store(&process->next, *place + 1);
+        return true;
+    }
+    return false;
+}
+
+/* A slot that no thread had. The first of a page gets memory for the others. */
+static bool take_new(struct process *process, uint32_t *place)
+{
+    struct weft_ring_file *file = process->file;
+    uint32_t n_used = atomic_load(&file->n_used);
+    while (n_used < file->n_slots) {
+        const size_t at = (size_t)((char *)&process->slots[n_used] - (char *)file);
+        if (at % PAGE_BYTES == 0 && !weft_reach_populate(file, at, PAGE_BYTES))
+            return false;
+        if (!atomic_compare_exchange_strong(&file->n_used, &n_used, n_used + 1))
+            continue;
+        *place = n_used;
+        return take(&process->slots[n_used]) && weft_reach_unlock(file, n_used);
+    }
+    return false;
+}
+
 static struct weft_ring *take_slot(struct process *process)
 {
     struct weft_ring_file *file = process->file;
-    for (uint32_t i = 0; i < file->n_slots; i++) {
-        struct weft_ring_slot *slot = &process->slots[i];
-        uint32_t state = WEFT_RING_FREE;
-        if (atomic_load_explicit(&slot->state, memory_order_relaxed) != WEFT_RING_FREE ||
-            !atomic_compare_exchange_strong(&slot->state, &state, WEFT_RING_LIVE))
-            continue;
-        struct weft_ring *ring = &process->rings[i];
-        ring->mask = file->n_units - 1;
-        ring->units =
-            (uint32_t *)(void *)((char *)file + file->data_off) + (uint64_t)i * file->n_units;
-        ring->limit = ring->last_ticks = ring->retry_lost = 0;
-        ring->pending_lost = missed_records;
-        slot->lost += missed_records;
-        missed_records = 0;
-        slot->tid = (uint32_t)syscall(SYS_gettid);
-        (void)syscall(SYS_prctl, PR_GET_NAME, slot->name, 0, 0, 0);
-        slot->start_ticks = weft_ring_ticks();
-        ring->slot = slot;
-        return ring;
-    }
-    return NULL;
+    uint32_t place;
+    if (!take_freed(process, &place) && !take_new(process, &place))
+        return NULL;
+    struct weft_ring_slot *slot = &process->slots[place];
+    struct weft_ring *ring = &process->rings[place];
+    ring->mask = file->n_units - 1;
+    ring->units = units_of(file, place);
+    ring->limit = ring->last_ticks = ring->retry_lost = 0;
+    ring->pending_lost = missed_records;
+    slot->lost += missed_records;
+    missed_records = 0;
+    slot->tid = (uint32_t)syscall(SYS_gettid);
+    (void)syscall(SYS_prctl, PR_GET_NAME, slot->name, 0, 0, 0);
+    slot->start_ticks = weft_ring_ticks();
+    ring->slot = slot;
+    return ring;
 }
 
 /* Gives the calling thread a slot; NULL when it cannot have one (now). */
@@ -428,6 +292,7 @@ static struct weft_ring *attach(void)
         return NULL;
     }
     weft_ring_thread.here = ring;
+    has_recorded = true;
     if (has_end_key)
         (void)pthread_setspecific(end_key, (void *)1);
     return ring;
@@ -470,6 +335,14 @@ static bool is_stopped(const struct process *process)
            atomic_load_explicit(&process->file->is_stopped, memory_order_relaxed) != 0;
 }
 
+/* As much as there is already: threads that write little, of which there may be thousands, take a
+ * page. */
+static uint64_t piece_after(uint64_t populated)
+{
+    const uint64_t n_first = PAGE_BYTES / UNIT_BYTES;
+    return populated < n_first ? n_first : populated < PIECE_UNITS ? populated : PIECE_UNITS;
+}
+
 /* More memory for the units of a ring that has not been filled once yet. */
 static void grow(struct process *process, struct weft_ring *ring)
 {
@@ -478,8 +351,9 @@ static void grow(struct process *process, struct weft_ring *ring)
     /* A ring that fork wiped meanwhile stands elsewhere. */
     if (ring->pending_lost < ring->retry_lost || from >= mapped_bytes)
         return;
-    if (populate(file, from + ring->populated * UNIT_BYTES, PIECE_UNITS * UNIT_BYTES))
-        ring->populated += PIECE_UNITS;
+    const uint64_t n_units = piece_after(ring->populated);
+    if (weft_reach_populate(file, from + ring->populated * UNIT_BYTES, n_units * UNIT_BYTES))
+        ring->populated += n_units;
     else
         ring->retry_lost = ring->pending_lost + RETRY_RECORDS;
 }
@@ -506,21 +380,31 @@ static void count_lost(struct weft_ring *ring, uint64_t now)
     atomic_store_explicit(&ring->slot->lost, ring->slot->lost + 1, memory_order_release);
 }
 
-/* Stale pointers of the interrupted writer, too, lead to memory of the child's own from here on,
- * and so do a stale place and the ring's units together: all slots are equally long. */
+/* What a writer that a handler interrupted goes on to use in the child of that: memory of the
+ * child's own, in place of the heads, of the functions, and of the units of its slot, which stale
+ * pointers lead to as well. */
+static void divert(struct weft_ring *ring)
+{
+    struct process *process = atomic_load(&the_process);
+    uint32_t *const units = units_of(mapped_file, (size_t)(ring - process->rings));
+    const size_t n_bytes = (size_t)mapped_file->n_units * UNIT_BYTES;
+    const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    (void)mmap(units, n_bytes, PROT_READ | PROT_WRITE, how, -1, 0);
+    (void)mmap(mapped_file, mapped_file->data_off, PROT_READ | PROT_WRITE, how, -1, 0);
+    *ring = (struct weft_ring){ .units = units, .populated = UINT64_MAX, .slot = &no_slot };
+}
+
 void weft_ring_forked(uint64_t ticks)
 {
     const int kept_errno = errno;
     struct weft_ring *ring = weft_ring_thread.here;
     fork_ticks = ticks;
     fork_pid = (uint32_t)getpid();
-    if (weft_ring_thread.busy != 0 && ring != &nowhere) { /* so there was a file */
-        (void)mmap(mapped_file, mapped_bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-        *ring =
-            (struct weft_ring){ .units = mapped_units, .populated = UINT64_MAX, .slot = &no_slot };
-    }
+    if (weft_ring_thread.busy != 0 && ring != &nowhere) /* so there was a file */
+        divert(ring);
     errno = kept_errno;
+    if (has_recorded && weft_ring_thread.busy == 0)
+        weft_ring_begin();
 }
 
 static struct weft_ring *find_room(uint64_t n_units, uint64_t now)

@@ -89,7 +89,8 @@ static bool make_folder(struct programs *programs)
 enum weft_code programs_open(struct programs *programs, struct session_output *output,
                              struct trigger *trigger, struct weft_err *err)
 {
-    *programs = (struct programs){ .folder_fd = -1, .notify_fd = -1, .output = output };
+    *programs =
+        (struct programs){ .folder_fd = -1, .notify_fd = -1, .asks.fd = -1, .output = output };
     programs->reading = (struct ring_reading){ .output = output, .trigger = trigger };
     programs->reading.room = malloc(RING_ROOM_BYTES);
     programs->paths = weft_strtab_new();
@@ -107,6 +108,7 @@ enum weft_code programs_open(struct programs *programs, struct session_output *o
         (void)inotify_add_watch(programs->notify_fd, programs->folder, IN_CREATE | IN_MOVED_TO);
     programs->has_new = true;
     ring_files_begin();
+    asks_open(&programs->asks, programs->folder_fd);
     return WEFT_OK;
 }
 
@@ -119,6 +121,7 @@ void programs_close(struct programs *programs)
         if (programs->programs.items[k].pidfd >= 0)
             (void)close(programs->programs.items[k].pidfd);
     WEFT_VEC_FINI(&programs->programs);
+    asks_close(&programs->asks);
     if (programs->folder_fd >= 0)
         remove_files(programs->folder_fd);
     if (programs->folder)
@@ -621,6 +624,7 @@ enum weft_code programs_poll(struct programs *programs, bool is_due, struct weft
 {
     enum weft_code code = WEFT_OK;
     programs->reading.fill_percent = 0;
+    asks_serve(&programs->asks);
     take_notices(programs);
     if (is_due) /* before files are looked for: what is gone has made all of its own */
         look_for_ends(programs);
@@ -638,6 +642,7 @@ enum weft_code programs_poll(struct programs *programs, bool is_due, struct weft
 enum weft_code programs_stop(struct programs *programs, struct weft_err *err)
 {
     enum weft_code code = programs_poll(programs, true, err);
+    asks_stop(&programs->asks);
     for (size_t k = 0; k < programs->files.n; k++)
         ring_file_stop(&programs->files.items[k]);
     programs->reading.is_final = true;
