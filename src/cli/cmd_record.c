@@ -110,6 +110,27 @@ static void show(void *context, const struct weft_recorder_state *state)
     talk->has_line = true;
 }
 
+/* What there was, and what of it is missing: the second line where that is not all recorded. */
+static void show_ledger(const struct weft_recorder_result *result)
+{
+    const struct weft_ledger_totals *ledger = &result->ledger;
+    char text[512];
+    if (ledger->n_processes == 0)
+        return;
+    weft_ledger_describe(ledger, text, sizeof text);
+    fprintf(stderr, "weft: program: %s", text);
+    if (ledger->n_lost_threads)
+        fprintf(stderr, "; %s of %s threads not recorded",
+                weft_human_count(ledger->n_lost_threads).text,
+                weft_human_count(ledger->n_threads).text);
+    if (result->n_further)
+        fprintf(stderr, "; %s further processes are not listed",
+                weft_human_count(result->n_further).text);
+    if (result->has_stopped_early)
+        fprintf(stderr, "; what ran after the recording stopped is not recorded");
+    fprintf(stderr, "\n");
+}
+
 static void tell_result(const struct weft_cli *cli, const struct weft_recorder_result *result)
 {
     char text[512];
@@ -120,6 +141,7 @@ static void tell_result(const struct weft_cli *cli, const struct weft_recorder_r
         fprintf(stderr, "weft: %s: %s\n", result->files[k], k + 1 < result->n_files ? "..." : text);
     if (result->n_files == 0)
         fprintf(stderr, "weft: no snapshot was asked for: nothing is written\n");
+    show_ledger(result);
 }
 
 /* ---- running -----------------------------------------------------------------------------------

@@ -6,7 +6,9 @@
 
 #include "base/checked.h"
 
-#include <stddef.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 static const char *const state_names[WEFT_LEDGER_STATES] = { "recorded", "partly", "not_recorded" };
 
@@ -65,8 +67,51 @@ void weft_ledger_add(struct weft_ledger_totals *totals, const struct weft_ledger
     const unsigned state = process->state < WEFT_LEDGER_STATES ? process->state : 0;
     totals->n_processes++;
     totals->n_in_state[state]++;
+    if (state != WEFT_LEDGER_RECORDED && process->why < WEFT_LEDGER_WHYS)
+        totals->n_by_why[process->why]++;
     totals->n_missing += state != WEFT_LEDGER_RECORDED && !weft_ledger_is_asked_for(process->why);
     totals->n_threads = weft_add_sat_u64(totals->n_threads, process->n_threads);
     totals->n_lost_threads = weft_add_sat_u64(totals->n_lost_threads, process->n_lost_threads);
     totals->n_lost_records = weft_add_sat_u64(totals->n_lost_records, process->n_lost_records);
+}
+
+struct line {
+    char *text;
+    size_t n, n_most;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int n = vsnprintf(line->text + line->n, line->n_most - line->n, format, arguments);
+    va_end(arguments);
+    if (n > 0)
+        line->n = weft_min_u64(line->n + (size_t)n, line->n_most - 1);
+}
+
+void weft_ledger_describe(const struct weft_ledger_totals *totals, char *text, size_t n_text)
+{
+    const uint64_t n_recorded = totals->n_in_state[WEFT_LEDGER_RECORDED];
+    struct line line = { .text = text, .n_most = n_text };
+    unsigned n_whys = 0;
+    if (n_text == 0)
+        return;
+    text[0] = '\0';
+    add(&line, "%" PRIu64 " process%s", totals->n_processes, totals->n_processes == 1 ? "" : "es");
+    if (n_recorded == totals->n_processes) {
+        add(&line, totals->n_processes == 1 ? ", recorded" : ", all recorded");
+        return;
+    }
+    add(&line, ": %" PRIu64 " recorded", n_recorded);
+    if (totals->n_in_state[WEFT_LEDGER_PARTLY])
+        add(&line, ", %" PRIu64 " partly", totals->n_in_state[WEFT_LEDGER_PARTLY]);
+    if (totals->n_in_state[WEFT_LEDGER_NOT_RECORDED])
+        add(&line, ", %" PRIu64 " not recorded", totals->n_in_state[WEFT_LEDGER_NOT_RECORDED]);
+    for (unsigned why = 1; why < WEFT_LEDGER_WHYS; why++)
+        if (totals->n_by_why[why])
+            add(&line, "%s%" PRIu64 " %s", n_whys++ ? "; " : " (", totals->n_by_why[why],
+                whys[why].text);
+    if (n_whys)
+        add(&line, ")");
 }

@@ -8,6 +8,7 @@
 #include "base/str.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum weft_ledger_state {
@@ -72,9 +73,14 @@ bool weft_ledger_is_asked_for(unsigned why);
 /* Sums over processes. */
 struct weft_ledger_totals {
     uint64_t n_processes, n_in_state[WEFT_LEDGER_STATES];
-    uint64_t n_missing; /* partly or not recorded, and that was not asked for */
+    uint64_t n_missing;                  /* partly or not recorded, and that was not asked for */
+    uint64_t n_by_why[WEFT_LEDGER_WHYS]; /* partly or not recorded */
     uint64_t n_threads, n_lost_threads, n_lost_records;
 };
+
+/* "3 processes: 1 recorded, 1 partly, 1 not (2 static program: ...)"; "3 processes, all recorded".
+ * Cut to what fits, with its NUL. */
+void weft_ledger_describe(const struct weft_ledger_totals *totals, char *text, size_t n_text);
 
 void weft_ledger_add(struct weft_ledger_totals *totals, const struct weft_ledger_process *process);
 

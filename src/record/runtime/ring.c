@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/runtime/ring.h"
 
+#include "record/runtime/journal.h"
+#include "schema/ledger.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -335,6 +338,8 @@ static bool begin(void)
     if (!has_end_key)
         has_end_key = pthread_key_create(&end_key, thread_ends) == 0;
     if (!open_file(process, n_slots)) {
+        weft_journal_put(WEFT_JOURNAL_NO_RING, (uint32_t)getpid(), (uint32_t)getppid(),
+                         WEFT_LEDGER_UNREACHABLE);
         weft_ring_is_on = false; /* and the status stays: nobody tries again */
         return false;
     }
@@ -350,6 +355,7 @@ static bool begin(void)
 void weft_ring_begin(void)
 {
     const int kept_errno = errno;
+    weft_journal_open();
     if (weft_ring_enter()) {
         (void)begin();
         weft_ring_leave();
