@@ -16,8 +16,13 @@ struct options {
     uint64_t pid, hz, wait_threshold_ns, duration_ns, snapshot_ns, size_bytes;
     uint64_t depth, min_ns, cull;
     const char *trigger, *function, *no_function;
+    unsigned wait; /* WAIT_TREE, WAIT_CHILD */
     bool all, faults, no_kernel, no_stacks, no_locks, no_functions, no_follow, no_bpf;
 };
+
+enum { WAIT_TREE, WAIT_CHILD };
+
+static const char *const waits[] = { "tree", "child", NULL };
 
 #define FIELD(member) offsetof(struct options, member)
 
@@ -40,6 +45,10 @@ static const struct weft_option options[] = {
       WEFT_OPTION_FLAG, FIELD(faults), NULL },
     { 0, "no-follow", NULL, "not the children of the program", WEFT_OPTION_FLAG, FIELD(no_follow),
       NULL },
+    { 0, "wait", "tree|child",
+      "record until no process of the program is left, or until the program itself ends "
+      "(default: tree)",
+      WEFT_OPTION_CHOICE, FIELD(wait), waits },
     { 0, "no-bpf", NULL, "of the kernel by perf events, even where BPF is allowed",
       WEFT_OPTION_FLAG, FIELD(no_bpf), NULL },
     { 0, "hz", "N", "stacks a second of each processor (default: 997)", WEFT_OPTION_COUNT,
@@ -192,6 +201,7 @@ static int record(struct weft_cli *cli, const struct options *opts, const char *
         .with_functions = !opts->no_functions,
         .with_faults = opts->faults,
         .follows = !opts->no_follow,
+        .waits_for_program = opts->wait == WAIT_CHILD,
         .without_bpf = opts->no_bpf,
         .sample_hz = (uint32_t)opts->hz,
         .wait_threshold_ns = opts->wait_threshold_ns,
@@ -271,6 +281,7 @@ const struct weft_command weft_cmd_record = {
         "requests and packets from the kernel. The exit status is the program's, or 128 and the\n"
         "signal that ended it. Write -- before a program whose arguments begin with dashes.\n"
         "\n"
+        "The recording ends when the program and all processes that descend from it have ended.\n"
         "The first Ctrl-C ends the program, the second one kills it; what was recorded stays. A\n"
         "recording whose recorder was killed is made a trace by the first command that opens it.",
     .options = options,

@@ -32,6 +32,7 @@
 
 #define WEFT_RING_MAGIC UINT64_C(0x32474e4952544657) /* "WFTRING2" */
 #define WEFT_RING_ENV "WEFT_RECORD"
+#define WEFT_RING_ASK_ENV "WEFT_RECORD_ASK" /* NAME:TOKEN of the recorder's socket */
 
 enum weft_ring_library {
     WEFT_RING_OPERATIONS = 1, /* libweft-preload.so: locks, blocking calls, markers */
@@ -82,7 +83,10 @@ struct weft_ring_file {
     uint64_t functions_off;        /* a multiple of the page size */
     uint32_t functions_cap;        /* addresses that there is place for, 8 bytes each */
     _Atomic uint32_t n_functions;  /* addresses that stand there */
-    uint8_t reserved[48];
+    uint32_t reach; /* enum weft_ring_reach: why the recorder made the file; 0: it did not */
+    uint32_t reserved_reach;
+    uint64_t open_ticks; /* when the file was made */
+    uint8_t reserved[32];
 };
 _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's");
 
@@ -102,7 +106,7 @@ enum weft_journal_kind {
     WEFT_JOURNAL_FORK = 1, /* pid: the child; parent: the caller; written by either or both */
     WEFT_JOURNAL_EXEC,     /* pid is about to run another program */
     WEFT_JOURNAL_NO_EXEC,  /* it could not: pid goes on as it was */
-    WEFT_JOURNAL_NO_RING,  /* pid has the library and no ring; value: enum weft_ledger_why */
+    WEFT_JOURNAL_NO_RING,  /* pid has the library and no ring; value: enum weft_ring_reach */
 };
 
 struct weft_journal_entry { /* 32 bytes */
@@ -122,6 +126,48 @@ struct weft_journal {
     struct weft_journal_entry entries[WEFT_JOURNAL_ENTRIES];
 };
 _Static_assert(sizeof(struct weft_journal_entry) == 32, "two entries a cache line");
+/* ---- rings of processes that cannot make a file in the folder: of another user, with another root
+ * or mount namespace, or with RLIMIT_FSIZE below the size of a file
+ *
+ * Such a process sends one datagram to the abstract unix socket that WEFT_RECORD_ASK names. The
+ * recorder compares the token, takes the process id from the credentials that the kernel adds,
+ * makes the file (and, for a new program, its .maps) as the process would have made it, and answers
+ * with its descriptor (SCM_RIGHTS), or does not answer. With the same datagram a process reports
+ * that it is not recorded, and why. */
+enum weft_ring_reach {
+    WEFT_REACH_FOLDER,      /* it made its file itself */
+    WEFT_REACH_DENIED,      /* the folder belongs to another user */
+    WEFT_REACH_ABSENT,      /* no such folder: another root or mount namespace */
+    WEFT_REACH_LIMIT,       /* RLIMIT_FSIZE */
+    WEFT_REACH_DESCRIPTORS, /* no descriptor was free */
+    WEFT_REACH_MEMORY,      /* the file could not be mapped, or no memory was left for it */
+    WEFT_REACH_SYSTEM,      /* a system call failed for another reason, or the kernel is too old */
+    WEFT_REACH_CLOCK, /* the time stamp counter is disabled (PR_SET_TSC), or seccomp is strict */
+    WEFT_REACHES,
+};
+
+#define WEFT_ASK_MAGIC UINT64_C(0x314b534154464557) /* "WEFTASK1" */
+
+enum weft_ask_kind {
+    WEFT_ASK_RING = 1, /* for the file of a ring */
+    WEFT_ASK_FILTER,   /* for the filter of calls, to read */
+    WEFT_ASK_NOTHING,  /* reports that the process is not recorded */
+};
+
+enum { WEFT_ASK_TOKEN_BYTES = 32 };
+
+struct weft_ask {
+    uint64_t magic;
+    char token[WEFT_ASK_TOKEN_BYTES];
+    uint32_t kind;    /* enum weft_ask_kind */
+    uint32_t library; /* enum weft_ring_library */
+    uint32_t pid;     /* as the process calls itself */
+    uint32_t reach;   /* enum weft_ring_reach: why it asks */
+    uint64_t n_bytes; /* of the file */
+    uint32_t is_new;  /* a new program, not a child of fork: with .maps */
+    uint32_t reserved;
+};
+_Static_assert(sizeof(struct weft_ask) == 72, "one datagram");
 
 /* ---- records of a ring
  *

@@ -15,6 +15,7 @@
 
 #include "record/runtime/functions.h"
 #include "record/runtime/ranges.h"
+#include "record/runtime/reach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -181,7 +182,7 @@ static void read_filters(bool is_first)
 {
     struct stat file;
     bool grows = !is_first;
-    const int fd = (int)syscall(SYS_openat, AT_FDCWD, filter_path, O_RDONLY | O_CLOEXEC);
+    const int fd = weft_reach_filter(filter_path);
     if (fd < 0)
         return;
     if (is_first && fstat(fd, &file) == 0 && file.st_size > FRONT_BYTES)
@@ -411,7 +412,7 @@ void weft_filtered_begin(void)
 {
     static const char name[] = "/filter";
     const int kept_errno = errno;
-    const char *folder = weft_ring_folder();
+    const char *folder = weft_reach_folder();
     const size_t n_bytes = folder ? strlen(folder) : sizeof filter_path;
     if (n_bytes + sizeof name > sizeof filter_path)
         return;

@@ -27,7 +27,7 @@ static pid_t forked(pid_t child, uint64_t ticks)
     if (child == 0)
         weft_ring_forked(ticks);
     else if (child > 0 && weft_library == WEFT_RING_OPERATIONS)
-        weft_journal_put(WEFT_JOURNAL_FORK, (uint32_t)child, (uint32_t)getpid(), 0);
+        (void)weft_journal_put(WEFT_JOURNAL_FORK, (uint32_t)child, (uint32_t)getpid(), 0);
     return child;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "record/runtime/journal.h"
 
+#include "record/runtime/reach.h"
 #include "record/runtime/ring.h"
 
 #include <errno.h>
@@ -49,19 +50,19 @@ static struct weft_journal *map_journal(const char *folder)
 void weft_journal_open(void)
 {
     const int kept_errno = errno;
-    const char *folder = weft_ring_folder();
+    const char *folder = weft_reach_folder();
     if (folder && !journal)
         journal = map_journal(folder);
     errno = kept_errno;
 }
 
-void weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value)
+bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value)
 {
     if (!journal)
-        return;
+        return false;
     if (atomic_load(&journal->head) - atomic_load(&journal->tail) >= WEFT_JOURNAL_ENTRIES) {
         atomic_fetch_add(&journal->lost, 1);
-        return;
+        return false;
     }
     const uint64_t number = atomic_fetch_add(&journal->head, 1);
     struct weft_journal_entry *entry = &journal->entries[number % WEFT_JOURNAL_ENTRIES];
@@ -71,4 +72,5 @@ void weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent
     entry->kind = kind;
     entry->value = value;
     atomic_store_explicit(&entry->number, number + 1, memory_order_release);
+    return true;
 }

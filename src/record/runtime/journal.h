@@ -8,13 +8,14 @@
 
 #include "schema/recording.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Maps the journal of the recording, if there is one. Of one library of a process; the others write
  * nothing. */
 void weft_journal_open(void);
 
-/* Nothing without a journal. */
-void weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value);
+/* False without a journal, or where it has no room. */
+bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "record/runtime/reach.h"
 #include "record/runtime/real.h"
 
 #include <dlfcn.h>
@@ -38,8 +39,8 @@ const enum weft_ring_library weft_library = WEFT_RING_OPERATIONS;
 
 void weft_library_begin(void)
 {
-    weft_operations_are_off = weft_ring_setting("WEFT_RECORD_OPERATIONS", 1) == 0;
-    weft_requests_are_all = weft_ring_setting("WEFT_RECORD_REQUESTS", 0) != 0;
+    weft_operations_are_off = weft_reach_setting("WEFT_RECORD_OPERATIONS", 1) == 0;
+    weft_requests_are_all = weft_reach_setting("WEFT_RECORD_REQUESTS", 0) != 0;
     weft_threads_begin();
     weft_marks_begin();
 }
@@ -48,4 +49,5 @@ __attribute__((constructor(101))) static void preload_begin(void)
 {
     weft_real_resolve();
     weft_ring_begin();
+    weft_exec_begin();
 }

@@ -12,6 +12,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <spawn.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/select.h>
@@ -157,7 +159,14 @@ int __ppoll_chk(struct pollfd *fds, nfds_t n_fds, const struct timespec *timeout
     NAME(shutdown)                                                                                 \
     NAME(sendto)                                                                                   \
     NAME(sendmsg)                                                                                  \
-    NAME(sendmmsg)
+    NAME(sendmmsg)                                                                                 \
+    NAME(execve)                                                                                   \
+    NAME(execvpe)                                                                                  \
+    NAME(fexecve)                                                                                  \
+    NAME(execveat)                                                                                 \
+    NAME(posix_spawn)                                                                              \
+    NAME(posix_spawnp)                                                                             \
+    NAME(clearenv)
 
 struct weft_real {
 #define WEFT_REAL_MEMBER(name) __typeof__(&(name)) name;
@@ -189,6 +198,8 @@ WEFT_INLINE bool weft_operations_are_on(void)
 void weft_threads_begin(void);
 /* From now on, programs find the hooks of weft/mark.h (marks.c). */
 void weft_marks_begin(void);
+/* Keeps the settings that programs are given whose environment has none (exec.c). */
+void weft_exec_begin(void);
 
 /* ---- descriptors.c: which descriptor becomes ready when another one is written to */
 

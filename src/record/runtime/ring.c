@@ -2,34 +2,20 @@
 #include "record/runtime/ring.h"
 
 #include "record/runtime/journal.h"
-#include "schema/ledger.h"
+#include "record/runtime/reach.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
 enum {
-    PATH_BYTES = 1024,
-    N_SLOTS = 1024,
-    N_SLOTS_MIN = 8,
-    N_SLOTS_MAX = 1 << 16,
-    N_WORDS = 1 << 19, /* of a ring, of 8 bytes, as settings have them */
-    N_WORDS_MIN = 1 << 12,
-    N_WORDS_MAX = 1 << 26,
     PIECE_UNITS = 1 << 13,   /* that are given memory at a time: 32 KiB */
     RETRY_RECORDS = 1 << 12, /* lost before memory, or a slot, is asked for again */
     UNIT_BYTES = sizeof(uint32_t),
@@ -62,124 +48,18 @@ bool weft_ring_is_on = true;
 /* Set once for the life of the program, and the same in its children. */
 static _Atomic(struct process *) the_process;
 static bool has_begun; /* once, in the first process */
-static char folder[PATH_BYTES];
-static bool has_folder;
 static pthread_key_t end_key;
 static bool has_end_key;
 static void (*end_hook)(void);
 /* Of the process that began last: the parent's until a child begins. */
-static char path[PATH_BYTES + 64];
 static struct weft_ring_file *mapped_file;
 static size_t mapped_bytes;
 static uint32_t *mapped_units; /* of its first slot */
 static uint64_t fork_ticks;    /* of the process fork_pid */
 static uint32_t fork_pid;
-
-/* ---- settings */
-
-uint64_t weft_ring_setting(const char *name, uint64_t otherwise)
-{
-    const char *text = secure_getenv(name);
-    uint64_t value = 0;
-    if (!text || !*text)
-        return otherwise;
-    for (; *text >= '0' && *text <= '9' && value < UINT32_MAX; text++)
-        value = value * 10 + (uint64_t)(*text - '0');
-    return *text ? otherwise : value;
-}
-
-static uint64_t power_within(uint64_t value, uint64_t least, uint64_t most)
-{
-    uint64_t power = least;
-    while (power < value && power < most)
-        power *= 2;
-    return power;
-}
-
-const char *weft_ring_folder(void)
-{
-    if (!has_folder) {
-        const char *text = secure_getenv(WEFT_RING_ENV);
-        const size_t n_bytes = text ? strlen(text) : 0;
-        if (n_bytes == 0 || n_bytes >= sizeof folder || text[0] != '/')
-            return NULL;
-        memcpy(folder, text, n_bytes + 1);
-        has_folder = true;
-    }
-    return folder;
-}
-
-static char *put_number(char *at, uint64_t number)
-{
-    char digits[20];
-    unsigned n_digits = 0;
-    do
-        digits[n_digits++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (n_digits > 0)
-        *at++ = digits[--n_digits];
-    return at;
-}
-
-/* ---- the file of the process */
-
-static int create_file(const char *in_folder, uint32_t pid)
-{
-    const size_t n_bytes = strlen(in_folder);
-    for (uint64_t n = 0; n < 1000; n++) { /* more than one: exec keeps the process id */
-        char *at = path + n_bytes;
-        memcpy(path, in_folder, n_bytes);
-        *at++ = '/';
-        at = put_number(at, pid);
-        *at++ = '.';
-        at = put_number(at, weft_library);
-        *at++ = '.';
-        at = put_number(at, n);
-        *at = 0;
-        const int fd = (int)syscall(SYS_openat, AT_FDCWD, path,
-                                    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
-}
-
-static size_t whole_pages(size_t n_bytes)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (n_bytes + page - 1) / page * page;
-}
-
-static size_t functions_offset(uint64_t n_slots)
-{
-    return whole_pages(sizeof(struct weft_ring_file) + n_slots * sizeof(struct weft_ring_slot));
-}
-
-static size_t data_offset(uint64_t n_slots)
-{
-    const size_t n_functions = weft_library == WEFT_RING_FUNCTIONS ? WEFT_RING_FUNCTIONS_MAX : 0;
-    return functions_offset(n_slots) + whole_pages(n_functions * sizeof(uint64_t));
-}
-
-static bool populate(struct weft_ring_file *file, size_t from, size_t n_bytes)
-{
-    char *const at = (char *)file + from;
-    long status;
-    for (int i = 0; i < 8; i++) {
-        status = syscall(SYS_madvise, at, n_bytes, MADV_POPULATE_WRITE);
-        if (status == 0 || (errno != EINTR && errno != EAGAIN))
-            break;
-    }
-    if (status == 0 || errno != EINVAL)
-        return status == 0;
-    /* Before Linux 5.14. The file is opened anew: a program may close any descriptor. */
-    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return false;
-    status = fallocate(fd, 0, (off_t)from, (off_t)n_bytes);
-    (void)syscall(SYS_close, fd);
-    return status == 0;
-}
+static uint32_t known_namespace;
+static bool
+    has_recorded; /* a record was written, by this process or the one that it is forked from */
 
 struct weft_ring_file *weft_ring_own_file(void)
 {
@@ -190,37 +70,12 @@ struct weft_ring_file *weft_ring_own_file(void)
 bool weft_ring_populate(uint64_t from, uint64_t n_bytes)
 {
     const int kept_errno = errno;
-    const bool is_done = populate(weft_ring_own_file(), from, n_bytes);
+    const bool is_done = weft_reach_populate(weft_ring_own_file(), from, n_bytes);
     errno = kept_errno;
     return is_done;
 }
 
-/* The largest file that fits below the limits, at most n_slots of n_units; maps it. */
-static struct weft_ring_file *map_file(int fd, uint64_t *n_slots, uint64_t *n_units,
-                                       size_t *n_bytes)
-{
-    struct rlimit most;
-    if (getrlimit(RLIMIT_FSIZE, &most) != 0)
-        most.rlim_cur = RLIM_INFINITY;
-    for (;;) {
-        *n_bytes = data_offset(*n_slots) + *n_slots * *n_units * UNIT_BYTES;
-        /* Beyond the limit there is a signal beside the error. */
-        if (*n_bytes <= most.rlim_cur && syscall(SYS_ftruncate, fd, (off_t)*n_bytes) == 0) {
-            void *map =
-                mmap(NULL, *n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-            if (map != MAP_FAILED)
-                return map;
-        }
-        if (*n_units > N_WORDS_MIN * WEFT_WORD_UNITS)
-            *n_units /= 2;
-        else if (*n_slots > N_SLOTS_MIN)
-            *n_slots /= 2;
-        else
-            return NULL;
-    }
-}
-
-/* Memory for what fork wipes. Its size depends on the environment alone. */
+/* Memory for what fork wipes. */
 static struct process *make_process(uint64_t n_slots)
 {
     const size_t n_bytes = sizeof(struct process) + n_slots * sizeof(struct weft_ring);
@@ -236,75 +91,38 @@ static struct process *make_process(uint64_t n_slots)
     return expected;
 }
 
-/* What is mapped now, for a recorder that may come too late to ask. */
-static void copy_maps(void)
-{
-    char copy_path[sizeof path + 8], room[1 << 12];
-    const size_t n_path = strlen(path);
-    memcpy(copy_path, path, n_path);
-    memcpy(copy_path + n_path, ".maps", 6);
-    const int from = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    const int to = (int)syscall(SYS_openat, AT_FDCWD, copy_path,
-                                O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    long n_read = 0;
-    while (from >= 0 && to >= 0 && (n_read = syscall(SYS_read, from, room, sizeof room)) > 0)
-        if (syscall(SYS_write, to, room, (size_t)n_read) != n_read)
-            break;
-    if (from >= 0)
-        (void)syscall(SYS_close, from);
-    if (to >= 0)
-        (void)syscall(SYS_close, to);
-}
-
+/* Of a process that has no /proc (any more), as it was. */
 static uint32_t own_namespace(void)
 {
     struct stat about;
-    return stat("/proc/self/ns/pid", &about) == 0 ? (uint32_t)about.st_ino : 0;
+    if (stat("/proc/self/ns/pid", &about) == 0)
+        known_namespace = (uint32_t)about.st_ino;
+    return known_namespace;
 }
 
-/* That are needed from the first record on; further pages as there are more functions and units. */
-static size_t first_bytes(uint64_t n_slots)
+static bool open_file(struct process *process)
 {
-    const size_t n_heads = functions_offset(n_slots);
-    return n_heads + (data_offset(n_slots) > n_heads ? whole_pages(1) : 0);
-}
-
-static bool open_file(struct process *process, uint64_t n_slots)
-{
-    const char *in_folder = weft_ring_folder();
+    struct weft_reach reach;
     const uint32_t pid = (uint32_t)getpid();
-    uint64_t n_units =
-        WEFT_WORD_UNITS *
-        power_within(weft_ring_setting("WEFT_RECORD_WORDS", N_WORDS), N_WORDS_MIN, N_WORDS_MAX);
-    if (!in_folder || weft_ring_setting("WEFT_RECORD_ONLY", pid) != pid)
+    if (!weft_reach_open(&reach, !has_begun)) /* a child has its parent's maps */
         return false;
-    const int fd = create_file(in_folder, pid);
-    if (fd < 0)
-        return false;
-    struct weft_ring_file *file = map_file(fd, &n_slots, &n_units, &process->file_bytes);
-    (void)syscall(SYS_close, fd);
-    if (!file || !populate(file, 0, first_bytes(n_slots))) {
-        if (file)
-            (void)munmap(file, process->file_bytes);
-        (void)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
-        return false;
-    }
-    (void)madvise(file, process->file_bytes, MADV_DONTDUMP);
+    struct weft_ring_file *file = reach.file;
+    (void)madvise(file, reach.n_bytes, MADV_DONTDUMP);
     file->library = weft_library;
     file->pid = pid;
     file->parent = (uint32_t)getppid();
     file->pid_namespace = own_namespace();
-    file->n_slots = (uint32_t)n_slots;
-    file->n_units = (uint32_t)n_units;
-    file->functions_off = functions_offset(n_slots);
-    file->functions_cap =
-        (uint32_t)((data_offset(n_slots) - file->functions_off) / sizeof(uint64_t));
+    file->n_slots = reach.n_slots;
+    file->n_units = reach.n_units;
+    file->functions_off = reach.functions_off;
+    file->functions_cap = reach.functions_cap;
     file->n_functions = file->functions_cap ? 1 : 0; /* the first is address 0 */
-    file->data_off = data_offset(n_slots);
-    file->start_ticks = fork_pid == pid ? fork_ticks : weft_ring_ticks();
-    if (!has_begun) /* a child has its parent's */
-        copy_maps();
+    file->data_off = reach.data_off;
+    file->reach = reach.why;
+    file->open_ticks = weft_ring_ticks();
+    file->start_ticks = fork_pid == pid ? fork_ticks : file->open_ticks;
     atomic_store_explicit(&file->magic, WEFT_RING_MAGIC, memory_order_release);
+    process->file_bytes = reach.n_bytes;
     process->file = file;
     process->slots = (struct weft_ring_slot *)(file + 1);
     return true;
@@ -325,11 +143,9 @@ static void thread_ends(void *round);
 
 static bool begin(void)
 {
-    const uint64_t n_slots =
-        power_within(weft_ring_setting("WEFT_RECORD_SLOTS", N_SLOTS), N_SLOTS_MIN, N_SLOTS_MAX);
     struct process *process = atomic_load(&the_process);
     int status = STATUS_NONE;
-    if (!process && !(weft_ring_folder() && (process = make_process(n_slots)))) {
+    if (!process && !(weft_reach_folder() && (process = make_process(weft_reach_slots())))) {
         weft_ring_is_on = false;
         return false;
     }
@@ -337,9 +153,7 @@ static bool begin(void)
         return status == STATUS_ON;
     if (!has_end_key)
         has_end_key = pthread_key_create(&end_key, thread_ends) == 0;
-    if (!open_file(process, n_slots)) {
-        weft_journal_put(WEFT_JOURNAL_NO_RING, (uint32_t)getpid(), (uint32_t)getppid(),
-                         WEFT_LEDGER_UNREACHABLE);
+    if (!open_file(process)) {
         weft_ring_is_on = false; /* and the status stays: nobody tries again */
         return false;
     }
@@ -434,6 +248,7 @@ static struct weft_ring *attach(void)
         return NULL;
     }
     weft_ring_thread.here = ring;
+    has_recorded = true;
     if (has_end_key)
         (void)pthread_setspecific(end_key, (void *)1);
     return ring;
@@ -484,7 +299,7 @@ static void grow(struct process *process, struct weft_ring *ring)
     /* A ring that fork wiped meanwhile stands elsewhere. */
     if (ring->pending_lost < ring->retry_lost || from >= mapped_bytes)
         return;
-    if (populate(file, from + ring->populated * UNIT_BYTES, PIECE_UNITS * UNIT_BYTES))
+    if (weft_reach_populate(file, from + ring->populated * UNIT_BYTES, PIECE_UNITS * UNIT_BYTES))
         ring->populated += PIECE_UNITS;
     else
         ring->retry_lost = ring->pending_lost + RETRY_RECORDS;
@@ -527,6 +342,8 @@ void weft_ring_forked(uint64_t ticks)
             (struct weft_ring){ .units = mapped_units, .populated = UINT64_MAX, .slot = &no_slot };
     }
     errno = kept_errno;
+    if (has_recorded && weft_ring_thread.busy == 0)
+        weft_ring_begin();
 }
 
 static struct weft_ring *find_room(uint64_t n_units, uint64_t now)

@@ -79,7 +79,9 @@ bool weft_ring_nested(uintptr_t frame);
  * is none (0 units). */
 struct weft_ring *weft_ring_room(uint64_t n_units, uint64_t now);
 
-/* Called in a child of fork, with the time of that: its file tells it. A record that its parent's
+/* Called in a child of fork, with the time of that: its file tells it. If its parent has written
+ * records, the child's file is made now: before it changes its user, root or limits, and closes its
+ * descriptors. A record that its parent's
  * thread was writing when a signal's handler forked, and that goes on when that returns, is written
  * to nowhere. */
 void weft_ring_forked(uint64_t ticks);
@@ -90,9 +92,6 @@ struct weft_ring_file *weft_ring_own_file(void);
 /* Gives memory to bytes [from, from + n_bytes) of it; false when there is none (a page without
  * would be a SIGBUS when it is written). */
 bool weft_ring_populate(uint64_t from, uint64_t n_bytes);
-
-/* The folder of the recording, or NULL. */
-const char *weft_ring_folder(void);
 
 /* The calling thread is about to load or unload a module. Counted now, and again at its next
  * record, when it is done. */
@@ -117,9 +116,6 @@ void weft_ring_put(enum weft_op op, int64_t argument, uint64_t now, const uint64
 /* A record whose words are `n_numbers` (0-2) numbers and then `text`, cut to what fits. */
 void weft_ring_put_text(enum weft_op op, int64_t argument, const uint64_t *numbers,
                         unsigned n_numbers, const char *text);
-
-/* The variable of the environment as a number, `otherwise` if it is none. */
-uint64_t weft_ring_setting(const char *name, uint64_t otherwise);
 
 WEFT_INLINE uint64_t weft_ring_ticks(void)
 {

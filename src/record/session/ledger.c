@@ -185,8 +185,10 @@ static void close_image(struct ledger *ledger, struct ledger_process *process, b
 void ledger_exec(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns)
 {
     process->image_before = process->image;
+    process->name_before = process->name;
     close_image(ledger, process, true);
     process->image = (struct ledger_image){ .start_ns = at_ns, .is_exec = true };
+    process->name = 0; /* not known yet */
 }
 
 void ledger_end(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns)

@@ -58,6 +58,9 @@ void ledger_count(struct ledger *ledger, uint32_t ring, const struct ledger_coun
 void ledger_take_entry(struct ledger *ledger, const struct weft_journal_entry *entry,
                        uint64_t time_ns);
 
+/* A process reports that it has no ring, and why (enum weft_ring_reach). */
+void ledger_no_ring(struct ledger *ledger, uint32_t pid, uint32_t reach, uint64_t time_ns);
+
 /* The process has ended. */
 void ledger_ended(struct ledger *ledger, uint32_t pid, uint64_t now_ns);
 

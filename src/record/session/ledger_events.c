@@ -122,6 +122,15 @@ void ledger_take_entry(struct ledger *ledger, const struct weft_journal_entry *e
     event->value = entry->value;
 }
 
+void ledger_no_ring(struct ledger *ledger, uint32_t pid, uint32_t reach, uint64_t time_ns)
+{
+    struct ledger_event *event = push(ledger, EVENT_NO_RING, time_ns);
+    if (!event)
+        return;
+    event->pid = pid;
+    event->value = reach;
+}
+
 void ledger_ended(struct ledger *ledger, uint32_t pid, uint64_t now_ns)
 {
     struct ledger_event *event =
@@ -276,6 +285,19 @@ static void take_no_exec(struct ledger_process *process)
     if (!process->image.is_exec || process->image.has_ring)
         return;
     process->image = process->image_before;
+    process->name = process->name_before;
+}
+
+static enum weft_ledger_why why_of_reach(uint32_t reach)
+{
+    switch (reach) {
+    case WEFT_REACH_MEMORY:
+        return WEFT_LEDGER_NO_MEMORY;
+    case WEFT_REACH_CLOCK:
+        return WEFT_LEDGER_NO_CLOCK;
+    default:
+        return WEFT_LEDGER_UNREACHABLE;
+    }
 }
 
 static void take_no_ring(struct ledger *ledger, const struct ledger_event *event)
@@ -285,9 +307,7 @@ static void take_no_ring(struct ledger *ledger, const struct ledger_event *event
         process = ledger_add(ledger, event->pid, event->parent, event->time_ns);
     if (!process)
         return;
-    process->image.failure = event->value && event->value < WEFT_LEDGER_WHYS
-                                 ? (uint8_t)event->value
-                                 : WEFT_LEDGER_UNREACHABLE;
+    process->image.failure = (uint8_t)why_of_reach(event->value);
     if (process->end_ns != WEFT_LEDGER_NO_TIME) { /* it ended before this was read */
         process->has_uncovered = true;
         process->uncovered_why = process->image.failure;
@@ -314,7 +334,12 @@ static bool take(struct ledger *ledger, const struct ledger_event *event, uint64
         take_child(ledger, event);
         break;
     case EVENT_WILL_EXEC:
-        if (is_live(process) && !ledger->has_kernel)
+        if (ledger->has_kernel)
+            break;
+        if (!is_live(process)) /* of vfork, which nothing reports */
+            take_child(ledger, event);
+        process = ledger_of_pid(ledger, event->pid);
+        if (is_live(process))
             ledger_exec(ledger, process, event->time_ns);
         break;
     case EVENT_NO_EXEC:

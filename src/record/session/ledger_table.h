@@ -28,6 +28,7 @@ struct ledger_process {
     uint32_t name;   /* in `names` */
     uint64_t start_ns, end_ns, from_ns, until_ns;
     struct ledger_image image, image_before;
+    uint32_t name_before;
     bool is_target, is_known_to_kernel;
     bool inherits;         /* a copy of a parent that was recorded */
     uint8_t inherited_why; /* otherwise */

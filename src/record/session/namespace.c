@@ -29,6 +29,11 @@ static uint32_t own_number(uint32_t pid, const char *name, struct proc_text *roo
     return number;
 }
 
+uint32_t namespace_own_number(uint32_t pid, struct proc_text *room)
+{
+    return own_number(pid, "status", room);
+}
+
 static bool has_mapped(uint32_t pid, const char *ring, struct proc_text *room)
 {
     return proc_read(pid, "maps", room) && strstr(room->items, ring);

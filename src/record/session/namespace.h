@@ -18,6 +18,9 @@ bool namespace_is_other(uint32_t inode);
  * in whose path `ring` ("weft-AbCdEf/12.") is a part. */
 uint32_t namespace_pid(uint32_t pid, const char *ring, struct proc_text *room);
 
+/* What the process `pid` (as it is here) calls itself; 0: that cannot be read. */
+uint32_t namespace_own_number(uint32_t pid, struct proc_text *room);
+
 /* The number here of the thread of process `pid` (as it is here) that calls itself `tid`. */
 uint32_t namespace_tid(uint32_t pid, uint32_t tid, struct proc_text *room);
 

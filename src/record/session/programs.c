@@ -90,8 +90,9 @@ static bool make_folder(struct programs *programs)
 enum weft_code programs_open(struct programs *programs, struct session_output *output,
                              struct trigger *trigger, struct weft_err *err)
 {
-    *programs =
-        (struct programs){ .folder_fd = -1, .notify_fd = -1, .journal.fd = -1, .output = output };
+    *programs = (struct programs){
+        .folder_fd = -1, .notify_fd = -1, .journal.fd = -1, .asks.fd = -1, .output = output
+    };
     programs->reading = (struct ring_reading){ .output = output, .trigger = trigger };
     programs->reading.room = malloc(RING_ROOM_BYTES);
     programs->paths = weft_strtab_new();
@@ -110,6 +111,7 @@ enum weft_code programs_open(struct programs *programs, struct session_output *o
     programs->has_new = true;
     journal_open(programs->folder_fd, &programs->journal);
     ring_files_begin();
+    asks_open(&programs->asks, programs->folder_fd);
     return WEFT_OK;
 }
 
@@ -123,6 +125,7 @@ void programs_close(struct programs *programs)
             (void)close(programs->programs.items[k].pidfd);
     WEFT_VEC_FINI(&programs->programs);
     journal_close(&programs->journal);
+    asks_close(&programs->asks);
     if (programs->folder_fd >= 0)
         remove_files(programs->folder_fd);
     if (programs->folder)
@@ -653,10 +656,21 @@ static enum weft_code read_file(struct programs *programs, struct ring_file *fil
                            : code;
 }
 
+static void serve_asks(struct programs *programs)
+{
+    struct asks *asks = &programs->asks;
+    asks_serve(asks);
+    for (size_t k = 0; k < asks->reports.n; k++)
+        ledger_no_ring(programs->ledger, asks->reports.items[k].pid, asks->reports.items[k].reach,
+                       asks->reports.items[k].time_ns);
+    asks->reports.n = 0;
+}
+
 enum weft_code programs_poll(struct programs *programs, bool is_due, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
     programs->reading.fill_percent = 0;
+    serve_asks(programs);
     take_notices(programs);
     if (is_due) /* before files are looked for, as theirs come first in the journal */
         journal_poll(&programs->journal, programs->ledger, session_clock_ns(CLOCK_MONOTONIC),
@@ -679,6 +693,7 @@ enum weft_code programs_poll(struct programs *programs, bool is_due, struct weft
 enum weft_code programs_stop(struct programs *programs, struct weft_err *err)
 {
     enum weft_code code = programs_poll(programs, true, err);
+    asks_stop(&programs->asks);
     for (size_t k = 0; k < programs->files.n; k++)
         ring_file_stop(&programs->files.items[k]);
     programs->reading.is_final = true;

@@ -7,6 +7,7 @@
 #define WEFT_RECORD_SESSION_PROGRAMS_H
 
 #include "base/map.h"
+#include "record/session/asks.h"
 #include "record/session/filter.h"
 #include "record/session/journal.h"
 #include "record/session/proc.h"
@@ -25,6 +26,7 @@ struct program {
 struct programs {
     char *folder; /* of the rings */
     int folder_fd, notify_fd;
+    struct asks asks; /* of processes that cannot use the folder */
     struct session_output *output;
     struct ring_reading reading;
     struct {

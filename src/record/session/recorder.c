@@ -13,6 +13,7 @@
 #include "record/session/programs.h"
 #include "record/session/target.h"
 #include "record/session/ticks.h"
+#include "record/session/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,6 +40,8 @@ enum {
     LEDGER_NS = 500000000,
     SCAN_NS = 100000000,
     EARLY_NS = 1000000,    /* that clocks of sources may differ */
+    REST_NS = 500000000,   /* that a process may outlive the program before it is mentioned */
+    LEAVE_NS = 1000000000, /* likewise, after an interrupt, before the recording ends */
     PIECE_BYTES = 1 << 18, /* of records of the kernel */
 };
 
@@ -59,7 +62,11 @@ struct recorder {
     uint64_t kernel_records, kernel_lost;
     uint64_t n_lost_threads, n_skipped, n_further; /* as last told */
     uint64_t lost_since_ns;
-    bool has_stopped; /* nothing is recorded any more */
+    uint64_t end_ns;     /* when the program ended; 0: not yet */
+    int n_passed;        /* interrupts that were passed on */
+    int n_passed_at_end; /* those until the program ended */
+    bool has_told_rest;  /* of processes that outlive the program */
+    bool has_stopped;    /* nothing is recorded any more */
     bool has_stopped_early;
 };
 
@@ -80,7 +87,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     n_interrupts = n_interrupts + 1;
 }
 
-static const int signals[] = { SIGINT, SIGTERM, SIGUSR2 };
+static const int signals[] = { SIGINT, SIGTERM, SIGUSR2, SIGHUP };
 enum { N_SIGNALS = sizeof signals / sizeof *signals };
 
 static void catch_signals(struct sigaction *before)
@@ -88,8 +95,11 @@ static void catch_signals(struct sigaction *before)
     struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
     (void)sigemptyset(&action.sa_mask);
     n_interrupts = n_snapshots = 0;
-    for (size_t k = 0; k < N_SIGNALS; k++)
+    for (size_t k = 0; k < N_SIGNALS; k++) {
         (void)sigaction(signals[k], &action, &before[k]);
+        if (signals[k] == SIGHUP && before[k].sa_handler == SIG_IGN) /* nohup */
+            (void)signal(SIGHUP, SIG_IGN);
+    }
 }
 
 static void restore_signals(const struct sigaction *before)
@@ -422,6 +432,7 @@ static void sleep_a_little(struct recorder *recorder, uint32_t fill_percent)
 {
     struct pollfd fds[] = {
         { .fd = recorder->programs.notify_fd, .events = POLLIN },
+        { .fd = recorder->programs.asks.fd, .events = POLLIN },
         { .fd = recorder->target.has_ended ? -1 : recorder->target.pidfd, .events = POLLIN },
         { .fd = recorder->watched_fd, .events = POLLIN },
     };
@@ -434,12 +445,12 @@ static void sleep_a_little(struct recorder *recorder, uint32_t fill_percent)
  */
 
 /* The first interruption ends the program as a shell would, the second one for certain. */
-static void pass_interrupts(struct recorder *recorder, int *n_passed)
+static void pass_interrupts(struct recorder *recorder)
 {
-    if (n_interrupts == *n_passed)
+    if (n_interrupts == recorder->n_passed)
         return;
-    const bool is_first = *n_passed == 0;
-    *n_passed = n_interrupts;
+    const bool is_first = recorder->n_passed == 0;
+    recorder->n_passed = n_interrupts;
     if (!is_first)
         target_signal(&recorder->target, SIGKILL);
     else if (is_sent)
@@ -452,18 +463,64 @@ static bool is_watched_over(const struct recorder *recorder)
     return recorder->watched_fd >= 0 && poll(&fd, 1, 0) > 0;
 }
 
+/* BEFORE, the processes that outlive the program, "2 processes (sleep 4711, ...)", and AFTER. */
+static void say_rest(const struct recorder *recorder, const char *before, const char *after)
+{
+    struct proc_text room = { 0 };
+    char processes[192], text[512];
+    struct tree *tree = malloc(sizeof *tree);
+    if (!tree)
+        return;
+    tree_find((uint32_t)getpid(), tree, &room);
+    if (tree->n) {
+        tree_print(tree, processes, sizeof processes, &room);
+        (void)snprintf(text, sizeof text, "%s%s%s", before, processes, after);
+        say(recorder, text);
+    }
+    proc_text_fini(&room);
+    free(tree);
+}
+
+/* Is the program's part in it over? Its processes may outlive it. After an interrupt they have a
+ * second to end; without one, the recording waits for them until there is one. */
+static const char *look_for_end(struct recorder *recorder, uint64_t now_ns)
+{
+    if (!target_poll(&recorder->target, false))
+        return NULL;
+    if (!recorder->target.has_rest)
+        return "the program ended";
+    if (!recorder->end_ns) {
+        recorder->end_ns = now_ns;
+        recorder->n_passed_at_end = recorder->n_passed;
+    }
+    const uint64_t rest_ns = now_ns - recorder->end_ns;
+    if (recorder->n_passed > recorder->n_passed_at_end ||
+        (recorder->n_passed && rest_ns >= LEAVE_NS))
+        return "interrupted";
+    if (!recorder->has_told_rest && !recorder->n_passed && rest_ns >= REST_NS) {
+        recorder->has_told_rest = true;
+        say_rest(recorder, "the program has ended; the recording continues with ",
+                 "; Ctrl-C ends it, --wait child does not wait for them");
+    }
+    return NULL;
+}
+
 /* Why it ends now; NULL: it does not. */
-static const char *reason_to_end(struct recorder *recorder, int *n_passed)
+static const char *reason_to_end(struct recorder *recorder)
 {
     const uint64_t now_ns = session_clock_ns(CLOCK_MONOTONIC);
-    pass_interrupts(recorder, n_passed);
-    if (recorder->target.pid ? target_poll(&recorder->target, false) : is_watched_over(recorder))
-        return "the program ended";
-    if (!recorder->target.pid && n_interrupts)
-        return "interrupted";
-    if (recorder->opts->duration_ns && now_ns - recorder->start_ns >= recorder->opts->duration_ns)
-        return "the duration is over";
-    return NULL;
+    const char *why = NULL;
+    pass_interrupts(recorder);
+    if (recorder->target.pid)
+        why = look_for_end(recorder, now_ns);
+    else if (is_watched_over(recorder))
+        why = "the program ended";
+    else if (n_interrupts)
+        why = "interrupted";
+    if (!why && recorder->opts->duration_ns &&
+        now_ns - recorder->start_ns >= recorder->opts->duration_ns)
+        why = "the duration is over";
+    return why;
 }
 
 static enum weft_code finish(struct recorder *recorder, const char *why, struct weft_err *err)
@@ -502,6 +559,7 @@ static void give_up(struct recorder *recorder, const struct weft_err *err)
     say(recorder, text);
     if (recorder->levels.kernel)
         weft_kernel_stop(recorder->levels.kernel);
+    asks_stop(&recorder->programs.asks);
     for (size_t k = 0; k < recorder->programs.files.n; k++)
         ring_file_stop(&recorder->programs.files.items[k]);
     ledger_finish(recorder->ledger, WEFT_LEDGER_STOPPED, session_clock_ns(CLOCK_MONOTONIC));
@@ -513,8 +571,7 @@ static void record(struct recorder *recorder)
     const char *why = NULL;
     enum weft_code code = WEFT_OK;
     uint32_t fill_percent = 0;
-    int n_passed = 0;
-    while (code == WEFT_OK && !(why = reason_to_end(recorder, &n_passed))) {
+    while (code == WEFT_OK && !(why = reason_to_end(recorder))) {
         sleep_a_little(recorder, fill_percent);
         code = do_round(recorder, &fill_percent, &err);
     }
@@ -526,8 +583,10 @@ static void record(struct recorder *recorder)
     recorder->has_stopped = true;
     if (recorder->target.pid && !recorder->target.has_ended && code == WEFT_OK)
         say(recorder, "the recording is over; the program goes on");
+    else if (recorder->target.has_rest && code == WEFT_OK)
+        say_rest(recorder, "the recording is over; no longer recorded: ", "");
     while (recorder->target.pid && !target_poll(&recorder->target, true))
-        pass_interrupts(recorder, &n_passed);
+        pass_interrupts(recorder);
 }
 
 /* ---- the beginning -----------------------------------------------------------------------------
@@ -569,10 +628,15 @@ static enum weft_code open_output(struct recorder *recorder, struct weft_err *er
 static enum weft_code start_target(struct recorder *recorder, struct weft_err *err)
 {
     const struct weft_recorder_opts *opts = recorder->opts;
+    char ask[128];
+    const bool has_ask = asks_print(&recorder->programs.asks, ask, sizeof ask);
     const struct target_opts target_opts = { .argv = opts->argv,
                                              .folder = recorder->programs.folder,
+                                             .ask = has_ask ? ask : NULL,
                                              .preload = recorder->levels.preload,
                                              .follows = opts->follows,
+                                             .waits_for_tree =
+                                                 opts->follows && !opts->waits_for_program,
                                              .with_operations = opts->with_locks };
     levels_find_libraries(opts, &recorder->levels);
     return opts->argv ? target_start(&target_opts, &recorder->target, err) : WEFT_OK;
@@ -693,7 +757,7 @@ enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
                                  struct weft_recorder_result *result, struct weft_err *err)
 {
     struct recorder recorder = { .opts = opts,
-                                 .programs = { .folder_fd = -1, .notify_fd = -1 },
+                                 .programs = { .folder_fd = -1, .notify_fd = -1, .asks.fd = -1 },
                                  .target = { .pidfd = -1, .go_fd = -1, .ask_fd = -1 },
                                  .watched_fd = -1 };
     struct sigaction before[N_SIGNALS];

@@ -28,8 +28,9 @@ struct weft_recorder_opts {
     bool all;          /* stacks of all processes */
 
     bool with_kernel, with_stacks, with_locks, with_functions;
-    bool with_faults; /* page faults */
-    bool follows;     /* children, too */
+    bool with_faults;       /* page faults */
+    bool follows;           /* children, too */
+    bool waits_for_program; /* not for the processes that it leaves behind */
     bool without_bpf;
     uint32_t sample_hz;
     uint64_t wait_threshold_ns;
@@ -59,7 +60,8 @@ struct weft_recorder_result {
     bool has_stopped_early;           /* nothing more could be written */
 };
 
-/* Records until the program ends, or the user asks to stop. A level that is not to be had is said
+/* Records until the program ends and, if its children are recorded, no descendant of it is left, or
+ * the user asks to stop. A level that is not to be had is said
  * and left out; WEFT_E_ARG: the program cannot be run, or options make no sense; WEFT_E_IO: nothing
  * could be written. What fails later ends the recording, is said, and the program goes on. The
  * caller frees the result, also after a failure. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -38,6 +39,7 @@ static void set_environment(const struct target_opts *opts)
     if (!opts->folder)
         return;
     (void)setenv(WEFT_RING_ENV, opts->folder, 1);
+    (void)(opts->ask ? setenv(WEFT_RING_ASK_ENV, opts->ask, 1) : unsetenv(WEFT_RING_ASK_ENV));
     set_preload(opts->preload);
     if (!opts->with_operations)
         (void)setenv("WEFT_RECORD_OPERATIONS", "0", 1);
@@ -74,6 +76,16 @@ static _Noreturn void become(const struct target_opts *opts, int go_fd, int tell
 /* ---- in the recorder ---------------------------------------------------------------------------
  */
 
+/* The flag is inherited by no child. What is orphaned later is a child of this process then, so
+ * that wait fails with ECHILD when, and only when, the last process of the program is gone. */
+static void adopt_orphans(struct target *target)
+{
+    int before = 0;
+    (void)prctl(PR_GET_CHILD_SUBREAPER, &before);
+    target->was_reaper = before != 0;
+    target->is_tree = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
+}
+
 enum weft_code target_start(const struct target_opts *opts, struct target *target,
                             struct weft_err *err)
 {
@@ -87,6 +99,8 @@ enum weft_code target_start(const struct target_opts *opts, struct target *targe
         (void)close(go[1]);
         return WEFT_E_IO;
     }
+    if (opts->waits_for_tree)
+        adopt_orphans(target);
     const pid_t pid = fork();
     if (pid == 0) {
         (void)close(go[1]);
@@ -124,15 +138,36 @@ static uint64_t ns_of(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
 }
 
+static void take(struct target *target, pid_t pid, int status, const struct rusage *used)
+{
+    target->cpu_ns += ns_of(used->ru_utime) + ns_of(used->ru_stime);
+    if (pid == target->pid) {
+        target->status = status;
+        target->has_ended = true;
+    } else {
+        target->n_reaped++;
+    }
+    if (target->reaped)
+        target->reaped(target->context, pid, status);
+}
+
 bool target_poll(struct target *target, bool waits)
 {
     struct rusage used;
-    if (target->has_ended || target->pid == 0)
+    int status;
+    pid_t pid;
+    if (target->pid == 0 || (target->has_ended && !target->is_tree))
         return target->has_ended;
-    if (wait4(target->pid, &target->status, waits ? 0 : WNOHANG, &used) != target->pid)
-        return false;
-    target->cpu_ns = ns_of(used.ru_utime) + ns_of(used.ru_stime);
-    return target->has_ended = true;
+    if (waits && !target->has_ended) {
+        pid = wait4(target->pid, &status, 0, &used);
+        if (pid == target->pid)
+            take(target, pid, status, &used);
+        return target->has_ended;
+    }
+    while ((pid = wait4(target->is_tree ? -1 : target->pid, &status, WNOHANG, &used)) > 0)
+        take(target, pid, status, &used);
+    target->has_rest = target->is_tree && !(pid < 0 && errno == ECHILD);
+    return target->has_ended;
 }
 
 void target_signal(const struct target *target, int number)
@@ -154,6 +189,8 @@ void target_close(struct target *target)
         (void)kill(target->pid, SIGKILL);
         (void)target_poll(target, true);
     }
+    if (target->is_tree)
+        (void)prctl(PR_SET_CHILD_SUBREAPER, target->was_reaper, 0, 0, 0);
     if (target->go_fd >= 0)
         (void)close(target->go_fd);
     if (target->ask_fd >= 0)

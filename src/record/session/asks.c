@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One datagram is one question: nobody can hold the recorder by a connection that says nothing. The
+ * kernel vouches for the process that asks (SCM_CREDENTIALS).
+ */
+#include "record/session/asks.h"
+
+#include "base/vec.h"
+#include "record/session/namespace.h"
+#include "record/session/ticks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+    AT_A_TIME = 64,
+    FILES_A_SECOND = 4096,
+    FILES_OF_A_PROCESS = 1000,
+    SECOND_NS = 1000000000,
+};
+static const uint64_t FILE_BYTES_MAX = UINT64_C(1) << 46; /* sparse */
+
+/* ---- the socket ------------------------------------------------------------------------------ */
+
+static bool make_name(char *text, size_t n_digits)
+{
+    uint8_t random[WEFT_ASK_TOKEN_BYTES / 2];
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return false;
+    for (size_t k = 0; k < n_digits / 2; k++)
+        (void)snprintf(text + 2 * k, 3, "%02x", random[k]);
+    return true;
+}
+
+static bool open_socket(struct asks *asks)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    const int on = 1;
+    const size_t n_name = strlen(asks->name);
+    asks->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    memcpy(address.sun_path + 1, asks->name, n_name);
+    return asks->fd >= 0 && setsockopt(asks->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) == 0 &&
+           bind(asks->fd, (struct sockaddr *)&address,
+                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n_name)) == 0;
+}
+
+void asks_open(struct asks *asks, int folder_fd)
+{
+    *asks = (struct asks){ .fd = -1, .folder_fd = folder_fd };
+    memcpy(asks->name, "weft-", 5);
+    if (make_name(asks->name + 5, ASKS_NAME_BYTES - 5) &&
+        make_name(asks->token, WEFT_ASK_TOKEN_BYTES) && open_socket(asks))
+        return;
+    if (asks->fd >= 0)
+        (void)close(asks->fd);
+    asks->fd = -1;
+}
+
+void asks_stop(struct asks *asks)
+{
+    if (asks->fd >= 0)
+        (void)close(asks->fd);
+    asks->fd = -1;
+}
+
+void asks_close(struct asks *asks)
+{
+    asks_stop(asks);
+    WEFT_VEC_FINI(&asks->reports);
+    proc_text_fini(&asks->room);
+}
+
+bool asks_print(const struct asks *asks, char *text, size_t n_text)
+{
+    const int n = snprintf(text, n_text, "%s:%s", asks->name, asks->token);
+    return asks->fd >= 0 && n > 0 && (size_t)n < n_text;
+}
+
+/* ---- what is asked for ------------------------------------------------------------------------
+ */
+
+/* One that was sent here, by the process `pid`. */
+struct question {
+    struct weft_ask ask;
+    uint32_t pid;
+    struct sockaddr_un from;
+    socklen_t n_from;
+};
+
+/* Compared in a time that does not depend on what was guessed. */
+static bool is_token(const struct asks *asks, const char *token)
+{
+    unsigned difference = 0;
+    for (size_t k = 0; k < WEFT_ASK_TOKEN_BYTES; k++)
+        difference |= (unsigned char)(token[k] ^ asks->token[k]);
+    return difference == 0;
+}
+
+static bool is_sound(struct asks *asks, const struct question *question)
+{
+    const struct weft_ask *ask = &question->ask;
+    return ask->magic == WEFT_ASK_MAGIC && is_token(asks, ask->token) && question->pid != 0 &&
+           (ask->library == WEFT_RING_OPERATIONS || ask->library == WEFT_RING_FUNCTIONS) &&
+           ask->reach < WEFT_REACHES &&
+           (ask->pid == question->pid ||
+            namespace_own_number(question->pid, &asks->room) == ask->pid);
+}
+
+/* False: there is no more. `question->pid` 0: it is none. */
+static bool take_question(const struct asks *asks, struct question *question)
+{
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(struct ucred))];
+    } control;
+    struct iovec to = { &question->ask, sizeof question->ask };
+    struct msghdr message = { .msg_name = &question->from,
+                              .msg_namelen = sizeof question->from,
+                              .msg_iov = &to,
+                              .msg_iovlen = 1,
+                              .msg_control = &control,
+                              .msg_controllen = sizeof control };
+    const ssize_t n_read = recvmsg(asks->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n_read < 0)
+        return errno == EINTR;
+    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    if (n_read == (ssize_t)sizeof question->ask && !(message.msg_flags & MSG_TRUNC) && head &&
+        head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_CREDENTIALS &&
+        head->cmsg_len >= CMSG_LEN(sizeof(struct ucred))) {
+        struct ucred sender;
+        memcpy(&sender, CMSG_DATA(head), sizeof sender);
+        question->pid = sender.pid > 0 ? (uint32_t)sender.pid : 0;
+        question->n_from = message.msg_namelen;
+    }
+    return true;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------
+ */
+
+static void answer(const struct asks *asks, const struct question *question, int fd)
+{
+    char byte = 0;
+    union {
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec what = { &byte, 1 };
+    struct sockaddr_un to = question->from;
+    struct msghdr message = {
+        .msg_name = &to, .msg_namelen = question->n_from, .msg_iov = &what, .msg_iovlen = 1
+    };
+    memset(&control, 0, sizeof control);
+    if (fd >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+        control.head.cmsg_level = SOL_SOCKET;
+        control.head.cmsg_type = SCM_RIGHTS;
+        control.head.cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+    }
+    (void)sendmsg(asks->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static bool is_within_limits(struct asks *asks)
+{
+    const uint64_t now_ns = session_clock_ns(CLOCK_MONOTONIC);
+    if (now_ns - asks->second_ns >= SECOND_NS) {
+        asks->second_ns = now_ns;
+        asks->n_in_second = 0;
+    }
+    return asks->n_in_second++ < FILES_A_SECOND;
+}
+
+/* The maps of the process as they are now: it waits for the answer. */
+static void copy_maps(struct asks *asks, uint32_t pid, const char *ring)
+{
+    char name[64];
+    (void)snprintf(name, sizeof name, "%s.maps", ring);
+    if (!proc_read(pid, "maps", &asks->room))
+        return;
+    const int fd =
+        openat(asks->folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return;
+    if (write(fd, asks->room.items, asks->room.n) != (ssize_t)asks->room.n)
+        (void)unlinkat(asks->folder_fd, name, 0);
+    (void)close(fd);
+}
+
+static int make_ring(struct asks *asks, const struct question *question)
+{
+    const struct weft_ask *ask = &question->ask;
+    char name[48];
+    int fd = -1;
+    if (ask->n_bytes < sizeof(struct weft_ring_file) || ask->n_bytes > FILE_BYTES_MAX)
+        return -1;
+    for (unsigned n = 0; n < FILES_OF_A_PROCESS && fd < 0; n++) {
+        (void)snprintf(name, sizeof name, "%" PRIu32 ".%" PRIu32 ".%u", ask->pid, ask->library, n);
+        fd =
+            openat(asks->folder_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0 && errno != EEXIST)
+            return -1;
+    }
+    if (fd >= 0 && ftruncate(fd, (off_t)ask->n_bytes) != 0) {
+        (void)close(fd);
+        (void)unlinkat(asks->folder_fd, name, 0);
+        return -1;
+    }
+    if (fd >= 0 && ask->is_new)
+        copy_maps(asks, question->pid, name);
+    asks->n_given += fd >= 0;
+    return fd;
+}
+
+static void keep_report(struct asks *asks, const struct question *question)
+{
+    const struct ask_report report = { .pid = question->pid,
+                                       .library = question->ask.library,
+                                       .reach = question->ask.reach,
+                                       .time_ns = session_clock_ns(CLOCK_MONOTONIC) };
+    struct ask_report *place =
+        asks->reports.n < ASKS_REPORTS_MAX ? WEFT_VEC_PUSH(&asks->reports) : NULL;
+    asks->n_reports++;
+    if (place)
+        *place = report;
+}
+
+static void serve(struct asks *asks, const struct question *question)
+{
+    int fd = -1;
+    if (question->ask.kind == WEFT_ASK_NOTHING) {
+        keep_report(asks, question);
+        return;
+    }
+    if (question->ask.kind == WEFT_ASK_RING)
+        fd = make_ring(asks, question);
+    else if (question->ask.kind == WEFT_ASK_FILTER)
+        fd = openat(asks->folder_fd, "filter", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    answer(asks, question, fd);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+void asks_serve(struct asks *asks)
+{
+    struct question question = { 0 };
+    for (int k = 0; k < AT_A_TIME && asks->fd >= 0 && take_question(asks, &question); k++) {
+        if (is_sound(asks, &question) && is_within_limits(asks))
+            serve(asks, &question);
+        else
+            asks->n_refused++;
+        question = (struct question){ 0 };
+    }
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A program to be recorded, built with -finstrument-functions, whose processes are hard to reach:
+ * they change users, roots, limits and environments, and outlive their parents. Each process
+ * appends one line "PID CALLS" to the file REACHED_LOG: how often it called leaf(). usage: reached
+ * HOW [NUMBER [PROGRAM [ARGUMENT...]]]
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SILENT __attribute__((no_instrument_function))
+
+extern char **environ;
+
+static long n_calls;
+static int log_fd = -1;
+static const char *own_path, *log_path;
+
+__attribute__((noinline)) static void leaf(void)
+{
+    __asm__ volatile(""); /* every call is made */
+}
+
+SILENT static void call(long n)
+{
+    for (long k = 0; k < n; k++)
+        leaf();
+    __atomic_add_fetch(&n_calls, n, __ATOMIC_RELAXED);
+}
+
+SILENT static void fail(const char *what)
+{
+    perror(what);
+    _exit(77);
+}
+
+/* Appended whole: each process of the test writes one. */
+SILENT static void report(void)
+{
+    char line[64];
+    const int n_line = snprintf(line, sizeof line, "%d %ld\n", (int)getpid(), n_calls);
+    if (log_fd >= 0 && write(log_fd, line, (size_t)n_line) != n_line)
+        fail("log");
+}
+
+SILENT static void doze(long ms)
+{
+    const struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+    (void)nanosleep(&time, NULL);
+}
+
+/* Calls, reports and ends. */
+SILENT static _Noreturn void work(long n)
+{
+    call(n);
+    report();
+    _exit(0);
+}
+
+SILENT static void wait_for(pid_t child)
+{
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+        fail("child");
+}
+
+/* ---- processes that outlive their parent */
+
+SILENT static void outlive(long n)
+{
+    for (int k = 0; k < 3; k++)
+        if (fork() == 0) {
+            n_calls = 0;
+            doze(300);
+            work(n);
+        }
+}
+
+/* Twice a fork, its own session, no descriptor but the log's. */
+SILENT static void daemonize(long n)
+{
+    const pid_t child = fork();
+    if (child != 0) {
+        wait_for(child);
+        return;
+    }
+    if (setsid() < 0)
+        fail("setsid");
+    if (fork() != 0)
+        _exit(0);
+    n_calls = 0;
+    for (int fd = 0; fd < 1024; fd++)
+        if (fd != log_fd)
+            (void)close(fd);
+    if (chdir("/") != 0)
+        _exit(77);
+    doze(300);
+    work(n);
+}
+
+/* ---- processes that change what they may do */
+
+enum { NOBODY = 65534, FILE_BYTES = 8192 };
+
+SILENT static void become_nobody(void)
+{
+    if (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
+        fail("setuid");
+}
+
+SILENT static void change_group(void)
+{
+    if (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0)
+        fail("setgid");
+}
+
+SILENT static void change_root(void)
+{
+    if (mkdir("root", 0755) != 0 && errno != EEXIST)
+        fail("mkdir");
+    if (chroot("root") != 0 || chdir("/") != 0)
+        fail("chroot");
+}
+
+SILENT static void change_both(void)
+{
+    change_root();
+    become_nobody();
+}
+
+SILENT static void change_mounts(void)
+{
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("tmpfs", "/dev/shm", "tmpfs", 0, NULL) != 0)
+        fail("mount");
+}
+
+SILENT static void limit_files(void)
+{
+    const struct rlimit limit = { FILE_BYTES, FILE_BYTES };
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        fail("setrlimit");
+}
+
+/* By the C library, or by a system call that no library sees. */
+SILENT static pid_t fork_by(int is_raw)
+{
+    const pid_t child = is_raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+    if (child == 0)
+        n_calls = 0;
+    return child;
+}
+
+/* A child changes, and then calls. So does its child, which has no file that was made before. */
+SILENT static void change(void (*to)(void), int is_raw, long n)
+{
+    const pid_t child = fork_by(is_raw);
+    if (child == 0) {
+        to();
+        call(n);
+        const pid_t grandchild = fork_by(is_raw);
+        if (grandchild == 0)
+            work(2 * n);
+        wait_for(grandchild);
+        report();
+        _exit(0);
+    }
+    wait_for(child);
+}
+
+/* A child changes and becomes another program. */
+SILENT static void change_and_become(void (*to)(void), long n)
+{
+    char number[24];
+    (void)snprintf(number, sizeof number, "%ld", n);
+    const pid_t child = fork();
+    if (child == 0) {
+        to();
+        (void)execl(own_path, own_path, "calls", number, (char *)NULL);
+        fail("exec");
+    }
+    wait_for(child);
+}
+
+#define CHANGES(name, to)                                                                          \
+    SILENT static void name(long n)                                                                \
+    {                                                                                              \
+        change(to, 0, n);                                                                          \
+    }                                                                                              \
+    SILENT static void name##_raw(long n)                                                          \
+    {                                                                                              \
+        change(to, 1, n);                                                                          \
+    }                                                                                              \
+    SILENT static void name##_exec(long n)                                                         \
+    {                                                                                              \
+        change_and_become(to, n);                                                                  \
+    }
+
+CHANGES(user, become_nobody)
+CHANGES(group, change_group)
+CHANGES(root, change_root)
+CHANGES(both, change_both)
+CHANGES(mounts, change_mounts)
+CHANGES(limit, limit_files)
+
+/* ---- programs that are started without an environment */
+
+enum how { EXECVE, EXECV, EXECVP, EXECVPE, EXECL, EXECLP, EXECLE, FEXECVE, EXECVEAT, HOWS };
+
+static char *no_environment[] = { NULL };
+static char calls[] = "calls";
+
+SILENT static void become(enum how how, char *const *arguments)
+{
+    char *const name = arguments[0], *const first = arguments[1], *const second = arguments[2],
+                *const third = arguments[3];
+    if (how == EXECVE)
+        (void)execve(name, arguments, no_environment);
+    else if (how == EXECVPE)
+        (void)execvpe(name, arguments, no_environment);
+    else if (how == EXECLE)
+        (void)execle(name, name, first, second, third, (char *)NULL, no_environment);
+    else if (how == FEXECVE)
+        (void)fexecve(open(name, O_RDONLY | O_CLOEXEC), arguments, no_environment);
+    else if (how == EXECVEAT)
+        (void)execveat(AT_FDCWD, name, arguments, no_environment, 0);
+    environ = NULL;
+    if (how == EXECV)
+        (void)execv(name, arguments);
+    else if (how == EXECVP)
+        (void)execvp(name, arguments);
+    else if (how == EXECL)
+        (void)execl(name, name, first, second, third, (char *)NULL);
+    else if (how == EXECLP)
+        (void)execlp(name, name, first, second, third, (char *)NULL);
+    fail("exec");
+}
+
+/* A child of vfork clears its parent's environment. */
+SILENT __attribute__((noinline)) static void start_one(enum how how, char *const *arguments,
+                                                       int is_vforked)
+{
+    char **volatile const own = environ;
+    const pid_t child = is_vforked ? vfork() : fork();
+    if (child == 0)
+        become(how, arguments);
+    environ = own;
+    wait_for(child);
+}
+
+/* Each way once, in a child of fork or vfork; then those that start a process by themselves. */
+SILENT static void start_all(char *const *arguments, int is_vforked)
+{
+    for (enum how how = 0; how < HOWS; how++)
+        start_one(how, arguments, is_vforked);
+    pid_t child;
+    if (posix_spawn(&child, arguments[0], NULL, NULL, arguments, no_environment) != 0)
+        fail("posix_spawn");
+    wait_for(child);
+    if (posix_spawnp(&child, arguments[0], NULL, NULL, arguments, no_environment) != 0)
+        fail("posix_spawnp");
+    wait_for(child);
+}
+
+SILENT static void start_by(int is_vforked, long n)
+{
+    char number[24], command[2 * PATH_MAX];
+    char *arguments[] = { (char *)(uintptr_t)own_path, calls, number, (char *)(uintptr_t)log_path,
+                          NULL };
+    (void)snprintf(number, sizeof number, "%ld", n);
+    (void)snprintf(command, sizeof command, "%s calls %ld %s", own_path, n, log_path);
+    start_all(arguments, is_vforked);
+    if (clearenv() != 0 || system(command) != 0)
+        fail("system");
+    FILE *const pipe = popen(command, "r");
+    if (!pipe || pclose(pipe) != 0)
+        fail("popen");
+}
+
+SILENT static void cleared(long n)
+{
+    start_by(0, n);
+}
+
+SILENT static void cleared_vfork(long n)
+{
+    start_by(1, n);
+}
+
+/* An environment that is too large for the stack. */
+SILENT static void large(long n)
+{
+    enum { N = 5000 };
+    static char *variables[N + 1], text[] = "A=1";
+    char number[24];
+    char *arguments[] = { (char *)(uintptr_t)own_path, calls, number, (char *)(uintptr_t)log_path,
+                          NULL };
+    (void)snprintf(number, sizeof number, "%ld", n);
+    for (int k = 0; k < N; k++)
+        variables[k] = text;
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)execve(own_path, arguments, variables);
+        fail("exec");
+    }
+    wait_for(child);
+}
+
+SILENT static void nothing(long n)
+{
+    (void)n;
+}
+
+struct mode {
+    const char *name;
+    void (*run)(long n);
+};
+
+#define CHANGED(name)                                                                              \
+    { #name, name }, { #name "-raw", name##_raw },                                                 \
+    {                                                                                              \
+#name "-exec", name##_exec                                                                 \
+    }
+
+static const struct mode modes[] = {
+    CHANGED(user),           CHANGED(group),         CHANGED(root),
+    CHANGED(both),           CHANGED(mounts),        CHANGED(limit),
+    { "calls", nothing },    { "cleared", cleared }, { "cleared-vfork", cleared_vfork },
+    { "daemon", daemonize }, { "large", large },     { "outlive", outlive },
+};
+
+SILENT int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    const long n = argc > 2 ? strtol(argv[2], NULL, 0) : 0;
+    own_path = argv[0];
+    log_path = getenv("REACHED_LOG") ? getenv("REACHED_LOG") : argc > 3 ? argv[3] : NULL;
+    if (log_path)
+        log_fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    call(n);
+    for (size_t k = 0; k < sizeof modes / sizeof *modes; k++)
+        if (strcmp(how, modes[k].name) == 0)
+            modes[k].run(n);
+    report();
+    return 0;
+}

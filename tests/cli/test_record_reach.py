@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Processes that are hard to reach are recorded: those that outlive the program, change users or roots,
+lose their environment or run into limits. Each writes how many calls it made; each call is in the trace.
+usage: test_record_reach.py WEFT REACHED    (REACHED: reached.c)"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tap  # noqa: E402
+from tap import ok, skip  # noqa: E402
+
+WEFT, PROGRAM = map(os.path.abspath, sys.argv[1:3])
+run = tap.runner(WEFT)
+NAME = os.path.basename(PROGRAM)
+
+
+def info(path):
+    got = run("info", path, "--json", "--threads")
+    return json.loads(got.stdout) if got.returncode == 0 else {"error": got.stderr}
+
+
+def n_leaves(path):
+    got = run("functions", path, "--json")
+    rows = json.loads(got.stdout)["functions"] if got.returncode == 0 else []
+    return sum(row["count"] for row in rows if row["name"] == "leaf")
+
+
+class Log:
+    """What the processes of one run say that they did."""
+
+    def __init__(self):
+        self.path = os.path.abspath("log")
+        with open(self.path, "w", encoding="utf-8"):
+            os.chmod(self.path, 0o666)
+
+    def calls(self):
+        lines = pathlib.Path(self.path).read_text(encoding="utf-8").splitlines()
+        return len(lines), sum(int(line.split()[1]) for line in lines)
+
+
+def record(*command, options=(), output="reach.weft", env=(), **more):
+    """A run, the number of its processes and of their calls as they say, and of calls in the trace."""
+    log = Log()
+    got = run("record", "--no-kernel", "-o", output, *options, "--", *command,
+              env={**os.environ, "REACHED_LOG": log.path, **dict(env)}, **more)
+    return got, *log.calls(), n_leaves(output)
+
+
+def check(name, command, n_processes, **more):
+    """All that the processes say they did is in the trace."""
+    got, n_said, n_calls, n_found = record(*command, **more)
+    about = info("reach.weft")
+    ok(got.returncode == 0 and n_said == n_processes and n_found == n_calls > 0 and about["lost"] == 0,
+       name, (got, f"{n_said} of {n_processes} processes", f"{n_found} of {n_calls} calls"))
+    return got
+
+
+# ---- as long as a process of the program lives ---------------------------------------------------
+
+
+def test_tree():
+    got = check("children that outlive the program", [PROGRAM, "outlive", 300], 4)
+    ok("has ended" not in got.stderr, "for a moment, which is not worth a message", got.stderr)
+    check("a daemon", [PROGRAM, "daemon", 1500], 2)
+    got = check("background jobs of a shell", ["sh", "-c", f"{PROGRAM} outlive 10 & sleep 1.2 & exit 0"], 4)
+    ok("recording continues with 1 process (sleep " in got.stderr, "which are named", got.stderr)
+
+
+def timed(*options):
+    """The status of a program that leaves a process of 5 s, and whether the recorder waited for it."""
+    start_s = time.monotonic()
+    got = subprocess.run([WEFT, "record", "-q", "--no-kernel", *options, "-o", "reach.weft", "--", "sh", "-c",
+                          "sleep 5 & exit 7"], check=False)
+    return got.returncode, time.monotonic() - start_s >= 5
+
+
+def test_wait_child():
+    ok(timed("--wait", "child") == (7, False), "--wait child ends with the program")
+    ok(timed("--no-follow") == (7, False), "and so does --no-follow")
+    ok(timed("--wait", "tree") == (7, True), "--wait tree does not, which is the default")
+
+
+def interrupted(command, number, before_s=1.0):
+    """How a recorder ends that gets a signal."""
+    with open("said", "w+", encoding="utf-8") as said, \
+         subprocess.Popen([WEFT, "record", "--no-kernel", "-o", "reach.weft", "--", *command],
+                          stderr=said) as recorder: # a pipe would be open as long as what is left
+        time.sleep(before_s)
+        start_s = time.monotonic()
+        recorder.send_signal(number)
+        status = recorder.wait(timeout=60)
+        took_s = time.monotonic() - start_s
+        said.seek(0)
+        return status, said.read(), took_s
+
+
+def test_interrupts():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        status, said, took_s = interrupted(["sh", "-c", "sleep 8 & exit 5"], number)
+        ok(status == 5 and "no longer recorded: 1 process (sleep " in said and took_s < 6 and
+           "error" not in info("reach.weft"), f"{number.name} ends a recording whose program has ended",
+           (status, said, took_s))
+        status, said, took_s = interrupted(["sh", "-c", "sleep 8 & exec sleep 8"], number)
+        ok(status == 128 + number and took_s < 6 and "error" not in info("reach.weft"),
+           f"{number.name} ends the program, and soon the recording", (status, said, took_s))
+    leftovers = [path for path in pathlib.Path(".").iterdir() if path.name not in ("reach.weft", "log", "said")]
+    ok(not leftovers, "no other files are left", leftovers)
+
+
+# ---- processes that the folder is closed to ------------------------------------------------------
+
+
+def test_changes():
+    """A child that changes, and a child of that; by fork, by a system call, and another program."""
+    if os.geteuid() != 0:
+        skip("only root can change users and roots")
+        return
+    for what in ("user", "group", "root", "both", "mounts", "limit"):
+        for how, n_processes in (("", 3), ("-raw", 3), ("-exec", 2)):
+            if how != "-exec" or what not in ("root", "both"): # there is no program in that root
+                check(f"another {what}{how}", [PROGRAM, what + how, 500], n_processes)
+
+
+def test_filter():
+    """A filter of calls is there for who cannot read the folder."""
+    if os.geteuid() != 0:
+        return
+    got, _, _, n_found = record(PROGRAM, "user-exec", 100, options=("--no-function", "^leaf$"))
+    ok(got.returncode == 0 and n_found == 0, "filters reach a program of another user", (got, n_found))
+
+
+# ---- programs that are started with another environment ------------------------------------------
+
+
+def test_environments():
+    check("a cleared environment, by each function that starts a program", [PROGRAM, "cleared", 300], 14)
+    check("likewise from children of vfork", [PROGRAM, "cleared-vfork", 300], 14)
+    check("an environment of 5,000 variables", [PROGRAM, "large", 300], 2)
+    log = os.path.abspath("log")
+    check("env -i", ["env", "-i", "sh", "-c", f"{PROGRAM} calls 10 {log}; exec {PROGRAM} calls 20 {log}"], 2)
+    script = f"import subprocess; subprocess.run(['{PROGRAM}', 'calls', '30', '{log}'], env={{}}, check=True)"
+    check("a child of Python", ["/usr/bin/python3", "-c", script], 1)
+    got, _, _, n_found = record(PROGRAM, "cleared", 300, options=("--no-follow",))
+    ok(got.returncode == 0 and n_found == 300, "nothing is added with --no-follow", (got, n_found))
+
+
+def test_own_libraries():
+    """A program's own LD_PRELOAD stays, before the recorder's libraries."""
+    got = run("record", "-q", "--no-kernel", "-o", "reach.weft", "--", "env", "-i", "LD_PRELOAD=/nonexistent.so",
+              "sh", "-c", "echo $LD_PRELOAD")
+    ok(got.stdout.startswith("/nonexistent.so:") and got.stdout.count("libweft-") == 2, "LD_PRELOAD is kept",
+       got)
+
+
+def test_nested():
+    """The environment of another recorder is left alone."""
+    got = run("record", "-q", "--no-kernel", "-o", "outer.weft", "--", WEFT, "record", "-q", "--no-kernel",
+              "-o", "reach.weft", "--", "env", PROGRAM, "calls", 40)
+    ok(got.returncode == 0 and (n_leaves("reach.weft"), n_leaves("outer.weft")) == (40, 0),
+       "a recorder in a recording", (got, n_leaves("reach.weft"), n_leaves("outer.weft")))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        os.chdir(folder)
+        for name, test in list(globals().items()):
+            if name.startswith("test_"):
+                test()
+        os.chdir("/")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
