@@ -123,6 +123,25 @@ static void show(void *context, const struct weft_recorder_state *state)
     talk->has_line = true;
 }
 
+/* What there was, and what of it is missing: the second line where that is not all recorded. */
+static void show_ledger(const struct weft_recorder_result *result)
+{
+    const struct weft_ledger_totals *ledger = &result->ledger;
+    char text[512];
+    if (ledger->n_processes == 0)
+        return;
+    weft_ledger_describe(ledger, text, sizeof text);
+    weft_say("weft: program: %s", text);
+    if (ledger->n_lost_threads)
+        weft_say("; %s of %s threads not recorded", weft_human_count(ledger->n_lost_threads).text,
+                 weft_human_count(ledger->n_threads).text);
+    if (result->n_further)
+        weft_say("; %s further processes are not listed", weft_human_count(result->n_further).text);
+    if (result->has_stopped_early)
+        weft_say("; what ran after the recording stopped is not recorded");
+    weft_say("\n");
+}
+
 static void tell_result(const struct weft_cli *cli, const struct weft_recorder_result *result)
 {
     char text[512];
@@ -133,6 +152,7 @@ static void tell_result(const struct weft_cli *cli, const struct weft_recorder_r
         weft_say("weft: %s: %s\n", result->files[k], k + 1 < result->n_files ? "..." : text);
     if (result->n_files == 0)
         weft_say("weft: no snapshot was asked for: nothing is written\n");
+    show_ledger(result);
 }
 
 /* ---- running -----------------------------------------------------------------------------------

@@ -172,6 +172,12 @@ static enum weft_code object(struct weft_sink *sink, const struct weft_object_in
     return weft_sink_object(naming_of(sink)->below, info, err);
 }
 
+static enum weft_code process(struct weft_sink *sink, const struct weft_ledger_process *info,
+                              struct weft_err *err)
+{
+    return weft_sink_process(naming_of(sink)->below, info, err);
+}
+
 static const struct weft_sink_ops naming_ops = {
     .begin = begin,
     .clock = clock_is,
@@ -182,6 +188,7 @@ static const struct weft_sink_ops naming_ops = {
     .thread_end = thread_end,
     .note = note,
     .object = object,
+    .process = process,
 };
 
 struct weft_naming *weft_naming_new(struct weft_sink *below, const char *place)

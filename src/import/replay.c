@@ -33,10 +33,15 @@ static bool is_whole(const struct weft_replay *replay)
     return replay->from_ns == 0 && replay->to_ns == UINT64_MAX;
 }
 
+/* Of the trace's own clock. */
+static uint64_t shifted(const struct weft_replay *replay, uint64_t time_ns)
+{
+    return weft_add_sat_u64(weft_sub_sat_u64(time_ns, replay->from_ns), replay->shift_ns);
+}
+
 uint64_t weft_replay_time(const struct weft_replay *replay, uint32_t thread_id, uint64_t time_ns)
 {
-    const uint64_t at_ns =
-        weft_add_sat_u64(weft_sub_sat_u64(time_ns, replay->from_ns), replay->shift_ns);
+    const uint64_t at_ns = shifted(replay, time_ns);
     if (!replay->fits)
         return at_ns;
     const int64_t set_ns = weft_clock_fit_apply(replay->fits[thread_id], at_ns);
@@ -227,12 +232,36 @@ static enum weft_code objects_put(const struct weft_replay *replay, struct weft_
     return code;
 }
 
+static enum weft_code processes_put(const struct weft_replay *replay, struct weft_sink *sink,
+                                    struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < weft_store_n_processes(replay->store); k++) {
+        struct weft_ledger_process process = *weft_store_process_get(replay->store, k);
+        const bool has_ended = process.end_ns != WEFT_LEDGER_NO_TIME;
+        if (process.start_ns >= replay->to_ns || (has_ended && process.end_ns < replay->from_ns))
+            continue;
+        process.host_id += replay->first_host_id;
+        process.start_ns = shifted(replay, process.start_ns);
+        if (has_ended)
+            process.end_ns = shifted(replay, process.end_ns);
+        if (process.from_ns != WEFT_LEDGER_NO_TIME)
+            process.from_ns = shifted(replay, process.from_ns);
+        if (process.until_ns != WEFT_LEDGER_NO_TIME)
+            process.until_ns = shifted(replay, process.until_ns);
+        code = weft_sink_process(sink, &process, err);
+    }
+    return code;
+}
+
 static enum weft_code play_all(struct job *job, const struct weft_replay *replays, size_t n_replays,
                                struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
     for (size_t k = 0; code == WEFT_OK && k < n_replays; k++)
         code = objects_put(&replays[k], job->sink, err);
+    for (size_t k = 0; code == WEFT_OK && k < n_replays; k++)
+        code = processes_put(&replays[k], job->sink, err);
     if (code == WEFT_OK)
         code = weft_pool_run(job->run->pool, job->n_threads, play_thread, job, job->run->progress,
                              err);

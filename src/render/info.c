@@ -3,6 +3,7 @@
  * What is in a trace, and what was lost or mended on the way: from the directory alone.
  */
 #include "render/human.h"
+#include "render/ledger.h"
 #include "render/notes.h"
 #include "render/render.h"
 
@@ -19,6 +20,7 @@ struct info {
     uint64_t n_unnamed;
     uint32_t *threads; /* those that are listed */
     size_t n_listed;
+    struct weft_ledger_list processes;
 };
 
 static uint64_t count_unnamed(const struct weft_trace *trace)
@@ -250,6 +252,40 @@ static void print_counts(const struct info *info)
     print_events(info);
 }
 
+/* The processes of the recorded program, where a recording lists them. */
+static void print_program(const struct info *info)
+{
+    const struct weft_ledger_totals *ledger = &info->meta->ledger;
+    char text[512];
+    if (ledger->n_processes == 0)
+        return;
+    weft_ledger_describe(ledger, text, sizeof text);
+    label(info, "program");
+    weft_output_printf(info->view->out, "%s; %s thread%s", text,
+                       weft_human_count(ledger->n_threads).text, ledger->n_threads == 1 ? "" : "s");
+    if (ledger->n_lost_threads)
+        weft_output_printf(info->view->out, ", %s of them not recorded",
+                           weft_human_count(ledger->n_lost_threads).text);
+    weft_output_text(info->view->out, "\n");
+}
+
+/* Those that are not wholly recorded, the first ones. */
+static void print_processes(const struct info *info)
+{
+    enum { MOST_ROWS = 20 };
+    struct weft_ledger_list shown = info->processes;
+    if (shown.n_listed == 0)
+        return;
+    if (!info->opts->with_threads && shown.n_listed > MOST_ROWS)
+        shown.n_listed = MOST_ROWS;
+    struct weft_table table = weft_ledger_table(&shown);
+    weft_output_text(info->view->out, "\n");
+    weft_table_text(&table, &info->view->style, info->view->out);
+    if (shown.n_listed < info->processes.n_listed)
+        weft_output_printf(info->view->out, "... and %s more, listed by --threads\n",
+                           weft_human_count(info->processes.n_listed - shown.n_listed).text);
+}
+
 static void print_size(const struct info *info)
 {
     struct weft_output *out = info->view->out;
@@ -278,9 +314,8 @@ static void print_damage(const struct info *info)
     if (info->notes.n_rows == 0) {
         label(info, "notes");
         weft_output_text(out, is_loss_known(info)
-                                  ? "none: nothing was lost, nothing needed mending\n"
-                                  : "none: nothing needed mending; this format does not count "
-                                    "what is lost\n");
+                                  ? "none: no data loss, nothing repaired\n"
+                                  : "none: nothing repaired; this format does not count losses\n");
         return;
     }
     struct weft_table notes = notes_table(info);
@@ -295,8 +330,10 @@ static void print_text(const struct info *info)
     print_source(info);
     print_time(info);
     print_counts(info);
+    print_program(info);
     print_size(info);
     print_damage(info);
+    print_processes(info);
     if (info->opts->with_threads) {
         struct weft_table threads = threads_table(info);
         weft_output_text(info->view->out, "\n");
@@ -360,6 +397,7 @@ static void print_json(const struct info *info)
     else
         weft_json_null(json, "lost");
     weft_json_u64(json, "repaired", info->notes.repaired);
+    weft_ledger_json(info->view->trace, json);
     weft_json_u64(json, "bytes_in", meta->bytes_in);
     weft_json_u64(json, "bytes_out", meta->bytes_out);
     if (meta->calls)
@@ -371,6 +409,9 @@ static void print_json(const struct info *info)
     json_clock(info, json);
     struct weft_table notes = notes_table(info), threads = threads_table(info);
     weft_table_json(&notes, "notes", json);
+    weft_json_new_line(json);
+    struct weft_table processes = weft_ledger_table(&info->processes);
+    weft_table_json(&processes, "process_list", json);
     weft_json_new_line(json);
     weft_table_json(&threads, "thread_list", json);
     weft_json_end_object(json);
@@ -415,6 +456,9 @@ void weft_render_info(const struct weft_view *view, const struct weft_info_view 
               : weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the notes");
     if (code == WEFT_OK && !choose_threads(&info))
         code = weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the threads");
+    if (code == WEFT_OK &&
+        !weft_ledger_list(view->trace, arena, view->format == WEFT_FORMAT_JSON, &info.processes))
+        code = weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the processes");
     if (code != WEFT_OK)
         weft_output_fail(view->out, &err);
     else if (view->format == WEFT_FORMAT_JSON)

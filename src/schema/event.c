@@ -124,6 +124,11 @@ static const struct note_words {
                                 WEFT_NOTE_CLASS_INFO },
     [WEFT_NOTE_CLOCK_SET] = { "clock_set", "ns that a host's clock, set by packets, may be off",
                               WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_NOT_RECORDED] = { "not_recorded",
+                                 "processes of the program not recorded, or only partly",
+                                 WEFT_NOTE_CLASS_LOST },
+    [WEFT_NOTE_EXCLUDED] = { "excluded", "processes excluded, or recorded for a part of their time",
+                             WEFT_NOTE_CLASS_INFO },
 };
 
 const char *weft_note_name(enum weft_note_kind kind)

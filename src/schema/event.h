@@ -194,6 +194,8 @@ enum weft_note_kind {
     WEFT_NOTE_EXCERPT,          /* the trace is a part of a longer one; the detail says of which */
     WEFT_NOTE_NOT_ALIGNED,      /* merged traces without a common clock; count = traces */
     WEFT_NOTE_CLOCK_SET,        /* of a host, by packets; count = ns that it may be off */
+    WEFT_NOTE_NOT_RECORDED,     /* processes of the program, or parts of them; count = processes */
+    WEFT_NOTE_EXCLUDED,         /* likewise, as was asked for */
     WEFT_NOTE_KINDS,
 };
 

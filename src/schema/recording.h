@@ -92,6 +92,42 @@ struct weft_ring_file {
 };
 _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's");
 
+/* ---- the journal: one file beside the rings, made by the recorder
+ *
+ * Which processes there are, where no kernel records it: the library of operations maps it when a
+ * program begins, and children of fork inherit the mapping, whatever user, root folder or limits
+ * they change to. An entry is claimed by counting `head`, and is whole when `number` is its own
+ * number + 1; one that finds no room is counted in `lost`. */
+
+#define WEFT_JOURNAL_MAGIC UINT64_C(0x314c4e524a544657) /* "WFTJRNL1" */
+#define WEFT_JOURNAL_NAME "journal"
+
+enum { WEFT_JOURNAL_ENTRIES = 1 << 14 };
+
+enum weft_journal_kind {
+    WEFT_JOURNAL_FORK = 1, /* pid: the child; parent: the caller; written by either or both */
+    WEFT_JOURNAL_EXEC,     /* pid is about to run another program */
+    WEFT_JOURNAL_NO_EXEC,  /* it could not: pid goes on as it was */
+    WEFT_JOURNAL_NO_RING,  /* pid has the library and no ring; value: enum weft_ring_reach */
+};
+
+struct weft_journal_entry { /* 32 bytes */
+    _Atomic uint64_t number;
+    uint64_t ticks;
+    uint32_t pid, parent;
+    uint32_t kind; /* enum weft_journal_kind */
+    uint32_t value;
+};
+
+struct weft_journal {
+    _Atomic uint64_t magic;
+    _Atomic uint64_t head; /* entries claimed */
+    _Atomic uint64_t tail; /* entries read */
+    _Atomic uint64_t lost;
+    uint8_t reserved[32];
+    struct weft_journal_entry entries[WEFT_JOURNAL_ENTRIES];
+};
+_Static_assert(sizeof(struct weft_journal_entry) == 32, "two entries a cache line");
 /* ---- rings of processes that cannot make a file in the folder: of another user, with another root
  * or mount namespace, or with RLIMIT_FSIZE below the size of a file
  *
@@ -310,6 +346,7 @@ enum weft_piece_kind {
     WEFT_PIECE_FUNCTIONS, /* pid; struct weft_functions_piece, then addresses, u64 */
     WEFT_PIECE_KERNEL_NAMES, /* text, lines ADDRESS-IN-HEX SPACE NAME: functions of the kernel that
                                 addresses of KERNEL_FRAMES lie in */
+    WEFT_PIECE_LEDGER,       /* struct weft_ledger_entry ..., each followed by its name */
     WEFT_PIECES,
 };
 
@@ -344,6 +381,20 @@ struct weft_functions_piece {
     uint64_t first; /* number of the first */
 };
 _Static_assert(sizeof(struct weft_functions_piece) == 16, "on disk");
+
+/* A process of the recorded program (schema/ledger.h), as far as it is known at the time of the
+ * piece; of entries with one number the last one counts. Times are CLOCK_MONOTONIC, 2^64 - 1: none.
+ * The name follows, filled up with zeros to a multiple of 8. */
+struct weft_ledger_entry {
+    uint32_t number, pid, parent;
+    uint8_t state, why, levels, reserved;
+    uint64_t start_ns, end_ns, from_ns, until_ns;
+    uint64_t n_records, n_lost_records;
+    uint32_t n_threads, n_lost_threads;
+    uint32_t name_bytes;
+    uint32_t reserved_2;
+};
+_Static_assert(sizeof(struct weft_ledger_entry) == 80, "on disk");
 
 struct weft_record_cost {
     uint64_t recorder_cpu_ns; /* user and system time of the recorder */

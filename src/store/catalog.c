@@ -25,6 +25,11 @@ struct catalog_object {
     uint32_t host_id, name;
 };
 
+struct catalog_process {
+    struct weft_ledger_process info; /* without its name */
+    uint32_t name;
+};
+
 struct catalog_note {
     uint64_t count, at_off;
     uint32_t kind, thread_id, detail;
@@ -51,6 +56,10 @@ struct weft_catalog {
         struct catalog_object *items;
         size_t n, cap;
     } objects;
+    struct {
+        struct catalog_process *items;
+        size_t n, cap;
+    } processes;
     size_t n_threads_put, n_functions_put;
     uint32_t format, details, source;
     uint64_t bytes_in;
@@ -95,6 +104,7 @@ void weft_catalog_free(struct weft_catalog *catalog)
     WEFT_VEC_FINI(&catalog->functions);
     WEFT_VEC_FINI(&catalog->notes);
     WEFT_VEC_FINI(&catalog->objects);
+    WEFT_VEC_FINI(&catalog->processes);
     free(catalog);
 }
 
@@ -220,6 +230,20 @@ enum weft_code weft_catalog_object(struct weft_catalog *catalog,
     if (!added)
         return no_memory(err);
     *added = object;
+    return WEFT_OK;
+}
+
+enum weft_code weft_catalog_process(struct weft_catalog *catalog,
+                                    const struct weft_ledger_process *process, struct weft_err *err)
+{
+    struct catalog_process made = { .info = *process };
+    made.info.name = (struct weft_str){ 0 };
+    if (weft_strtab_intern(catalog->texts, process->name, &made.name, err) != WEFT_OK)
+        return WEFT_E_NOMEM;
+    struct catalog_process *added = WEFT_VEC_PUSH(&catalog->processes);
+    if (!added)
+        return no_memory(err);
+    *added = made;
     return WEFT_OK;
 }
 
@@ -365,6 +389,27 @@ void weft_catalog_put_objects(const struct weft_catalog *catalog, struct weft_by
         weft_bytes_put_varint(payload, object->pid);
         weft_bytes_put_varint(payload, object->address);
         put_text(catalog, payload, object->name);
+    }
+}
+
+void weft_catalog_put_ledger(const struct weft_catalog *catalog, struct weft_bytes *payload)
+{
+    payload->n = 0;
+    if (catalog->processes.n == 0)
+        return;
+    weft_bytes_put_varint(payload, catalog->processes.n);
+    for (size_t i = 0; i < catalog->processes.n; i++) {
+        const struct weft_ledger_process *process = &catalog->processes.items[i].info;
+        const uint64_t fields[WEFT_LEDGER_FIELDS] = {
+            process->host_id,      process->pid,           process->parent,
+            process->state,        process->why,           process->levels,
+            process->start_ns,     process->end_ns + 1,    process->from_ns + 1,
+            process->until_ns + 1, process->n_threads,     process->n_lost_threads,
+            process->n_records,    process->n_lost_records
+        };
+        for (size_t k = 0; k < WEFT_LEDGER_FIELDS; k++)
+            weft_bytes_put_varint(payload, fields[k]);
+        put_text(catalog, payload, catalog->processes.items[i].name);
     }
 }
 

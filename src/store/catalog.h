@@ -47,6 +47,10 @@ WEFT_CHECKED enum weft_code weft_catalog_object(struct weft_catalog *catalog,
                                                 const struct weft_object_info *info,
                                                 struct weft_err *err);
 
+WEFT_CHECKED enum weft_code weft_catalog_process(struct weft_catalog *catalog,
+                                                 const struct weft_ledger_process *process,
+                                                 struct weft_err *err);
+
 uint32_t weft_catalog_n_threads(const struct weft_catalog *catalog);
 
 /* Adds functions that occur and were never announced, unnamed, in order of their keys; gives the
@@ -63,6 +67,8 @@ void weft_catalog_put_threads(struct weft_catalog *catalog, uint32_t end_thread,
 void weft_catalog_put_foreign(const struct weft_catalog *catalog, struct weft_bytes *payload);
 /* Names of objects, in the order in which they came. */
 void weft_catalog_put_objects(const struct weft_catalog *catalog, struct weft_bytes *payload);
+/* Processes of the recorded program, likewise. */
+void weft_catalog_put_ledger(const struct weft_catalog *catalog, struct weft_bytes *payload);
 void weft_catalog_put_functions(struct weft_catalog *catalog, struct weft_bytes *payload);
 WEFT_CHECKED enum weft_code weft_catalog_put_notes(struct weft_catalog *catalog,
                                                    struct weft_bytes *payload,

@@ -36,6 +36,7 @@ enum {
     WEFT_FORMAT_MAX_PAYLOAD_BYTES = 1 << 20, /* of one event, and of all in a block */
     WEFT_FORMAT_MAX_STRINGS_BYTES = 1 << 20, /* names and categories of a block */
     WEFT_FORMAT_MAX_NAME_BYTES = 65535,
+    WEFT_LEDGER_FIELDS = 14, /* numbers of a process in the ledger */
 };
 
 /* No time is later: about 292 years. */
@@ -108,6 +109,7 @@ enum weft_chunk_flag { WEFT_CHUNK_REQUIRED = 1 };
 #define WEFT_CHUNK_FUNCTIONS WEFT_CHUNK_ID('F', 'U', 'N', 'C')
 #define WEFT_CHUNK_FOREIGN WEFT_CHUNK_ID('F', 'R', 'G', 'N')
 #define WEFT_CHUNK_OBJECTS WEFT_CHUNK_ID('O', 'B', 'J', 'N')
+#define WEFT_CHUNK_LEDGER WEFT_CHUNK_ID('L', 'E', 'D', 'G')
 #define WEFT_CHUNK_NOTES WEFT_CHUNK_ID('N', 'O', 'T', 'E')
 #define WEFT_CHUNK_CALLS WEFT_CHUNK_ID('C', 'A', 'L', 'L')
 #define WEFT_CHUNK_EVENTS WEFT_CHUNK_ID('E', 'V', 'N', 'T')

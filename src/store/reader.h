@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "schema/event.h"
+#include "schema/ledger.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,8 +106,9 @@ struct weft_store_meta {
     uint64_t events_of_kind[WEFT_EVENT_KINDS];
     uint32_t n_threads, n_functions;
     size_t n_notes;
-    bool is_recovered;   /* opened without its footer */
-    uint64_t lost_bytes; /* bytes at the end that belong to no whole block */
+    bool is_recovered;                /* opened without its footer */
+    uint64_t lost_bytes;              /* bytes at the end that belong to no whole block */
+    struct weft_ledger_totals ledger; /* of the recorded program; all 0: there is none */
     uint16_t version;
 };
 
@@ -127,6 +129,10 @@ const struct weft_store_thread *weft_store_thread_get(const struct weft_store *s
                                                       uint32_t thread_id);
 const struct weft_store_function *weft_store_function_get(const struct weft_store *store,
                                                           uint32_t function_id);
+/* Processes of the recorded program; their totals are in the metadata. */
+size_t weft_store_n_processes(const struct weft_store *store);
+const struct weft_ledger_process *weft_store_process_get(const struct weft_store *store,
+                                                         size_t process);
 /* Names of objects that processes wait for, by host, process and address. */
 size_t weft_store_n_objects(const struct weft_store *store);
 const struct weft_object_info *weft_store_object_get(const struct weft_store *store, size_t object);

@@ -127,6 +127,10 @@ struct weft_store {
         size_t n, cap;
     } objects;
     struct {
+        struct weft_ledger_process *items;
+        size_t n, cap;
+    } processes;
+    struct {
         uint8_t **items; /* decompressed chunks: names point into them */
         size_t n, cap;
     } rooms;

@@ -168,6 +168,58 @@ static enum weft_code notes_parse(struct weft_store *store, struct weft_cursor *
     return WEFT_OK;
 }
 
+/* ---- the ledger ------------------------------------------------------------------------------ */
+
+static enum weft_code ledger_parse(struct weft_store *store, struct weft_cursor *in,
+                                   struct weft_err *err)
+{
+    const uint64_t at_off = weft_cur_offset(in);
+    const uint64_t n_processes = weft_cur_varint(in);
+    if (in->fault || n_processes > weft_cur_left(in) / (WEFT_LEDGER_FIELDS + 1))
+        return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                         "expected processes that fit %zu bytes, found %" PRIu64, weft_cur_left(in),
+                         n_processes);
+    for (uint64_t i = 0; i < n_processes; i++) {
+        struct weft_ledger_process *process = WEFT_VEC_PUSH(&store->processes);
+        if (!process)
+            return no_memory(err);
+        process->host_id = take_u32(in);
+        process->pid = weft_cur_varint(in);
+        process->parent = weft_cur_varint(in);
+        const uint32_t state = take_u32(in), why = take_u32(in);
+        in->fault |= state >= WEFT_LEDGER_STATES;
+        process->state = (uint8_t)state;
+        /* Of a newer writer: not this one's to name. */
+        process->why = why < WEFT_LEDGER_WHYS ? (uint8_t)why : WEFT_LEDGER_WHYS;
+        process->levels = (uint8_t)(weft_cur_varint(in) & WEFT_LEDGER_LEVELS);
+        process->start_ns = weft_cur_varint(in);
+        process->end_ns = weft_cur_varint(in) - 1;
+        process->from_ns = weft_cur_varint(in) - 1;
+        process->until_ns = weft_cur_varint(in) - 1;
+        process->n_threads = take_u32(in);
+        process->n_lost_threads = take_u32(in);
+        process->n_records = weft_cur_varint(in);
+        process->n_lost_records = weft_cur_varint(in);
+        process->name = take_str(in);
+        weft_ledger_add(&store->meta.ledger, process);
+    }
+    if (in->fault || weft_cur_left(in) > 0)
+        return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
+                         "expected %" PRIu64 " processes, found other bytes", n_processes);
+    return WEFT_OK;
+}
+
+size_t weft_store_n_processes(const struct weft_store *store)
+{
+    return store->processes.n;
+}
+
+const struct weft_ledger_process *weft_store_process_get(const struct weft_store *store,
+                                                         size_t process)
+{
+    return &store->processes.items[process];
+}
+
 /* ---- names of objects ------------------------------------------------------------------------ */
 
 static enum weft_code objects_parse(struct weft_store *store, struct weft_cursor *in,
@@ -251,7 +303,8 @@ struct weft_str weft_store_object_name(const struct weft_store *store, uint32_t 
 bool weft_store_knows_chunk(uint32_t id)
 {
     return id == WEFT_CHUNK_META || id == WEFT_CHUNK_THREADS || id == WEFT_CHUNK_FUNCTIONS ||
-           id == WEFT_CHUNK_NOTES || id == WEFT_CHUNK_FOREIGN || id == WEFT_CHUNK_OBJECTS;
+           id == WEFT_CHUNK_NOTES || id == WEFT_CHUNK_FOREIGN || id == WEFT_CHUNK_OBJECTS ||
+           id == WEFT_CHUNK_LEDGER;
 }
 
 /* Content of a chunk; if it had to be decompressed, the store owns the bytes from now on. */
@@ -291,6 +344,10 @@ enum weft_code weft_store_parse_chunk(struct weft_store *store, const struct wef
     case WEFT_CHUNK_OBJECTS:
         place = "names of objects";
         code = objects_parse(store, &content, err);
+        break;
+    case WEFT_CHUNK_LEDGER:
+        place = "ledger of processes";
+        code = ledger_parse(store, &content, err);
         break;
     case WEFT_CHUNK_FUNCTIONS:
         place = "function table";

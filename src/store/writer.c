@@ -196,6 +196,16 @@ static enum weft_code sink_object(struct weft_sink *sink, const struct weft_obje
     return code;
 }
 
+static enum weft_code sink_process(struct weft_sink *sink,
+                                   const struct weft_ledger_process *process, struct weft_err *err)
+{
+    struct weft_writer *writer = writer_of(sink);
+    (void)pthread_mutex_lock(&writer->lock);
+    const enum weft_code code = weft_catalog_process(writer->catalog, process, err);
+    (void)pthread_mutex_unlock(&writer->lock);
+    return code;
+}
+
 static enum weft_code page_add(struct weft_writer *writer, uint32_t thread_id, struct weft_err *err)
 {
     const uint32_t page = thread_id >> PAGE_BITS;
@@ -574,6 +584,7 @@ static const struct weft_sink_ops sink_ops = {
     .thread_end = sink_thread_end,
     .note = sink_note,
     .object = sink_object,
+    .process = sink_process,
 };
 
 /* ---- open and commit ------------------------------------------------------------------------ */
@@ -720,6 +731,9 @@ static enum weft_code final_metadata(struct weft_writer *writer, struct weft_wri
     weft_catalog_put_objects(writer->catalog, &writer->payload);
     if (code == WEFT_OK)
         code = payload_append(writer, WEFT_CHUNK_OBJECTS, 0, err);
+    weft_catalog_put_ledger(writer->catalog, &writer->payload);
+    if (code == WEFT_OK)
+        code = payload_append(writer, WEFT_CHUNK_LEDGER, 0, err);
     if (code == WEFT_OK)
         code = weft_catalog_put_notes(writer->catalog, &writer->payload, err);
     if (code == WEFT_OK)

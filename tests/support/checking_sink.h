@@ -152,9 +152,19 @@ static enum weft_code check_object(struct weft_sink *sink, const struct weft_obj
     return WEFT_OK;
 }
 
+static enum weft_code check_process(struct weft_sink *sink,
+                                    const struct weft_ledger_process *process, struct weft_err *err)
+{
+    struct check_sink *self = (struct check_sink *)sink;
+    (void)err;
+    check(self->has_begun && process->state < WEFT_LEDGER_STATES);
+    return WEFT_OK;
+}
+
 static const struct weft_sink_ops check_ops = { check_begin,      check_clock, check_function,
                                                 check_thread,     check_calls, check_events,
-                                                check_thread_end, check_note,  check_object };
+                                                check_thread_end, check_note,  check_object,
+                                                check_process };
 
 /* The caller frees; NULL without memory. */
 static struct check_sink *check_sink_new(void)

@@ -238,9 +238,18 @@ static enum weft_code rec_object(struct weft_sink *sink, const struct weft_objec
     return rec_step(sink, err);
 }
 
-static const struct weft_sink_ops rec_ops = { rec_begin,      rec_clock, rec_function,
-                                              rec_thread,     rec_calls, rec_events,
-                                              rec_thread_end, rec_note,  rec_object };
+static enum weft_code rec_process(struct weft_sink *sink, const struct weft_ledger_process *process,
+                                  struct weft_err *err)
+{
+    rec_add(&rec_of(sink)->trace, "process %" PRIu64 " %.*s: %s, %s\n", process->pid,
+            REC_STR(process->name), weft_ledger_state_name(process->state),
+            weft_ledger_why_name(process->why));
+    return rec_step(sink, err);
+}
+
+static const struct weft_sink_ops rec_ops = { rec_begin,  rec_clock,  rec_function,   rec_thread,
+                                              rec_calls,  rec_events, rec_thread_end, rec_note,
+                                              rec_object, rec_process };
 
 __attribute__((unused)) static void rec_init(struct rec_sink *rec)
 {

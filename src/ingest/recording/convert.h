@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/pool.h"
 #include "ingest/recording/clocks.h"
+#include "ingest/recording/ledger.h"
 #include "ingest/recording/names.h"
 #include "ingest/recording/rings.h"
 #include "kernel/convert.h"
@@ -64,6 +65,7 @@ struct rec_convert {
     struct rec_clocks clocks;
     struct rec_spaces spaces;
     struct rec_rings rings;
+    struct rec_ledger ledger;
     struct rec_names names; /* its lock is that of all that follows, too */
     struct {
         struct rec_thread *items;
@@ -90,7 +92,7 @@ struct rec_convert {
         size_t n, cap;
     } culled;
     struct weft_strtab *mark_types;
-    uint64_t n_marks_dropped, n_lost_threads, n_skipped;
+    uint64_t n_marks_dropped, n_lost_threads, n_skipped, n_further;
     uint64_t target;  /* process id of the program that was recorded; 0: no single one */
     bool follows;     /* its children are of it, too */
     uint64_t zero_ns; /* CLOCK_MONOTONIC of time 0 */

@@ -25,7 +25,8 @@ bool weft_recording_sniff(const uint8_t *bytes, size_t n_bytes)
 
 /* What the last pieces of their kinds say. */
 struct about {
-    char command[200], levels[160], folder[256], host[128], lost_threads[24], skipped[24];
+    char command[200], levels[160], folder[256], host[128], lost_threads[24], skipped[24],
+        further[24];
     char target[24], follows[8], stopped[64], unwritten[24], ended[64];
     struct weft_record_cost cost;
     uint64_t end_ns;
@@ -74,6 +75,7 @@ static bool read_about(const struct rec_pieces *pieces, struct about *about)
             take_text(payload, "host", about->host, sizeof about->host);
             take_text(payload, "lost_threads", about->lost_threads, sizeof about->lost_threads);
             take_text(payload, "skipped", about->skipped, sizeof about->skipped);
+            take_text(payload, "further", about->further, sizeof about->further);
             take_text(payload, "folder", about->folder, sizeof about->folder);
             take_text(payload, "target", about->target, sizeof about->target);
             take_text(payload, "follows", about->follows, sizeof about->follows);
@@ -141,6 +143,7 @@ static enum weft_code take_about(struct rec_convert *convert, struct about *abou
         return kernel_no_memory(&convert->kernel);
     take_number(about->skipped, &convert->n_skipped);
     take_number(about->lost_threads, &convert->n_lost_threads);
+    take_number(about->further, &convert->n_further);
     take_number(about->target, &convert->target);
     convert->follows = strcmp(about->follows, "no") != 0;
     convert->end_ns = about->end_ns;
@@ -158,6 +161,68 @@ static enum weft_code note_stopped(struct rec_convert *convert, const struct abo
     (void)snprintf(detail, sizeof detail, "the recording stopped: %s", about->stopped);
     return kernel_note(&convert->kernel, WEFT_NOTE_TRUNCATED, weft_max_u64(n_unwritten, 1),
                        WEFT_NO_OFFSET, detail);
+}
+
+/* ---- the ledger --------------------------------------------------------------------------------
+ */
+
+static uint64_t since_zero(const struct rec_convert *convert, uint64_t ns)
+{
+    return ns == WEFT_LEDGER_NO_TIME ? ns : weft_sub_sat_u64(ns, convert->zero_ns);
+}
+
+static enum weft_code put_processes(struct rec_convert *convert, struct weft_ledger_totals *totals)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < convert->ledger.n; k++) {
+        struct weft_ledger_process process = convert->ledger.items[k];
+        process.start_ns = since_zero(convert, process.start_ns);
+        process.end_ns = since_zero(convert, process.end_ns);
+        process.from_ns = since_zero(convert, process.from_ns);
+        process.until_ns = since_zero(convert, process.until_ns);
+        weft_ledger_add(totals, &process);
+        code = weft_sink_process(convert->kernel.sink, &process, convert->kernel.err);
+    }
+    return code;
+}
+
+/* Records and threads that were lost have notes of their own; so has a recording without an end. */
+static enum weft_code note_processes(struct rec_convert *convert,
+                                     const struct weft_ledger_totals *totals)
+{
+    enum weft_code code = WEFT_OK;
+    for (unsigned why = 1; code == WEFT_OK && why < WEFT_LEDGER_WHYS; why++) {
+        if (why == WEFT_LEDGER_RECORDS_LOST || why == WEFT_LEDGER_THREADS_LOST ||
+            why == WEFT_LEDGER_KILLED)
+            continue;
+        code =
+            kernel_note(&convert->kernel,
+                        weft_ledger_is_asked_for(why) ? WEFT_NOTE_EXCLUDED : WEFT_NOTE_NOT_RECORDED,
+                        totals->n_by_why[why], WEFT_NO_OFFSET, weft_ledger_why_text(why));
+    }
+    return code;
+}
+
+/* Without its last piece, or where the file took no more, what ran later is missing. */
+static enum weft_code deliver_ledger(struct rec_convert *convert, const struct about *about)
+{
+    struct weft_ledger_totals totals = { 0 };
+    char detail[DETAIL_BYTES];
+    if (!about->has_end)
+        rec_ledger_break(&convert->ledger, WEFT_LEDGER_KILLED, about->end_ns);
+    else if (about->stopped[0])
+        rec_ledger_break(&convert->ledger, WEFT_LEDGER_STOPPED, about->end_ns);
+    enum weft_code code = put_processes(convert, &totals);
+    if (code == WEFT_OK)
+        code = note_processes(convert, &totals);
+    if (code != WEFT_OK || about->has_end)
+        return code;
+    (void)snprintf(detail, sizeof detail,
+                   "the recording has no end: what ran after %.3f s is missing",
+                   1e-9 * (double)weft_sub_sat_u64(about->end_ns, convert->zero_ns));
+    return kernel_note(&convert->kernel, WEFT_NOTE_NOT_RECORDED,
+                       weft_max_u64(totals.n_by_why[WEFT_LEDGER_KILLED], 1), WEFT_NO_OFFSET,
+                       detail);
 }
 
 static enum weft_code announce(struct rec_convert *convert, const struct about *about)
@@ -297,6 +362,10 @@ static enum weft_code note_all(struct rec_convert *convert)
           "threads for which there was no ring; WEFT_RECORD_SLOTS=N allows more" },
         { WEFT_NOTE_LOST_RECORDS, convert->n_skipped, WEFT_NO_OFFSET,
           "events that interrupted the recording of another one of their kind" },
+        { WEFT_NOTE_BAD_RECORD, convert->ledger.n_bad, convert->ledger.bad_off,
+          "entries of the ledger" },
+        { WEFT_NOTE_NOT_RECORDED, convert->n_further, WEFT_NO_OFFSET,
+          "processes beyond those that the recorder lists" },
         { WEFT_NOTE_TIME_BACKWARD, convert->clocks.n_backward, WEFT_NO_OFFSET, "pairs of clocks" },
     };
     enum weft_code code = WEFT_OK;
@@ -361,6 +430,8 @@ static enum weft_code convert_all(struct rec_convert *convert, struct rec_kernel
     if (code == WEFT_OK)
         code = note_stopped(convert, &about);
     if (code == WEFT_OK)
+        code = deliver_ledger(convert, &about);
+    if (code == WEFT_OK)
         code = announce_threads(convert);
     if (code == WEFT_OK)
         code = rec_survey_end(convert, convert->kernel.err);
@@ -386,12 +457,15 @@ static enum weft_code read_parts(struct rec_convert *convert, const struct weft_
     set_zero(convert);
     if (code == WEFT_OK)
         code = rec_spaces_read(&convert->pieces, symbols_path, &convert->spaces, err);
+    if (code == WEFT_OK)
+        code = rec_ledger_read(&convert->pieces, convert->spaces.texts, &convert->ledger, err);
     return code == WEFT_OK ? rec_rings_read(&convert->pieces, &convert->rings, err) : code;
 }
 
 static void convert_fini(struct rec_convert *convert)
 {
     rec_rings_fini(&convert->rings);
+    rec_ledger_fini(&convert->ledger);
     rec_spaces_fini(&convert->spaces);
     rec_clocks_fini(&convert->clocks);
     rec_pieces_close(&convert->pieces);

@@ -5,6 +5,7 @@
  * and in handlers of signals: they allocate nothing, and look nothing up. What the C library starts
  * by itself (system, popen) has the environment of the process: clearenv leaves the settings in it.
  */
+#include "record/runtime/journal.h"
 #include "record/runtime/real.h"
 
 #include <spawn.h>
@@ -234,48 +235,82 @@ static int done(const struct environment *environment, int result)
         return done(&made, (call));                                                                \
     } while (0)
 
+/* The journal says of a process that becomes another program, in case that has no ring. */
+#define BECOME(variables, call)                                                                    \
+    do {                                                                                           \
+        note_exec(WEFT_JOURNAL_EXEC, (uint32_t)getpid(), (uint32_t)getppid());                     \
+        WITH(variables, not_become(call));                                                         \
+    } while (0)
+
+static void note_exec(enum weft_journal_kind kind, uint32_t pid, uint32_t parent)
+{
+    (void)weft_journal_put(kind, pid, parent, 0);
+}
+
+static int not_become(int result)
+{
+    note_exec(WEFT_JOURNAL_NO_EXEC, (uint32_t)getpid(), (uint32_t)getppid());
+    return result;
+}
+
+/* What was spawned runs another program at once. */
+static int spawned(int result, pid_t child, pid_t *pid)
+{
+    if (result == 0) {
+        (void)weft_journal_put(WEFT_JOURNAL_FORK, (uint32_t)child, (uint32_t)getpid(), 0);
+        note_exec(WEFT_JOURNAL_EXEC, (uint32_t)child, (uint32_t)getpid());
+    }
+    if (result == 0 && pid)
+        *pid = child;
+    return result;
+}
+
 WEFT_WRAP int execve(const char *path, char *const argv[], char *const envp[])
 {
-    WITH(envp, WEFT_REAL(execve)(path, argv, completed));
+    BECOME(envp, WEFT_REAL(execve)(path, argv, completed));
 }
 
 WEFT_WRAP int execv(const char *path, char *const argv[])
 {
-    WITH(environ, WEFT_REAL(execve)(path, argv, completed));
+    BECOME(environ, WEFT_REAL(execve)(path, argv, completed));
 }
 
 WEFT_WRAP int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    WITH(envp, WEFT_REAL(execvpe)(file, argv, completed));
+    BECOME(envp, WEFT_REAL(execvpe)(file, argv, completed));
 }
 
 WEFT_WRAP int execvp(const char *file, char *const argv[])
 {
-    WITH(environ, WEFT_REAL(execvpe)(file, argv, completed));
+    BECOME(environ, WEFT_REAL(execvpe)(file, argv, completed));
 }
 
 WEFT_WRAP int fexecve(int fd, char *const argv[], char *const envp[])
 {
-    WITH(envp, WEFT_REAL(fexecve)(fd, argv, completed));
+    BECOME(envp, WEFT_REAL(fexecve)(fd, argv, completed));
 }
 
 WEFT_WRAP int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-    WITH(envp, WEFT_REAL(execveat)(fd, path, argv, completed, flags));
+    BECOME(envp, WEFT_REAL(execveat)(fd, path, argv, completed, flags));
 }
 
 WEFT_WRAP int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                           const posix_spawnattr_t *attributes, char *const argv[],
                           char *const envp[])
 {
-    WITH(envp, WEFT_REAL(posix_spawn)(pid, path, actions, attributes, argv, completed));
+    pid_t child = 0;
+    WITH(envp, spawned(WEFT_REAL(posix_spawn)(&child, path, actions, attributes, argv, completed),
+                       child, pid));
 }
 
 WEFT_WRAP int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                            const posix_spawnattr_t *attributes, char *const argv[],
                            char *const envp[])
 {
-    WITH(envp, WEFT_REAL(posix_spawnp)(pid, file, actions, attributes, argv, completed));
+    pid_t child = 0;
+    WITH(envp, spawned(WEFT_REAL(posix_spawnp)(&child, file, actions, attributes, argv, completed),
+                       child, pid));
 }
 
 /* ---- arguments one by one: collected on the stack, as the C library does */
@@ -305,7 +340,7 @@ WEFT_WRAP int execl(const char *path, const char *first, ...)
     va_list rest;
     COLLECT(first, rest);
     va_end(rest);
-    WITH(environ, WEFT_REAL(execve)(path, argv, completed));
+    BECOME(environ, WEFT_REAL(execve)(path, argv, completed));
 }
 
 WEFT_WRAP int execlp(const char *file, const char *first, ...)
@@ -313,7 +348,7 @@ WEFT_WRAP int execlp(const char *file, const char *first, ...)
     va_list rest;
     COLLECT(first, rest);
     va_end(rest);
-    WITH(environ, WEFT_REAL(execvpe)(file, argv, completed));
+    BECOME(environ, WEFT_REAL(execvpe)(file, argv, completed));
 }
 
 WEFT_WRAP int execle(const char *path, const char *first, ...)
@@ -322,7 +357,7 @@ WEFT_WRAP int execle(const char *path, const char *first, ...)
     COLLECT(first, rest);
     char *const *const envp = va_arg(rest, char *const *);
     va_end(rest);
-    WITH(envp, WEFT_REAL(execve)(path, argv, completed));
+    BECOME(envp, WEFT_REAL(execve)(path, argv, completed));
 }
 
 /* ---- the process's own environment */

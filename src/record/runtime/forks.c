@@ -4,6 +4,7 @@
  * handler returns, on memory that is wiped: so the ring is told in time. Whoever forks by a system
  * call of his own in such a handler is not seen here.
  */
+#include "record/runtime/journal.h"
 #include "record/runtime/ring.h"
 
 #include <dlfcn.h>
@@ -25,6 +26,8 @@ static pid_t forked(pid_t child, uint64_t ticks)
 {
     if (child == 0)
         weft_ring_forked(ticks);
+    else if (child > 0 && weft_library == WEFT_RING_OPERATIONS)
+        (void)weft_journal_put(WEFT_JOURNAL_FORK, (uint32_t)child, (uint32_t)getpid(), 0);
     return child;
 }
 

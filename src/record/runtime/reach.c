@@ -6,6 +6,7 @@
  */
 #include "record/runtime/reach.h"
 
+#include "record/runtime/journal.h"
 #include "record/runtime/ring.h"
 
 #include <errno.h>
@@ -223,7 +224,8 @@ void weft_reach_report(enum weft_ring_reach why)
 {
     const int kept_errno = errno;
     struct weft_ask report = { .kind = WEFT_ASK_NOTHING, .reach = why };
-    (void)ask(&report);
+    if (!weft_journal_put(WEFT_JOURNAL_NO_RING, (uint32_t)getpid(), (uint32_t)getppid(), why))
+        (void)ask(&report);
     errno = kept_errno;
 }
 

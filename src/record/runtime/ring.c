@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/runtime/ring.h"
 
+#include "record/runtime/journal.h"
 #include "record/runtime/reach.h"
 
 #include <errno.h>
@@ -169,6 +170,7 @@ static bool begin(void)
 void weft_ring_begin(void)
 {
     const int kept_errno = errno;
+    weft_journal_open();
     if (weft_ring_enter()) {
         (void)begin();
         weft_ring_leave();

@@ -323,6 +323,19 @@ static enum weft_code write_out(struct session_output *output, const void *bytes
     return WEFT_OK;
 }
 
+/* A file that is full says so: one without an end is that of a recorder that was killed. */
+static enum weft_code end_full(struct session_output *output, struct weft_err *err)
+{
+    const size_t n_before = output->buffer.n;
+    enum weft_code code = session_put(output, WEFT_PIECE_END, 0, 0, WEFT_STR(""),
+                                      WEFT_STR("the next file continues"), err);
+    if (code == WEFT_OK)
+        code = write_out(output, output->buffer.items + n_before, output->buffer.n - n_before, err);
+    output->buffer.n = n_before;
+    end_file(output);
+    return code;
+}
+
 enum weft_code session_flush(struct session_output *output, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
@@ -333,8 +346,9 @@ enum weft_code session_flush(struct session_output *output, struct weft_err *err
     const size_t n_bytes = output->buffer.n;
     if (output->opts.size_bytes && output->file_bytes + n_bytes > output->opts.size_bytes &&
         output->file_bytes > sizeof(struct weft_recording_head)) {
-        end_file(output);
-        code = begin_file(output, err);
+        code = end_full(output, err);
+        if (code == WEFT_OK)
+            code = begin_file(output, err);
     }
     if (code == WEFT_OK)
         code = write_out(output, output->buffer.items, n_bytes, err);

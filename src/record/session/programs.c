@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/session/programs.h"
 
+#include "base/checked.h"
 #include "base/vec.h"
 #include "record/session/mark.h"
 #include "record/session/namespace.h"
@@ -89,8 +90,9 @@ static bool make_folder(struct programs *programs)
 enum weft_code programs_open(struct programs *programs, struct session_output *output,
                              struct trigger *trigger, struct weft_err *err)
 {
-    *programs =
-        (struct programs){ .folder_fd = -1, .notify_fd = -1, .asks.fd = -1, .output = output };
+    *programs = (struct programs){
+        .folder_fd = -1, .notify_fd = -1, .journal.fd = -1, .asks.fd = -1, .output = output
+    };
     programs->reading = (struct ring_reading){ .output = output, .trigger = trigger };
     programs->reading.room = malloc(RING_ROOM_BYTES);
     programs->paths = weft_strtab_new();
@@ -107,6 +109,7 @@ enum weft_code programs_open(struct programs *programs, struct session_output *o
     if (programs->notify_fd >= 0)
         (void)inotify_add_watch(programs->notify_fd, programs->folder, IN_CREATE | IN_MOVED_TO);
     programs->has_new = true;
+    journal_open(programs->folder_fd, &programs->journal);
     ring_files_begin();
     asks_open(&programs->asks, programs->folder_fd);
     return WEFT_OK;
@@ -121,6 +124,7 @@ void programs_close(struct programs *programs)
         if (programs->programs.items[k].pidfd >= 0)
             (void)close(programs->programs.items[k].pidfd);
     WEFT_VEC_FINI(&programs->programs);
+    journal_close(&programs->journal);
     asks_close(&programs->asks);
     if (programs->folder_fd >= 0)
         remove_files(programs->folder_fd);
@@ -302,7 +306,7 @@ static void find_exe(struct programs *programs, const struct program_news *news,
 static enum weft_code put_process(struct programs *programs, const struct program_news *news,
                                   enum maps_found found, struct weft_err *err)
 {
-    char exe[PATH_MAX], line[PATH_MAX + 256];
+    char *exe = programs->exe, line[PATH_MAX + 256];
     const uint32_t told = proc_parent(news->pid, &programs->room);
     const bool has_comm = proc_read(news->pid, "comm", &programs->room);
     find_exe(programs, news, found, exe);
@@ -361,8 +365,9 @@ static bool is_known(const struct programs *programs, const char *name)
     return false;
 }
 
-static uint64_t ns_of_ticks(const struct programs *programs, uint64_t ticks)
+static uint64_t ns_of_ticks(const void *context, uint64_t ticks)
 {
+    const struct programs *programs = context;
     const double ns = ((double)ticks - (double)programs->pair.ticks) * programs->ns_per_tick;
     const double at_ns = (double)programs->pair.monotonic_ns + ns;
     return at_ns > 0 ? (uint64_t)at_ns : 0;
@@ -410,6 +415,22 @@ static void find_out(struct programs *programs, struct ring_file *file)
     file->parent = 0; /* as it is here, if that can be asked */
 }
 
+static uint32_t add_to_ledger(struct programs *programs, const struct ring_file *file,
+                              const struct program_news *news)
+{
+    char maps[96];
+    (void)snprintf(maps, sizeof maps, "%s.maps", file->name);
+    return ledger_add_ring(
+        programs->ledger,
+        &(struct ledger_ring_news){ .pid = file->pid,
+                                    .parent = file->parent,
+                                    .library = file->library,
+                                    .start_ns = news->start_ns,
+                                    .is_fork = faccessat(programs->folder_fd, maps, F_OK, 0) != 0,
+                                    .is_new_program = news->is_new,
+                                    .exe = programs->exe });
+}
+
 /* `is_past`: its process runs another program by now. */
 static enum weft_code add_file(struct programs *programs, struct ring_file *file, bool is_past,
                                struct weft_err *err)
@@ -436,7 +457,10 @@ static enum weft_code add_file(struct programs *programs, struct ring_file *file
                                        .name = place->name,
                                        .is_new = is_new_program,
                                        .is_past = is_past || place->is_over };
-    return programs_tell(programs, &news, err);
+    programs->exe[0] = '\0';
+    const enum weft_code code = programs_tell(programs, &news, err);
+    place->ledger_ring = add_to_ledger(programs, place, &news);
+    return code;
 }
 
 /* "PID.LIBRARY.N" */
@@ -562,10 +586,22 @@ static void look_for_ends(struct programs *programs)
         if (program->is_gone || !is_gone(program))
             continue;
         program->is_gone = true;
+        ledger_ended(programs->ledger, program->pid, session_clock_ns(CLOCK_MONOTONIC));
         for (size_t n = 0; n < programs->files.n; n++)
             if (programs->files.items[n].pid == program->pid)
                 programs->files.items[n].is_over = true;
     }
+}
+
+static void count_file(struct programs *programs, const struct ring_file *file)
+{
+    ledger_count(programs->ledger, file->ledger_ring,
+                 &(struct ledger_counts){
+                     .n_records = file->n_records,
+                     .n_lost_records = file->lost_records,
+                     .n_threads = file->n_threads,
+                     .n_lost_threads = (uint32_t)weft_min_u64(file->lost_threads, UINT32_MAX),
+                     .is_damaged = file->is_broken });
 }
 
 /* A file that was read to its end is removed. */
@@ -574,7 +610,7 @@ static void drop_file(struct programs *programs, size_t place)
     struct ring_file *file = &programs->files.items[place];
     (void)ring_file_modules_changed(file); /* for the threads that found no slot */
     programs->lost += file->lost_records;
-    programs->lost_threads += file->lost_threads;
+    count_file(programs, file);
     char maps[96];
     (void)snprintf(maps, sizeof maps, "%s.maps", file->name);
     (void)unlinkat(programs->folder_fd, file->name, 0);
@@ -620,19 +656,34 @@ static enum weft_code read_file(struct programs *programs, struct ring_file *fil
                            : code;
 }
 
+static void serve_asks(struct programs *programs)
+{
+    struct asks *asks = &programs->asks;
+    asks_serve(asks);
+    for (size_t k = 0; k < asks->reports.n; k++)
+        ledger_no_ring(programs->ledger, asks->reports.items[k].pid, asks->reports.items[k].reach,
+                       asks->reports.items[k].time_ns);
+    asks->reports.n = 0;
+}
+
 enum weft_code programs_poll(struct programs *programs, bool is_due, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
     programs->reading.fill_percent = 0;
-    asks_serve(&programs->asks);
+    serve_asks(programs);
     take_notices(programs);
-    if (is_due) /* before files are looked for: what is gone has made all of its own */
+    if (is_due) /* before files are looked for, as theirs come first in the journal */
+        journal_poll(&programs->journal, programs->ledger, session_clock_ns(CLOCK_MONOTONIC),
+                     ns_of_ticks, programs);
+    if (is_due) /* likewise: what is gone has made all of its own */
         look_for_ends(programs);
     if (programs->has_new)
         code = find_files(programs, err);
     for (size_t k = programs->files.n; code == WEFT_OK && k-- > 0;) {
         struct ring_file *file = &programs->files.items[k];
         code = read_file(programs, file, is_due, err);
+        if (is_due)
+            count_file(programs, file);
         if (code == WEFT_OK && file->is_over)
             drop_file(programs, k);
     }
@@ -654,13 +705,5 @@ uint64_t programs_lost(const struct programs *programs)
     uint64_t n_lost = programs->lost;
     for (size_t k = 0; k < programs->files.n; k++)
         n_lost += programs->files.items[k].lost_records;
-    return n_lost;
-}
-
-uint64_t programs_lost_threads(const struct programs *programs)
-{
-    uint64_t n_lost = programs->lost_threads;
-    for (size_t k = 0; k < programs->files.n; k++)
-        n_lost += programs->files.items[k].lost_threads;
     return n_lost;
 }

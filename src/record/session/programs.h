@@ -9,8 +9,11 @@
 #include "base/map.h"
 #include "record/session/asks.h"
 #include "record/session/filter.h"
+#include "record/session/journal.h"
 #include "record/session/proc.h"
 #include "record/session/ring_file.h"
+
+#include <limits.h>
 
 struct program {
     uint32_t pid;
@@ -37,10 +40,12 @@ struct programs {
     struct weft_strtab *paths;     /* modules whose build ids were told */
     struct session_filter *filter; /* told of modules; NULL: none */
     struct proc_text room, maps;
-    bool has_new;  /* a file may have appeared */
-    uint64_t lost; /* words of files that are closed */
-    uint64_t lost_threads;
-    uint32_t n_all; /* programs so far */
+    bool has_new;          /* a file may have appeared */
+    uint64_t lost;         /* words of files that are closed */
+    uint32_t n_all;        /* programs so far */
+    char exe[PATH_MAX];    /* of the process that was reported last */
+    struct ledger *ledger; /* NULL: none */
+    struct journal journal;
     double ns_per_tick;
     struct weft_clock_pair pair; /* the last one */
 };
@@ -74,7 +79,5 @@ WEFT_CHECKED enum weft_code programs_tell(struct programs *programs,
 
 /* Words that found no room. */
 uint64_t programs_lost(const struct programs *programs);
-/* Threads that found no slot. */
-uint64_t programs_lost_threads(const struct programs *programs);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "record/session/recorder.h"
 
+#include "base/checked.h"
 #include "base/file.h"
 #include "base/redact.h"
 #include "record/session/levels.h"
@@ -37,6 +38,9 @@ enum {
     CLOCK_NS = 100000000,
     SHOW_NS = 250000000,
     COST_NS = 1000000000,
+    LEDGER_NS = 500000000,
+    SCAN_NS = 100000000,
+    EARLY_NS = 1000000,    /* that clocks of sources may differ */
     REST_NS = 500000000,   /* that a process may outlive the program before it is mentioned */
     LEAVE_NS = 1000000000, /* likewise, after an interrupt, before the recording ends */
     PIECE_BYTES = 1 << 18, /* of records of the kernel */
@@ -49,19 +53,22 @@ struct recorder {
     struct programs programs;
     struct target target;
     struct trigger *trigger;
+    struct ledger *ledger; /* NULL: of the whole machine there is none */
+    uint64_t ledger_ns, scan_ns;
     int watched_fd; /* pidfd of a process that is only looked at; -1: none */
     uint64_t start_ns, due_ns, clock_ns, show_ns, cost_ns;
     uint64_t cpu_at_start_ns;
     uint64_t sleep_ns;
     uint64_t *lost_on_cpu; /* of the kernel, as last told */
     uint64_t kernel_records, kernel_lost;
-    uint64_t n_lost_threads, n_skipped; /* as last told */
+    uint64_t n_lost_threads, n_skipped, n_further; /* as last told */
     uint64_t lost_since_ns;
     uint64_t end_ns;     /* when the program ended; 0: not yet */
     int n_passed;        /* interrupts that were passed on */
     int n_passed_at_end; /* those until the program ended */
     bool has_told_rest;  /* of processes that outlive the program */
     bool has_stopped;    /* nothing is recorded any more */
+    bool has_stopped_early;
 };
 
 /* ---- signals -----------------------------------------------------------------------------------
@@ -220,6 +227,15 @@ static enum weft_code look_for_exec(struct recorder *recorder,
                : WEFT_OK;
 }
 
+/* What the ledger is made of. */
+static void take_life(struct recorder *recorder, const struct weft_kernel_record *record,
+                      const uint8_t *payload)
+{
+    if (record->type == WEFT_KERNEL_FORK || record->type == WEFT_KERNEL_EXEC ||
+        record->type == WEFT_KERNEL_EXIT)
+        ledger_take_record(recorder->ledger, record, (const char *)payload);
+}
+
 static enum weft_code put_records(struct recorder *recorder, uint32_t cpu, const uint8_t *bytes,
                                   size_t n_bytes, struct weft_err *err)
 {
@@ -241,6 +257,7 @@ static enum weft_code take_records(void *context, uint32_t cpu,
         memcpy(&record, bytes + at, sizeof record);
         at += sizeof record + record.payload_bytes;
         recorder->kernel_records++;
+        take_life(recorder, &record, bytes + at - record.payload_bytes);
         if (record.type == WEFT_KERNEL_EXEC)
             code = look_for_exec(recorder, &record, err);
         if (code == WEFT_OK && at - n_put >= PIECE_BYTES) {
@@ -278,15 +295,20 @@ static enum weft_code put_losses(struct recorder *recorder, struct weft_err *err
 static enum weft_code put_untold(struct recorder *recorder, struct weft_err *err)
 {
     const struct weft_kernel *kernel = recorder->levels.kernel;
-    const uint64_t n_threads = programs_lost_threads(&recorder->programs);
+    uint64_t n_further;
+    const uint64_t n_threads = ledger_totals(recorder->ledger, &n_further).n_lost_threads;
     const uint64_t n_skipped = kernel ? weft_kernel_skipped(kernel) : 0;
-    char text[96];
-    if (n_threads == recorder->n_lost_threads && n_skipped == recorder->n_skipped)
+    char text[128];
+    n_further += recorder->programs.journal.n_lost;
+    if (n_threads == recorder->n_lost_threads && n_skipped == recorder->n_skipped &&
+        n_further == recorder->n_further)
         return WEFT_OK;
+    recorder->n_further = n_further;
     recorder->n_lost_threads = n_threads;
     recorder->n_skipped = n_skipped;
     const int n_text = snprintf(
-        text, sizeof text, "lost_threads=%" PRIu64 "\nskipped=%" PRIu64 "\n", n_threads, n_skipped);
+        text, sizeof text, "lost_threads=%" PRIu64 "\nskipped=%" PRIu64 "\nfurther=%" PRIu64 "\n",
+        n_threads, n_skipped, n_further);
     return session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
                        (struct weft_str){ text, (size_t)n_text }, err);
 }
@@ -334,6 +356,8 @@ static enum weft_code take_snapshot(struct recorder *recorder, const char *why,
     char text[512];
     enum weft_code code = put_clock(recorder, err);
     if (code == WEFT_OK)
+        code = ledger_put(recorder->ledger, recorder->output, true, err);
+    if (code == WEFT_OK)
         code = session_snapshot(recorder->output, weft_str_of(why), &path, err);
     if (code != WEFT_OK || !path)
         return code;
@@ -363,6 +387,25 @@ static bool is_time(uint64_t *last_ns, uint64_t now_ns, uint64_t every_ns)
     return true;
 }
 
+/* All that happened before this round began has been reported in it. */
+static enum weft_code keep_ledger(struct recorder *recorder, uint64_t now_ns, struct weft_err *err)
+{
+    ledger_advance(recorder->ledger, weft_sub_sat_u64(now_ns, EARLY_NS));
+    if (is_time(&recorder->scan_ns, now_ns, SCAN_NS))
+        ledger_scan(recorder->ledger, now_ns);
+    return is_time(&recorder->ledger_ns, now_ns, LEDGER_NS)
+               ? ledger_put(recorder->ledger, recorder->output, false, err)
+               : WEFT_OK;
+}
+
+static enum weft_code end_ledger(struct recorder *recorder, struct weft_err *err)
+{
+    const uint64_t now_ns = session_clock_ns(CLOCK_MONOTONIC);
+    ledger_scan(recorder->ledger, now_ns);
+    ledger_finish(recorder->ledger, WEFT_LEDGER_OUTLIVED, now_ns);
+    return ledger_put(recorder->ledger, recorder->output, true, err);
+}
+
 static enum weft_code do_due(struct recorder *recorder, uint64_t now_ns, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
@@ -377,6 +420,8 @@ static enum weft_code do_due(struct recorder *recorder, uint64_t now_ns, struct 
         if (code == WEFT_OK)
             code = put_untold(recorder, err);
     }
+    if (code == WEFT_OK)
+        code = keep_ledger(recorder, now_ns, err);
     if (code == WEFT_OK)
         code = look_for_snapshots(recorder, err);
     if (code == WEFT_OK)
@@ -528,6 +573,8 @@ static enum weft_code finish(struct recorder *recorder, const char *why, struct 
     if (code == WEFT_OK)
         code = put_losses(recorder, err);
     if (code == WEFT_OK)
+        code = end_ledger(recorder, err);
+    if (code == WEFT_OK)
         code = put_untold(recorder, err);
     if (code == WEFT_OK)
         code = put_cost(recorder, err);
@@ -556,6 +603,7 @@ static void give_up(struct recorder *recorder, const struct weft_err *err)
     asks_stop(&recorder->programs.asks);
     for (size_t k = 0; k < recorder->programs.files.n; k++)
         ring_file_stop(&recorder->programs.files.items[k]);
+    ledger_finish(recorder->ledger, WEFT_LEDGER_STOPPED, session_clock_ns(CLOCK_MONOTONIC));
 }
 
 static void record(struct recorder *recorder)
@@ -570,6 +618,7 @@ static void record(struct recorder *recorder)
     }
     if (code == WEFT_OK)
         code = finish(recorder, why, &err);
+    recorder->has_stopped_early = code != WEFT_OK;
     if (code != WEFT_OK)
         give_up(recorder, &err);
     recorder->has_stopped = true;
@@ -658,6 +707,23 @@ static enum weft_code start_kernel(struct recorder *recorder, struct weft_err *e
     return WEFT_OK;
 }
 
+static enum weft_code begin_ledger(struct recorder *recorder, struct weft_err *err)
+{
+    const struct weft_recorder_opts *opts = recorder->opts;
+    const bool has_library = opts->argv && strstr(recorder->levels.preload, "libweft-preload");
+    const struct ledger_opts ledger_opts = { .has_library = has_library,
+                                             .follows = opts->follows,
+                                             .is_attached = opts->pid != 0 };
+    if (!opts->argv && !opts->pid)
+        return WEFT_OK;
+    recorder->ledger = recorder->programs.ledger = ledger_new(&ledger_opts);
+    if (!recorder->ledger)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the ledger");
+    ledger_begin(recorder->ledger, opts->argv ? (uint32_t)recorder->target.pid : opts->pid,
+                 session_clock_ns(CLOCK_MONOTONIC), recorder->levels.kernel != NULL);
+    return WEFT_OK;
+}
+
 static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
 {
     const struct timespec pause = { .tv_nsec = 1000000 };
@@ -667,6 +733,8 @@ static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
         code = put_clock(recorder, err);
     if (code == WEFT_OK)
         code = put_meta(recorder, err);
+    if (code == WEFT_OK)
+        code = begin_ledger(recorder, err);
     if (code == WEFT_OK && recorder->opts->pid) {
         recorder->watched_fd = (int)syscall(SYS_pidfd_open, recorder->opts->pid, 0);
         if (recorder->watched_fd < 0)
@@ -711,6 +779,8 @@ static enum weft_code take_result(struct recorder *recorder, struct weft_recorde
 {
     const size_t n_files = recorder->output ? session_output_n_files(recorder->output) : 0;
     result->state = state_of(recorder);
+    result->ledger = ledger_totals(recorder->ledger, &result->n_further);
+    result->has_stopped_early = recorder->has_stopped_early;
     result->is_interrupted = n_interrupts > 0;
     if (recorder->target.has_ended)
         result->exit_status = target_exit_status(&recorder->target);
@@ -747,6 +817,7 @@ enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
     programs_close(&recorder.programs);
     session_output_close(recorder.output);
     trigger_free(recorder.trigger);
+    ledger_free(recorder.ledger);
     free(recorder.lost_on_cpu);
     if (recorder.watched_fd >= 0)
         (void)close(recorder.watched_fd);

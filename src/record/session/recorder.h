@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "schema/ledger.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,6 +59,9 @@ struct weft_recorder_result {
     char **files; /* recordings that were written, oldest first; ended by NULL */
     size_t n_files;
     struct weft_recorder_state state;
+    struct weft_ledger_totals ledger; /* of the program; all 0 of the whole machine */
+    uint64_t n_further;               /* processes beyond those that the ledger holds */
+    bool has_stopped_early;           /* nothing more could be written */
 };
 
 /* Records until the program ends and, if its children are recorded, no descendant of it is left, or

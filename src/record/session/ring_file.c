@@ -353,6 +353,7 @@ static size_t walk_record(const struct walk *walk, const uint8_t *bytes, size_t 
         const uint32_t number = unit >> WEFT_UNIT_NUMBER_SHIFT & (WEFT_RING_FUNCTIONS_MAX - 1);
         walk->slot->ticks += unit >> WEFT_UNIT_DELTA_SHIFT;
         walk->reading->n_records++;
+        walk->file->n_records++;
         if (walk->reading->trigger && number < walk->file->functions.n)
             look_at_call(walk, kind == WEFT_UNIT_EXIT, walk->file->functions.items[number]);
         return 1;
@@ -367,6 +368,7 @@ static size_t walk_record(const struct walk *walk, const uint8_t *bytes, size_t 
         return 0;
     walk->slot->ticks += word >> WEFT_WORD_DELTA_SHIFT;
     walk->reading->n_records++;
+    walk->file->n_records++;
     if (n_extra && (word >> WEFT_WORD_OP_SHIFT & 0xff) == WEFT_OP_LOST)
         walk->slot->n_lost_told += weft_load_u64(bytes + sizeof word);
     look_at_op(walk, bytes, n_extra);
@@ -454,7 +456,7 @@ static enum weft_code put_last_losses(struct ring_file *file, struct ring_slot *
 }
 
 /* A slot that has another thread now: it was ended, and its units were read. */
-static void turn_to(const struct ring_file *file, struct ring_slot *slot, const struct look *look,
+static void turn_to(struct ring_file *file, struct ring_slot *slot, const struct look *look,
                     struct proc_text *room)
 {
     if (slot->start_ticks == look->start_ticks && slot->tid == look->tid)
@@ -462,6 +464,7 @@ static void turn_to(const struct ring_file *file, struct ring_slot *slot, const 
     slot->known_tid = file->is_elsewhere ? namespace_tid(file->pid, look->tid, room) : look->tid;
     slot->start_ticks = look->start_ticks;
     slot->tid = look->tid;
+    file->n_threads += slot->known_tid != file->pid;
     slot->ticks = 0;
     slot->trigger = (struct trigger_thread){ 0 };
 }

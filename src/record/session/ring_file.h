@@ -50,6 +50,9 @@ struct ring_file {
     bool is_over;          /* its program is gone, or runs another one: read once more */
     uint64_t lost_records; /* so far */
     uint64_t lost_threads;
+    uint64_t n_records;   /* read */
+    uint32_t n_threads;   /* that had a slot, beside the main one */
+    uint32_t ledger_ring; /* its number in the ledger */
 };
 
 /* Catches the signals of pages that are gone. Once, before any file is opened. */

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * See journal.h. The mapping is shared and is not wiped by fork: a child that can open nothing any
+ * more still writes to it.
+ */
+#include "record/runtime/journal.h"
+
+#include "record/runtime/reach.h"
+#include "record/runtime/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 1100 };
+
+static struct weft_journal *journal;
+
+/* The recorder has given it memory as a whole: writing is never a SIGBUS. */
+static struct weft_journal *map_journal(const char *folder)
+{
+    char path[PATH_BYTES];
+    struct stat about;
+    const size_t n_folder = strlen(folder);
+    if (n_folder + sizeof "/" WEFT_JOURNAL_NAME > sizeof path)
+        return NULL;
+    memcpy(path, folder, n_folder);
+    memcpy(path + n_folder, "/" WEFT_JOURNAL_NAME, sizeof "/" WEFT_JOURNAL_NAME);
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return NULL;
+    struct weft_journal *made = MAP_FAILED;
+    if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof *made)
+        made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    (void)syscall(SYS_close, fd);
+    if (made == MAP_FAILED)
+        return NULL;
+    (void)madvise(made, sizeof *made, MADV_DONTDUMP);
+    if (atomic_load(&made->magic) == WEFT_JOURNAL_MAGIC)
+        return made;
+    (void)munmap(made, sizeof *made);
+    return NULL;
+}
+
+void weft_journal_open(void)
+{
+    const int kept_errno = errno;
+    const char *folder = weft_reach_folder();
+    if (folder && !journal)
+        journal = map_journal(folder);
+    errno = kept_errno;
+}
+
+bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value)
+{
+    if (!journal)
+        return false;
+    if (atomic_load(&journal->head) - atomic_load(&journal->tail) >= WEFT_JOURNAL_ENTRIES) {
+        atomic_fetch_add(&journal->lost, 1);
+        return false;
+    }
+    const uint64_t number = atomic_fetch_add(&journal->head, 1);
+    struct weft_journal_entry *entry = &journal->entries[number % WEFT_JOURNAL_ENTRIES];
+    entry->ticks = weft_ring_ticks();
+    entry->pid = pid;
+    entry->parent = parent;
+    entry->kind = kind;
+    entry->value = value;
+    atomic_store_explicit(&entry->number, number + 1, memory_order_release);
+    return true;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The journal (schema/recording.h): the recorder learns from it of processes that no kernel records
+ * and that have no ring. Safe in signal handlers; errno is kept.
+ */
+#ifndef WEFT_RECORD_RUNTIME_JOURNAL_H
+#define WEFT_RECORD_RUNTIME_JOURNAL_H
+
+#include "schema/recording.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Maps the journal of the recording, if there is one. Of one library of a process; the others write
+ * nothing. */
+void weft_journal_open(void);
+
+/* False without a journal, or where it has no room. */
+bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The recorder's side of the journal (schema/recording.h). Programs can write anything into it, and
+ * cut it short: it is read, not mapped.
+ */
+#ifndef WEFT_RECORD_SESSION_JOURNAL_H
+#define WEFT_RECORD_SESSION_JOURNAL_H
+
+#include "record/session/ledger.h"
+
+struct journal {
+    int fd; /* -1: none */
+    uint64_t n_read, n_lost;
+    uint64_t stuck_ns; /* since when the next entry is claimed and not written; 0: it is not */
+};
+
+/* Makes it, with all its memory; without memory there is none. */
+void journal_open(int folder_fd, struct journal *journal);
+void journal_close(struct journal *journal);
+
+/* Hands to the ledger what is new. Ticks become time by `ns_of`. */
+void journal_poll(struct journal *journal, struct ledger *ledger, uint64_t now_ns,
+                  uint64_t (*ns_of)(const void *context, uint64_t ticks), const void *context);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Where no kernel records them, processes of the program are looked for in /proc: children of those
+ * that are known, their threads, and what they run.
+ */
+#include "base/vec.h"
+#include "record/session/ledger_table.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Threads of a process whose children are asked for at a time: the journal has those of the rest.
+ */
+enum { MOST_THREADS = 64 };
+
+/* It is a copy of its parent, unless it runs another program by now. */
+static void meet_child(struct ledger *ledger, uint32_t pid, uint32_t parent, uint64_t now_ns)
+{
+    const struct ledger_process *known = ledger_of_pid(ledger, pid);
+    char exe[PATH_MAX];
+    if (known && known->end_ns == WEFT_LEDGER_NO_TIME)
+        return;
+    struct ledger_process *child = ledger_add(ledger, pid, parent, now_ns);
+    if (!child)
+        return;
+    if (proc_link(pid, "exe", exe, sizeof exe))
+        child->name = ledger_name(ledger, exe);
+    const struct ledger_process *of = ledger_of_pid(ledger, parent);
+    child->image.is_exec = !of || (child->name && of->name != child->name);
+    if (!child->image.is_exec)
+        ledger_inherit(ledger, child, of);
+    child->is_changed = true;
+}
+
+static void meet_children(struct ledger *ledger, uint32_t pid, uint32_t tid, uint64_t now_ns)
+{
+    char name[48];
+    (void)snprintf(name, sizeof name, "task/%" PRIu32 "/children", tid);
+    if (!proc_read(pid, name, &ledger->room))
+        return;
+    char *at = ledger->room.items;
+    for (char *end; *at; at = end) {
+        const unsigned long child = strtoul(at, &end, 10);
+        if (end == at)
+            break;
+        if (child && child <= UINT32_MAX)
+            meet_child(ledger, (uint32_t)child, pid, now_ns);
+    }
+}
+
+/* Its threads now. */
+static uint32_t look_at_threads(struct ledger *ledger, uint32_t pid, uint64_t now_ns)
+{
+    char path[64];
+    uint32_t n_threads = 0;
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        const uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        n_threads += tid != 0;
+        if (tid && n_threads <= MOST_THREADS)
+            meet_children(ledger, pid, tid, now_ns);
+    }
+    if (folder)
+        (void)closedir(folder);
+    return n_threads;
+}
+
+/* Does it run another program than the one that is known, without a word of its library? */
+static void look_at_program(struct ledger *ledger, struct ledger_process *process, uint64_t now_ns)
+{
+    char exe[PATH_MAX];
+    if (!proc_link(process->pid, "exe", exe, sizeof exe))
+        return;
+    const uint32_t name = ledger_name(ledger, exe);
+    if (process->name && name != process->name && !process->image.is_stub)
+        ledger_exec(ledger, process, now_ns);
+    process->is_changed |= name != process->name;
+    process->name = name;
+}
+
+void ledger_scan(struct ledger *ledger, uint64_t now_ns)
+{
+    if (!ledger || !ledger->has_begun || ledger->has_kernel || ledger->is_finished)
+        return;
+    meet_children(ledger, (uint32_t)getpid(), (uint32_t)getpid(), now_ns); /* orphans */
+    for (size_t k = 0; k < ledger->processes.n; k++) {
+        const uint32_t pid = ledger->processes.items[k].pid;
+        if (ledger->processes.items[k].end_ns != WEFT_LEDGER_NO_TIME)
+            continue;
+        if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) {
+            ledger_end(ledger, &ledger->processes.items[k], now_ns);
+            continue;
+        }
+        const uint32_t n_threads = look_at_threads(ledger, pid, now_ns);
+        struct ledger_process *process = &ledger->processes.items[k];
+        process->n_seen_threads =
+            n_threads > process->n_seen_threads ? n_threads : process->n_seen_threads;
+        look_at_program(ledger, process, now_ns);
+    }
+}

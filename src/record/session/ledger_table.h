@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the parts of the ledger share: its table of processes.
+ */
+#ifndef WEFT_RECORD_SESSION_LEDGER_TABLE_H
+#define WEFT_RECORD_SESSION_LEDGER_TABLE_H
+
+#include "base/map.h"
+#include "record/session/ledger.h"
+#include "record/session/proc.h"
+
+enum { LEDGER_NONE = 0, LEDGER_LIBRARIES = 2, LEDGER_MOST = 1 << 18 };
+
+/* A program that a process runs: until it runs another one, or ends. */
+struct ledger_image {
+    uint64_t start_ns;
+    bool is_exec; /* not a copy of the parent's */
+    bool is_stub; /* of the recorder's, before the program itself */
+    bool has_ring;
+    bool is_examined;
+    uint8_t failure; /* enum weft_ledger_why, as its library reports */
+    uint8_t why;     /* why it has no library, once examined */
+};
+
+struct ledger_process {
+    uint32_t pid, parent;
+    uint32_t before; /* the process that had this pid before it, + 1; 0: none */
+    uint32_t name;   /* in `names` */
+    uint64_t start_ns, end_ns, from_ns, until_ns;
+    struct ledger_image image, image_before;
+    uint32_t name_before;
+    bool is_target, is_known_to_kernel;
+    bool inherits;         /* a copy of a parent that was recorded */
+    uint8_t inherited_why; /* otherwise */
+    bool has_covered;      /* a program that it ran was recorded */
+    bool has_uncovered;    /* another one was not */
+    uint8_t uncovered_why;
+    bool is_damaged, is_changed;
+    uint32_t n_live, n_kernel_threads, n_seen_threads;
+    uint32_t n_library_threads[LEDGER_LIBRARIES], n_library_lost[LEDGER_LIBRARIES];
+    uint64_t n_records, n_lost;
+};
+
+struct ledger_ring {
+    uint32_t process; /* + 1; 0: not yet */
+    uint32_t library;
+    struct ledger_counts counts;
+};
+
+struct ledger_event {
+    uint64_t time_ns;
+    uint64_t order; /* as it was reported */
+    uint32_t kind;  /* enum ledger_event_kind */
+    uint32_t pid, tid, parent, value;
+    uint32_t name;
+    bool is_fork, is_new_program;
+};
+
+struct ledger {
+    struct ledger_opts opts;
+    bool has_kernel, has_begun, is_finished, has_no_memory;
+    uint8_t why_finished; /* enum weft_ledger_why, of processes that run on */
+    uint64_t now_ns;
+    uint64_t n_further; /* processes for which there was no place */
+    struct {
+        struct ledger_process *items;
+        size_t n, cap;
+    } processes;
+    struct {
+        struct ledger_ring *items;
+        size_t n, cap;
+    } rings;
+    struct {
+        struct ledger_event *items;
+        size_t n, cap;
+    } events;
+    uint64_t n_events;
+    struct weft_map *of_tid, *of_pid; /* -> place in the vectors below */
+    struct {
+        uint32_t *items; /* process + 1 */
+        size_t n, cap;
+    } by_tid, by_pid;
+    struct weft_strtab *names;
+    struct proc_text room;
+};
+
+/* The live process of a thread, or the last one of a pid; NULL: not of the program. */
+struct ledger_process *ledger_of_tid(struct ledger *ledger, uint32_t tid);
+struct ledger_process *ledger_of_pid(struct ledger *ledger, uint32_t pid);
+void ledger_set_tid(struct ledger *ledger, uint32_t tid, const struct ledger_process *process);
+
+/* A new process, whose first program is a copy of its parent's (NULL: not known). NULL: the ledger
+ * is full, or without memory. Pointers to others are not valid any more. */
+struct ledger_process *ledger_add(struct ledger *ledger, uint32_t pid, uint32_t parent,
+                                  uint64_t start_ns);
+
+/* The process runs another program from now on. */
+/* A copy of the parent, as far as that was recorded. */
+void ledger_inherit(const struct ledger *ledger, struct ledger_process *child,
+                    const struct ledger_process *parent);
+void ledger_exec(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns);
+void ledger_end(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns);
+
+/* Why the library is not in the program that it runs, if it is not. */
+void ledger_examine(struct ledger *ledger, struct ledger_process *process);
+
+uint32_t ledger_name(struct ledger *ledger, const char *name);
+
+/* Adds what was counted since the last time. */
+void ledger_apply_counts(struct ledger *ledger, struct ledger_ring *ring,
+                         const struct ledger_counts *counts);
+
+#endif
