@@ -457,7 +457,7 @@ static void put_outlier(const struct data *data, const struct weft_outlier_row *
     weft_json_u64(json, "long", row->is_long);
     weft_json_u64(json, "deepest", row->is_deepest);
     weft_json_begin_array(json, "context");
-    for (uint32_t i = 0; i < row->depth; i++)
+    for (uint32_t i = 0; i < row->n_context; i++)
         weft_json_i64(json, NULL, weft_page_function(data->page, row->context[i]));
     weft_json_end_array(json);
     weft_json_end_object(json);
