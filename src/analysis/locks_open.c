@@ -46,7 +46,7 @@ static enum weft_code name_joined(struct weft_locks_opens *opens, const struct w
         struct weft_locks_open *open = &opens->items[i];
         if (!is_join_by_handle(locks, open))
             continue;
-        code = weft_graph_ends_handles(&ends, trace, UINT64_MAX, memory_bytes, err);
+        code = weft_graph_ends_handles(&ends, trace, UINT64_MAX, err);
         if (code == WEFT_OK)
             open->holder_id = weft_graph_ends_thread(
                 &ends, &weft_trace_thread(trace, open->waiter_id)->info,

@@ -5,7 +5,7 @@
  */
 #include "analysis/analysis.h"
 #include "base/checked.h"
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/histogram.h"
 #include "model/scan.h"
 
@@ -13,10 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row before it is known to be among the best; its context is a heap block. */
+/* A row before it is known to be among the best. */
 struct found {
     struct weft_outlier_row row;
     uint64_t number; /* of the call, or of the call after the gap: breaks ties */
+    uint32_t node;   /* of its caller, in the result of the item, + 1; 0: it has none */
+    uint32_t item;
 };
 
 struct found_vec {
@@ -24,11 +26,20 @@ struct found_vec {
     size_t n, cap;
 };
 
+/* A call in which something was found. */
+struct node {
+    uint32_t parent, function_id;
+    uint32_t outer; /* the last of the outermost callers that a row names, or itself */
+};
+
 /* A call of the current stack. */
 struct level {
     uint64_t start_ns, end_ns;
     uint32_t function_id;
-    size_t found; /* its row + 1 while it is open, or 0 */
+    uint32_t node; /* its node + 1, once it has one */
+    uint32_t near; /* depth + 1 of the innermost open call that was found, of this one and those
+                      around it; 0: none */
+    size_t found;  /* its row + 1 while it is open, or 0 */
 };
 
 struct worker {
@@ -53,6 +64,10 @@ struct job {
     struct worker *workers;
     struct result {
         struct found_vec rows;
+        struct {
+            struct node *items;
+            size_t n, cap;
+        } nodes;
         uint64_t n_found, n_own, n_long, n_gaps;
     } * results; /* by item */
 };
@@ -109,48 +124,71 @@ static int by_rank(const void *a, const void *b)
 /* Sorts and keeps the best `limit` (0: all). */
 static void prune(struct found_vec *rows, size_t limit)
 {
-    if (rows->n)
-        qsort(rows->items, rows->n, sizeof *rows->items, by_rank);
-    for (size_t i = limit ? limit : rows->n; i < rows->n; i++)
-        free(rows->items[i].row.context);
+    weft_room_sort(rows->items, rows->n, sizeof *rows->items, by_rank);
     if (limit && rows->n > limit)
         rows->n = limit;
 }
 
 /* ---- scan ------------------------------------------------------------------------------------ */
 
+/* The node of the innermost of the first `depth` open calls, + 1; 0: of none. Each call gets one
+ * when it is first asked for. False without memory. */
+static bool node_of(struct pass *pass, uint32_t depth, uint32_t *node)
+{
+    struct level *levels = pass->worker->levels;
+    uint32_t from = depth;
+    while (from > 0 && levels[from - 1].node == 0)
+        from--;
+    *node = from > 0 ? levels[from - 1].node : 0;
+    for (; from < depth; from++) {
+        struct node *made =
+            pass->result->nodes.n < UINT32_MAX - 1 ? WEFT_ROOM_PUSH(&pass->result->nodes) : NULL;
+        if (!made)
+            return false;
+        const uint32_t id = (uint32_t)pass->result->nodes.n;
+        made->parent = *node;
+        made->function_id = levels[from].function_id;
+        made->outer = from < WEFT_OUTLIER_OUTER ? id : pass->result->nodes.items[*node - 1].outer;
+        levels[from].node = *node = id;
+    }
+    return true;
+}
+
 static struct found *push_found(struct pass *pass, enum weft_outlier_kind kind, uint32_t depth,
                                 uint64_t number)
 {
-    struct found *found = WEFT_VEC_PUSH(&pass->result->rows);
+    uint32_t node;
+    struct found *found = node_of(pass, depth, &node) ? WEFT_ROOM_PUSH(&pass->result->rows) : NULL;
     if (!found)
         return NULL;
     found->number = number;
+    found->node = node;
+    found->item = (uint32_t)pass->scan->item;
     found->row.kind = kind;
     found->row.thread_id = pass->scan->thread_id;
     found->row.depth = depth;
     found->row.is_deepest = true;
-    found->row.context = calloc((size_t)depth + 1, sizeof *found->row.context);
-    if (!found->row.context) {
-        pass->result->rows.n--;
-        return NULL;
-    }
-    for (uint32_t i = 0; i < depth; i++)
-        found->row.context[i] = pass->worker->levels[i].function_id;
     return found;
 }
 
-/* Listed callers most of whose time is this one's are not the deepest cause. */
+/* The innermost listed caller, if most of its time is this: callers around it take longer still. */
+static struct level *listed_caller(const struct pass *pass, uint32_t depth, uint64_t duration_ns)
+{
+    struct level *levels = pass->worker->levels;
+    const uint32_t near = depth > 0 ? levels[depth - 1].near : 0;
+    if (near == 0)
+        return NULL;
+    const weft_u128 whole_ns = levels[near - 1].end_ns - levels[near - 1].start_ns;
+    return (weft_u128)duration_ns * 10 < whole_ns * 9 ? NULL : &levels[near - 1];
+}
+
+/* Listed callers most of whose time is this one's are not the deepest cause. What is around the
+ * innermost of them and is mostly this one is mostly that one, too, and was seen with it. */
 static void shadow_callers(struct pass *pass, uint32_t depth, uint64_t duration_ns)
 {
-    for (uint32_t i = depth; i-- > 0;) {
-        struct level *level = &pass->worker->levels[i];
-        weft_u128 whole_ns = level->end_ns - level->start_ns;
-        if ((weft_u128)duration_ns * 10 < whole_ns * 9)
-            return;
-        if (level->found)
-            pass->result->rows.items[level->found - 1].row.is_deepest = false;
-    }
+    const struct level *caller = listed_caller(pass, depth, duration_ns);
+    if (caller)
+        pass->result->rows.items[caller->found - 1].row.is_deepest = false;
 }
 
 static bool add_call(struct pass *pass, const struct weft_calls *calls, size_t i, uint64_t number)
@@ -176,6 +214,7 @@ static bool add_call(struct pass *pass, const struct weft_calls *calls, size_t i
         row->score = score_of(1, row->thread_share);
     }
     level->found = pass->result->rows.n;
+    level->near = depth + 1;
     pass->result->n_own += row->is_own;
     pass->result->n_long += row->is_long;
     shadow_callers(pass, depth, duration_ns);
@@ -184,7 +223,7 @@ static bool add_call(struct pass *pass, const struct weft_calls *calls, size_t i
 
 static bool keep_gap(struct worker *worker, uint64_t gap_ns)
 {
-    uint64_t *item = WEFT_VEC_PUSH(&worker->long_ns);
+    uint64_t *item = WEFT_ROOM_PUSH(&worker->long_ns);
     if (item)
         *item = gap_ns;
     return item != NULL;
@@ -207,13 +246,7 @@ static bool add_gap(struct pass *pass, uint32_t depth, uint64_t start_ns, uint64
     found->row.is_long = true;
     pass->result->n_gaps++;
     /* A caller that is listed and is mostly this gap tells more than the gap. */
-    for (uint32_t i = depth; i-- > 0;) {
-        const struct level *level = &pass->worker->levels[i];
-        weft_u128 whole_ns = level->end_ns - level->start_ns;
-        if ((weft_u128)(end_ns - start_ns) * 10 < whole_ns * 9)
-            break;
-        found->row.is_deepest = found->row.is_deepest && level->found == 0;
-    }
+    found->row.is_deepest = !listed_caller(pass, depth, end_ns - start_ns);
     return true;
 }
 
@@ -255,7 +288,8 @@ static bool scan_block(struct pass *pass, const struct weft_calls *calls)
         level->start_ns = start_ns;
         level->end_ns = end_ns;
         level->function_id = calls->function_id[i];
-        level->found = 0;
+        level->found = level->node = 0;
+        level->near = depth ? levels[depth - 1].near : 0;
         prev = depth;
         bool is_maybe =
             duration_ns > duration_min_ns || duration_ns > limits[level->function_id].own_ns;
@@ -309,7 +343,8 @@ static void rate_gaps(const struct pass *pass)
     struct found_vec *rows = &pass->result->rows;
     uint64_t median_ns = gap_median(worker);
     if (worker->long_ns.n)
-        qsort(worker->long_ns.items, worker->long_ns.n, sizeof *worker->long_ns.items, by_length);
+        weft_room_sort(worker->long_ns.items, worker->long_ns.n, sizeof *worker->long_ns.items,
+                       by_length);
     for (size_t i = 0; i < rows->n; i++) {
         struct weft_outlier_row *row = &rows->items[i].row;
         if (row->kind != WEFT_OUTLIER_GAP)
@@ -415,12 +450,12 @@ static bool gather(struct job *job, size_t n_items, struct found_vec *all,
 {
     for (size_t i = 0; i < n_items; i++) {
         struct result *result = &job->results[i];
-        if (!weft_vec_reserve(&all->items, &all->cap, all->n + result->rows.n, sizeof *all->items))
+        if (!weft_room_reserve(&all->items, &all->cap, all->n + result->rows.n, sizeof *all->items))
             return false;
         if (result->rows.n)
             memcpy(all->items + all->n, result->rows.items, result->rows.n * sizeof *all->items);
         all->n += result->rows.n;
-        result->rows.n = 0;
+        WEFT_ROOM_FINI(&result->rows);
         table->n_found += result->n_found;
         table->n_own += result->n_own;
         table->n_long += result->n_long;
@@ -430,29 +465,38 @@ static bool gather(struct job *job, size_t n_items, struct found_vec *all,
     return true;
 }
 
-static bool fill_table(struct weft_arena *arena, const struct found_vec *all,
+/* Of the callers of a deep call, the outermost and the innermost. */
+static bool name_callers(struct weft_arena *arena, const struct result *result, uint32_t node,
+                         struct weft_outlier_row *row)
+{
+    const uint32_t most = WEFT_OUTLIER_OUTER + WEFT_OUTLIER_INNER;
+    row->n_context = row->depth < most ? row->depth : most;
+    row->context = WEFT_ARENA_NEW(arena, row->n_context, uint32_t);
+    if (!row->context)
+        return false;
+    for (uint32_t i = row->n_context; i-- > 0;) {
+        if (row->depth > most && i + 1 == WEFT_OUTLIER_OUTER)
+            node = result->nodes.items[node - 1].outer;
+        row->context[i] = result->nodes.items[node - 1].function_id;
+        node = result->nodes.items[node - 1].parent;
+    }
+    return true;
+}
+
+static bool fill_table(struct weft_arena *arena, const struct job *job, const struct found_vec *all,
                        struct weft_outliers_table *table)
 {
     table->rows = WEFT_ARENA_NEW(arena, all->n, struct weft_outlier_row);
     if (!table->rows)
         return false;
     for (size_t i = 0; i < all->n; i++) {
+        const struct found *found = &all->items[i];
         struct weft_outlier_row *row = &table->rows[table->n_rows++];
-        *row = all->items[i].row;
-        row->context = WEFT_ARENA_NEW(arena, row->depth, uint32_t);
-        if (!row->context)
+        *row = found->row;
+        if (!name_callers(arena, &job->results[found->item], found->node, row))
             return false;
-        if (row->depth)
-            memcpy(row->context, all->items[i].row.context, row->depth * sizeof *row->context);
     }
     return true;
-}
-
-static void free_found(struct found_vec *rows)
-{
-    for (size_t i = 0; i < rows->n; i++)
-        free(rows->items[i].row.context);
-    free(rows->items);
 }
 
 static enum weft_code make_table(struct job *job, size_t n_items,
@@ -464,10 +508,10 @@ static enum weft_code make_table(struct job *job, size_t n_items,
         arena ? WEFT_ARENA_NEW(arena, 1, struct weft_outliers_table) : NULL;
     if (table) {
         table->arena = arena;
-        if (gather(job, n_items, &all, table) && fill_table(arena, &all, table))
+        if (gather(job, n_items, &all, table) && fill_table(arena, job, &all, table))
             *result = table;
     }
-    free_found(&all);
+    WEFT_ROOM_FINI(&all);
     if (*result)
         return WEFT_OK;
     if (arena)
@@ -480,10 +524,12 @@ static void job_fini(struct job *job, unsigned n_workers, size_t n_items)
     for (unsigned w = 0; job->workers && w < n_workers; w++) {
         free(job->workers[w].levels);
         free(job->workers[w].gaps);
-        free(job->workers[w].long_ns.items);
+        WEFT_ROOM_FINI(&job->workers[w].long_ns);
     }
-    for (size_t i = 0; job->results && i < n_items; i++)
-        free_found(&job->results[i].rows);
+    for (size_t i = 0; job->results && i < n_items; i++) {
+        WEFT_ROOM_FINI(&job->results[i].rows);
+        WEFT_ROOM_FINI(&job->results[i].nodes);
+    }
     free(job->workers);
     free(job->results);
     free(job->limits);

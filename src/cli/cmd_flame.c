@@ -116,8 +116,12 @@ static enum weft_code fold(struct weft_cli *cli, const struct options *opts,
                                           .format = WEFT_EXPORT_FOLDED,
                                           .weight = (enum weft_export_weight)opts->weight,
                                           .progress = cli->progress };
-    const enum weft_code code = weft_output_to_memory(out, &cli->err);
-    return code == WEFT_OK ? weft_export_write(&how, *out, &totals, &cli->err) : code;
+    enum weft_code code = weft_output_to_memory(out, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_export_write(&how, *out, &totals, &cli->err);
+    if (code == WEFT_OK && weft_output_has_failed(*out))
+        code = weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for stacks");
+    return code;
 }
 
 /* Of a trace: its calls or samples. */

@@ -32,9 +32,10 @@ static enum weft_code ask(struct weft_cli *cli, struct results *results)
     weft_overview_shapes(&shapes.shapes);
     enum weft_code code =
         weft_overview_run(cli->session, &results->settings, &results->overview, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_query_run(cli->session, "shapes", &shapes, &results->shapes, &cli->err);
-    return code;
+    if (code != WEFT_OK)
+        return code;
+    code = weft_query_run(cli->session, "shapes", &shapes, &results->shapes, &cli->err);
+    return weft_missing_add(&results->overview.missing, "shapes", code, &cli->err) ? WEFT_OK : code;
 }
 
 /* The file's name without its folder. */
@@ -42,6 +43,16 @@ static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+/* Also without a word otherwise: a page that lacks something must not pass for a whole one. */
+static void tell_missing(const struct weft_missing *missing)
+{
+    char reason[640];
+    for (size_t i = 0; i < missing->n; i++) {
+        weft_err_print(&missing->parts[i].reason, reason, sizeof reason);
+        fprintf(stderr, "weft: the page has no %s: %s\n", missing->parts[i].name, reason);
+    }
 }
 
 static void tell_written(const struct weft_cli *cli, uint64_t n_bytes, uint32_t n_left_out)
@@ -54,7 +65,7 @@ static void tell_written(const struct weft_cli *cli, uint64_t n_bytes, uint32_t 
 }
 
 static enum weft_code write_page(struct weft_cli *cli, const struct options *opts,
-                                 const struct results *results)
+                                 struct results *results)
 {
     struct weft_view view;
     const struct weft_regtime_view how = { .preset = weft_regtime_presets[opts->regtime.preset],
@@ -68,6 +79,7 @@ static enum weft_code write_page(struct weft_cli *cli, const struct options *opt
         .outliers = results->overview.outliers,
         .shapes = results->shapes.shapes,
         .settings = &how,
+        .missing = &results->overview.missing,
         .pool = weft_session_run(cli->session)->pool,
     };
     enum weft_code code = weft_cli_view(cli, &view);
@@ -80,6 +92,8 @@ static enum weft_code write_page(struct weft_cli *cli, const struct options *opt
     }
     uint64_t n_bytes = weft_output_offset(view.out);
     code = weft_output_close(view.out, &cli->err);
+    if (code == WEFT_OK)
+        tell_missing(page.missing);
     if (code == WEFT_OK && !cli->common.quiet)
         tell_written(cli, n_bytes, view.n_left_out);
     return code;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/overview.h"
 
-enum { OUTLIERS_LIMIT = 500, PAUSES_LIMIT = 120, COLUMNS = 1200, MARKS_LIMIT = 400 };
+#include "base/arena.h"
+
+enum { OUTLIERS_LIMIT = 500, PAUSES_LIMIT = 120, COLUMNS = 1200, MARKS_LIMIT = 400, PARTS = 4 };
 
 #define PAUSE_THRESHOLD_NS UINT64_C(1500000)
 
@@ -35,23 +37,129 @@ static enum weft_code ask_outliers(struct weft_session *session,
     return code;
 }
 
-enum weft_code weft_overview_run(struct weft_session *session, const struct weft_regtime_opts *opts,
-                                 struct weft_overview *overview, struct weft_err *err)
+/* ---- in place of parts that failed -------------------------------------------------------------
+ */
+
+/* The threads that the tables are of: all, or those of the filter. */
+static uint32_t thread_at(const struct weft_thread_filter *filter, size_t i)
+{
+    return filter->ids ? filter->ids[i] : (uint32_t)i;
+}
+
+static size_t n_threads_of(const struct weft_session *session,
+                           const struct weft_thread_filter *filter)
+{
+    return filter->ids ? filter->n_ids : weft_trace_n_threads(weft_session_trace(session));
+}
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for an empty table");
+}
+
+static enum weft_code no_regtime(struct weft_session *session, struct weft_overview *overview,
+                                 struct weft_err *err)
+{
+    const struct weft_thread_filter filter = weft_session_filter(session);
+    const size_t n = n_threads_of(session, &filter);
+    struct weft_arena *arena = weft_arena_new(0);
+    struct weft_regtime_table *table =
+        arena ? WEFT_ARENA_NEW(arena, 1, struct weft_regtime_table) : NULL;
+    struct weft_regtime_thread *threads =
+        table ? WEFT_ARENA_NEW(arena, n, struct weft_regtime_thread) : NULL;
+    if (!threads) {
+        weft_arena_free(arena);
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t id = thread_at(&filter, i);
+        const struct weft_model_thread *thread = weft_trace_thread(weft_session_trace(session), id);
+        threads[i] = (struct weft_regtime_thread){
+            .thread_id = id, .start_ns = thread->first_ns, .end_ns = thread->last_ns, .factor = 1
+        };
+    }
+    *table = (struct weft_regtime_table){ .arena = arena, .threads = threads, .n_threads = n };
+    overview->regtime = table;
+    return WEFT_OK;
+}
+
+static enum weft_code no_activity(struct weft_session *session, struct weft_overview *overview,
+                                  struct weft_err *err)
+{
+    const struct weft_thread_filter filter = weft_session_filter(session);
+    const size_t n = n_threads_of(session, &filter);
+    struct weft_arena *arena = weft_arena_new(0);
+    struct weft_activity_table *table =
+        arena ? WEFT_ARENA_NEW(arena, 1, struct weft_activity_table) : NULL;
+    struct weft_activity_thread *threads =
+        table ? WEFT_ARENA_NEW(arena, n, struct weft_activity_thread) : NULL;
+    if (!threads) {
+        weft_arena_free(arena);
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < n; i++)
+        threads[i].thread_id = thread_at(&filter, i);
+    *table = (struct weft_activity_table){
+        .arena = arena, .threads = threads, .n_threads = n, .threshold_ns = PAUSE_THRESHOLD_NS
+    };
+    overview->activity = table;
+    return WEFT_OK;
+}
+
+static enum weft_code no_outliers(struct weft_overview *overview, struct weft_err *err)
+{
+    struct weft_arena *arena = weft_arena_new(0);
+    overview->outliers = arena ? WEFT_ARENA_NEW(arena, 1, struct weft_outliers_table) : NULL;
+    if (!overview->outliers) {
+        weft_arena_free(arena);
+        return no_memory(err);
+    }
+    overview->outliers->arena = arena;
+    return WEFT_OK;
+}
+
+/* ---- all parts ---------------------------------------------------------------------------------
+ */
+
+static enum weft_code ask_regtime(struct weft_session *session,
+                                  const struct weft_regtime_opts *opts,
+                                  struct weft_overview *overview, struct weft_err *err)
 {
     const union weft_request request = { .regtime = *opts };
     union weft_result result;
+    const enum weft_code code = weft_query_run(session, "regtime", &request, &result, err);
+    overview->regtime = result.regtime;
+    return code;
+}
+
+enum weft_code weft_overview_run(struct weft_session *session, const struct weft_regtime_opts *opts,
+                                 struct weft_overview *overview, struct weft_err *err)
+{
+    struct weft_missing *missing = &overview->missing;
     *overview = (struct weft_overview){ 0 };
     /* First: the others have its medians, and need not look for them. */
     enum weft_code code = weft_session_functions(session, &overview->functions, err);
-    if (code != WEFT_OK)
-        return code;
-    code = weft_query_run(session, "regtime", &request, &result, err);
-    overview->regtime = result.regtime;
+    if (weft_missing_add(missing, "functions", code, err)) {
+        overview->functions = &overview->no_functions;
+        code = WEFT_OK;
+    }
+    if (code == WEFT_OK)
+        code = ask_regtime(session, opts, overview, err);
+    if (weft_missing_add(missing, "calls over time", code, err))
+        code = no_regtime(session, overview, err);
     if (code == WEFT_OK)
         code = ask_activity(session, opts, overview, err);
+    if (weft_missing_add(missing, "pauses", code, err))
+        code = no_activity(session, overview, err);
     if (code == WEFT_OK)
         code = ask_outliers(session, opts, overview, err);
-    return code;
+    if (weft_missing_add(missing, "outliers", code, err))
+        code = no_outliers(overview, err);
+    if (code != WEFT_OK || missing->n < PARTS)
+        return code;
+    if (err)
+        *err = missing->parts[0].reason;
+    return missing->parts[0].reason.code;
 }
 
 void weft_overview_fini(struct weft_overview *overview)

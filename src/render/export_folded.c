@@ -3,13 +3,15 @@
  * Folded stacks, "thread;outer;inner weight": one line a path, as flamegraph.pl and speedscope read
  * them. The paths of a thread are summed in a tree; when it is full, what it holds is written,
  * and the tree begins anew, so that memory is bounded: a path may then stand in several lines,
- * which all readers add up.
+ * which all readers add up. Calls deeper than FRAMES_MAX stand together, under "[deeper calls]":
+ * lines of all depths would take the square of the depth.
  */
+#include "base/checked.h"
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/room.h"
 #include "render/exporter.h"
 
-enum { PATHS_MAX = 1 << 18, SAMPLE_BYTES_MAX = 16 << 20, NO_CALLER = 0 };
+enum { PATHS_MAX = 1 << 18, SAMPLE_BYTES_MAX = 16 << 20, NO_CALLER = 0, FRAMES_MAX = 512 };
 
 /* A path is named by its dense id in `paths`, whose key holds the caller's path + 1 (NO_CALLER:
  * none) and the function. */
@@ -58,7 +60,7 @@ static void put_path(struct weft_exporter *exporter, uint32_t path)
     folded->line.n = 0;
     for (uint32_t at = path + 1; at != NO_CALLER;) {
         uint64_t key = weft_map_key(folded->paths, at - 1);
-        uint32_t *function_id = WEFT_VEC_PUSH(&folded->line);
+        uint32_t *function_id = WEFT_ROOM_PUSH(&folded->line);
         if (!function_id) {
             weft_exporter_no_memory(exporter);
             return;
@@ -68,7 +70,9 @@ static void put_path(struct weft_exporter *exporter, uint32_t path)
     }
     weft_output_frame(exporter->out, exporter->thread_label);
     for (size_t i = folded->line.n; i-- > 0;) {
-        struct weft_str name = weft_exporter_label(exporter, folded->line.items[i]);
+        const struct weft_str name = folded->line.items[i] == WEFT_ID_NONE
+                                         ? WEFT_STR(";[deeper calls]")
+                                         : weft_exporter_label(exporter, folded->line.items[i]);
         weft_output_write(exporter->out, name.bytes, name.n_bytes);
     }
     put_weight(exporter, folded->weights.items[path]);
@@ -92,7 +96,7 @@ static uint32_t find_path(struct weft_exporter *exporter, uint32_t caller, uint3
     struct folded *folded = exporter->state;
     bool is_new = false;
     uint32_t path = weft_map_add(folded->paths, (uint64_t)caller << 32 | function_id, &is_new);
-    if (path != WEFT_MAP_NONE && (!is_new || WEFT_VEC_PUSH(&folded->weights)))
+    if (path != WEFT_MAP_NONE && (!is_new || WEFT_ROOM_PUSH(&folded->weights)))
         return path;
     weft_exporter_no_memory(exporter);
     return WEFT_MAP_NONE;
@@ -105,24 +109,27 @@ static void renew(struct weft_exporter *exporter)
     uint32_t caller = NO_CALLER;
     put_paths(exporter);
     for (size_t i = 0; i < folded->open.n; i++) {
-        folded->open.items[i].path = find_path(exporter, caller, folded->open.items[i].function_id);
-        caller = folded->open.items[i].path + 1;
+        struct open_call *open = &folded->open.items[i];
+        open->path = i <= FRAMES_MAX ? find_path(exporter, caller, open->function_id)
+                                     : folded->open.items[i - 1].path;
+        caller = open->path + 1;
     }
 }
 
 static void enter(struct weft_exporter *exporter, const struct weft_walk_call *call)
 {
     struct folded *folded = exporter->state;
-    if (folded->weights.n >= folded->paths_max + folded->open.n)
+    if (folded->weights.n >= folded->paths_max + weft_min_u64(folded->open.n, FRAMES_MAX + 1))
         renew(exporter);
     uint32_t caller = folded->open.n ? folded->open.items[folded->open.n - 1].path + 1 : NO_CALLER;
-    struct open_call *open = WEFT_VEC_PUSH(&folded->open);
+    struct open_call *open = WEFT_ROOM_PUSH(&folded->open);
     if (!open || weft_output_has_failed(exporter->out)) {
         weft_exporter_no_memory(exporter);
         return;
     }
-    open->function_id = call->function_id;
-    open->path = find_path(exporter, caller, call->function_id);
+    open->function_id = folded->open.n > FRAMES_MAX ? WEFT_ID_NONE : call->function_id;
+    open->path = folded->open.n > FRAMES_MAX + 1 ? caller - 1
+                                                 : find_path(exporter, caller, open->function_id);
 }
 
 static void leave(struct weft_exporter *exporter, const struct weft_walk_call *call)
@@ -184,7 +191,7 @@ static void event(struct weft_exporter *exporter, const struct weft_event *event
     if (!folded->samples)
         folded->samples = weft_strtab_new();
     if (!folded->samples || weft_strtab_intern(folded->samples, stack, &id, NULL) != WEFT_OK ||
-        (id == folded->weights.n && !WEFT_VEC_PUSH(&folded->weights))) {
+        (id == folded->weights.n && !WEFT_ROOM_PUSH(&folded->weights))) {
         weft_exporter_no_memory(exporter);
         return;
     }
@@ -216,9 +223,9 @@ static void fini(struct weft_exporter *exporter)
     struct folded *folded = exporter->state;
     weft_map_free(folded->paths);
     weft_strtab_free(folded->samples);
-    WEFT_VEC_FINI(&folded->weights);
-    WEFT_VEC_FINI(&folded->open);
-    WEFT_VEC_FINI(&folded->line);
+    WEFT_ROOM_FINI(&folded->weights);
+    WEFT_ROOM_FINI(&folded->open);
+    WEFT_ROOM_FINI(&folded->line);
 }
 
 const struct weft_export_format_ops weft_export_folded = {

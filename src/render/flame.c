@@ -3,8 +3,8 @@
 
 #include "base/map.h"
 #include "base/plain.h"
+#include "base/room.h"
 #include "base/utf8.h"
-#include "base/vec.h"
 #include "render/compare_words.h"
 #include "schema/event.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 1200, ROW = 17, TOP = 44, MARGIN = 10, DEPTH_MAX = 512, BOXES_MAX = 1 << 20 };
+enum { WIDTH = 1200, ROW = 17, TOP = 44, MARGIN = 10, DEPTH_MAX = 512 };
 
 static const double NARROW = 0.3; /* pixels, below which nothing is seen */
 static const double LETTER = 6.6; /* pixels of a letter of the font */
@@ -93,9 +93,7 @@ static enum weft_code find_box(struct folding *folding, uint32_t parent, struct 
     *box = id + 1;
     if (!is_new)
         return WEFT_OK;
-    if (folding->boxes.n >= BOXES_MAX)
-        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "more than %d contexts", BOXES_MAX);
-    struct weft_flame_box *made = WEFT_VEC_PUSH(&folding->boxes);
+    struct weft_flame_box *made = WEFT_ROOM_PUSH(&folding->boxes);
     if (!made)
         return no_memory(err);
     *made =
@@ -168,7 +166,7 @@ enum weft_code weft_flame_of_folded(struct weft_str text, struct weft_arena *are
                                .places = weft_map_new(),
                                .names = weft_strtab_new() };
     *flame = (struct weft_flame){ .arena = arena };
-    struct weft_flame_box *root = WEFT_VEC_PUSH(&folding.boxes);
+    struct weft_flame_box *root = WEFT_ROOM_PUSH(&folding.boxes);
     enum weft_code code = folding.places && folding.names && root ? WEFT_OK : no_memory(err);
     if (code == WEFT_OK) {
         *root = (struct weft_flame_box){ .name = WEFT_STR("all"), .parent = WEFT_ID_NONE };
@@ -180,7 +178,7 @@ enum weft_code weft_flame_of_folded(struct weft_str text, struct weft_arena *are
     flame->n_boxes = code == WEFT_OK ? folding.boxes.n : 0;
     weft_map_free(folding.places);
     weft_strtab_free(folding.names);
-    WEFT_VEC_FINI(&folding.boxes);
+    WEFT_ROOM_FINI(&folding.boxes);
     return code;
 }
 
@@ -248,10 +246,10 @@ static void place_boxes(struct layout *layout, double *used)
 static bool layout_init(struct layout *layout, const struct weft_flame *flame)
 {
     const size_t n = flame->n_boxes;
-    double *used = calloc(n + 1, sizeof *used);
+    double *used = weft_room_new(n + 1, sizeof *used);
     *layout = (struct layout){ .flame = flame,
-                               .places = calloc(n + 1, sizeof *layout->places),
-                               .order = calloc(n + 1, sizeof *layout->order) };
+                               .places = weft_room_new(n + 1, sizeof *layout->places),
+                               .order = weft_room_new(n + 1, sizeof *layout->order) };
     const bool has_memory = used && layout->places && layout->order;
     if (has_memory && n > 0) {
         const double all = flame->boxes[0].width;
@@ -261,14 +259,14 @@ static bool layout_init(struct layout *layout, const struct weft_flame *flame)
         qsort_r(layout->order, n, sizeof *layout->order, by_parent_and_name, flame->boxes);
         place_boxes(layout, used);
     }
-    free(used);
+    weft_room_free(used);
     return has_memory;
 }
 
 static void layout_fini(struct layout *layout)
 {
-    free(layout->places);
-    free(layout->order);
+    weft_room_free(layout->places);
+    weft_room_free(layout->order);
 }
 
 /* ---- picture --------------------------------------------------------------------------------- */
@@ -453,6 +451,8 @@ static void put_stack(struct weft_output *out, const struct weft_flame *flame, u
     size_t n = 0;
     for (; box != 0 && n < DEPTH_MAX; box = flame->boxes[box].parent)
         path[n++] = box;
+    if (box != 0)
+        weft_output_text(out, "[outer calls];");
     while (n-- > 0) {
         const struct weft_str name = flame->boxes[path[n]].name;
         weft_output_frame(out, name);
@@ -462,7 +462,7 @@ static void put_stack(struct weft_output *out, const struct weft_flame *flame, u
 
 void weft_flame_folded(struct weft_output *out, const struct weft_flame *flame)
 {
-    double *own = calloc(flame->n_boxes + 1, sizeof *own);
+    double *own = weft_room_new(flame->n_boxes + 1, sizeof *own);
     struct weft_err err = { 0 };
     if (!own) {
         (void)no_memory(&err);
@@ -484,5 +484,5 @@ void weft_flame_folded(struct weft_output *out, const struct weft_flame *flame)
             weft_output_printf(out, " %" PRIu64, a);
         weft_output_printf(out, " %" PRIu64 "\n", b);
     }
-    free(own);
+    weft_room_free(own);
 }

@@ -44,7 +44,7 @@ WEFT_CHECKED enum weft_code weft_flame_of_table(const struct weft_ecct_matrix *m
                                                 struct weft_arena *arena, struct weft_flame *flame,
                                                 struct weft_err *err);
 
-/* Of lines "a;b;c 12". WEFT_E_MALFORMED names the line; WEFT_E_LIMIT: too many boxes. O(bytes). */
+/* Of lines "a;b;c 12". WEFT_E_MALFORMED names the line. O(bytes). */
 WEFT_CHECKED enum weft_code weft_flame_of_folded(struct weft_str text, struct weft_arena *arena,
                                                  struct weft_flame *flame, struct weft_err *err);
 

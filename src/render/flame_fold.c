@@ -2,6 +2,7 @@
  *
  * Frames of the kernel that no symbol names: below one frame, one box.
  */
+#include "base/room.h"
 #include "render/flame.h"
 #include "schema/ecct.h"
 
@@ -119,20 +120,20 @@ enum weft_code weft_flame_fold_nameless(struct weft_flame *flame, struct weft_er
 {
     const size_t n = flame->n_boxes + 1;
     struct fold_state state = { .flame = flame,
-                                .box_of = calloc(n, sizeof *state.box_of),
-                                .first = calloc(n, sizeof *state.first),
-                                .place = calloc(n, sizeof *state.place),
-                                .is_nameless = calloc(n, sizeof *state.is_nameless) };
+                                .box_of = weft_room_new(n, sizeof *state.box_of),
+                                .first = weft_room_new(n, sizeof *state.first),
+                                .place = weft_room_new(n, sizeof *state.place),
+                                .is_nameless = weft_room_new(n, sizeof *state.is_nameless) };
     bool is_done = state.box_of && state.first && state.place && state.is_nameless;
     if (is_done) {
         find_boxes(&state);
         move_boxes(&state);
         is_done = name_boxes(flame);
     }
-    free(state.box_of);
-    free(state.first);
-    free(state.place);
-    free(state.is_nameless);
+    weft_room_free(state.box_of);
+    weft_room_free(state.first);
+    weft_room_free(state.place);
+    weft_room_free(state.is_nameless);
     return is_done ? WEFT_OK
                    : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a flame graph");
 }

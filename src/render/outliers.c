@@ -7,6 +7,7 @@
 #include "render/render.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct listing {
@@ -24,13 +25,21 @@ static struct weft_str function_name(const struct listing *listing, uint32_t fun
 /* "main > run > flush": the callers, outermost first. */
 static struct weft_str callers(const struct listing *listing, const struct weft_outlier_row *row)
 {
-    size_t n_bytes = 0;
-    for (uint32_t i = 0; i < row->depth; i++)
+    char more[80] = "";
+    size_t n_bytes = sizeof more;
+    if (row->n_context < row->depth)
+        (void)snprintf(more, sizeof more, " > ... (%s callers omitted)",
+                       weft_human_count(row->depth - row->n_context).text);
+    for (uint32_t i = 0; i < row->n_context; i++)
         n_bytes += function_name(listing, row->context[i]).n_bytes + 3;
     char *text = weft_arena_alloc(listing->arena, n_bytes, 1);
     size_t at = 0;
-    for (uint32_t i = 0; text && i < row->depth; i++) {
+    for (uint32_t i = 0; text && i < row->n_context; i++) {
         struct weft_str name = function_name(listing, row->context[i]);
+        if (i == WEFT_OUTLIER_OUTER) {
+            memcpy(text + at, more, strlen(more));
+            at += strlen(more);
+        }
         memcpy(text + at, i > 0 ? " > " : "", i > 0 ? 3 : 0);
         at += i > 0 ? 3 : 0;
         memcpy(text + at, name.bytes, name.n_bytes);
@@ -125,9 +134,13 @@ static void json_context(const void *context, size_t index, struct weft_json *js
     const struct listing *listing = context;
     const struct weft_outlier_row *row = &listing->table->rows[index];
     weft_json_begin_array(json, "context");
-    for (uint32_t i = 0; i < row->depth; i++)
+    for (uint32_t i = 0; i < row->n_context; i++)
         weft_json_str(json, NULL, function_name(listing, row->context[i]));
     weft_json_end_array(json);
+    if (row->n_context < row->depth) { /* behind the outermost ones */
+        weft_json_u64(json, "context_outermost", WEFT_OUTLIER_OUTER);
+        weft_json_u64(json, "context_omitted", row->depth - row->n_context);
+    }
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -193,7 +206,7 @@ static void json_context_and_ids(const void *context, size_t row, struct weft_js
     else
         weft_json_u64(json, "fn", outlier->function_id);
     weft_json_begin_array(json, "context_fn");
-    for (uint32_t i = 0; i < outlier->depth; i++)
+    for (uint32_t i = 0; i < outlier->n_context; i++)
         weft_json_u64(json, NULL, outlier->context[i]);
     weft_json_end_array(json);
 }

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/plain.h"
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -203,7 +203,7 @@ char *weft_output_room(struct weft_output *out, size_t n_bytes)
         return NULL;
     size_t want = out->held.n + n_bytes;
     if (want > out->held.cap &&
-        !weft_vec_reserve(&out->held.items, &out->held.cap, want, sizeof *out->held.items)) {
+        !weft_room_reserve(&out->held.items, &out->held.cap, want, sizeof *out->held.items)) {
         (void)weft_fail(&out->err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
                         "no memory for %zu bytes of output", want);
         return NULL;
@@ -400,6 +400,6 @@ void weft_output_abort(struct weft_output *out)
     weft_out_abort(out->file);
     if (out->owns_fd)
         (void)close(out->fd);
-    WEFT_VEC_FINI(&out->held);
+    WEFT_ROOM_FINI(&out->held);
     free(out);
 }

@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "model/trace.h"
 #include "render/render.h"
+#include "schema/missing.h"
 #include "schema/shapes.h"
 #include "schema/tables.h"
 
@@ -23,7 +24,8 @@ struct weft_page {
     const struct weft_regtime_view *settings;
     uint64_t
         shapes_bytes; /* that the shapes may take, packed; 0: as many as a report has room for */
-    struct weft_pool *pool; /* that compresses; NULL: none. The page is the same */
+    struct weft_missing *missing; /* parts that failed; a later one is added. NULL: none may fail */
+    struct weft_pool *pool;       /* that compresses; NULL: none. The page is the same */
 };
 
 /* The data alone, as docs/page-data.md describes it. The regtime and activity tables must cover the

@@ -10,6 +10,7 @@
 #include "render/page_shapes.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { VERSION = 3 };
@@ -54,10 +55,29 @@ static void put_trace(const struct data *data)
     weft_json_end_object(json);
 }
 
+/* As a note of what was lost, which the page shows where it lists them. */
+static void put_missing(struct weft_json *json, const struct weft_missing_part *part)
+{
+    char text[WEFT_ERR_FILE_BYTES + WEFT_ERR_TEXT_BYTES + WEFT_ERR_PLACE_BYTES], reason[640];
+    weft_err_print(&part->reason, reason, sizeof reason);
+    (void)snprintf(text, sizeof text, "%s: %s", part->name, reason);
+    weft_json_begin_object(json, NULL);
+    weft_json_text(json, "kind", "missing_part");
+    weft_json_text(json, "class", weft_note_class_name(WEFT_NOTE_CLASS_LOST));
+    weft_json_u64(json, "count", 1);
+    weft_json_text(json, "text", "part of this page that failed, and is missing");
+    weft_json_text(json, "detail", text);
+    weft_json_null(json, "tid");
+    weft_json_end_object(json);
+}
+
+/* After all else: parts may fail while they are written. */
 static void put_notes(const struct data *data)
 {
     struct weft_json *json = data->json;
     weft_json_begin_array(json, "notes");
+    for (size_t i = 0; data->page->missing && i < data->page->missing->n; i++)
+        put_missing(json, &data->page->missing->parts[i]);
     for (size_t i = 0; i < data->notes->n_rows; i++) {
         const struct weft_note_sum *note = &data->notes->rows[i];
         weft_json_begin_object(json, NULL);
@@ -457,7 +477,7 @@ static void put_outlier(const struct data *data, const struct weft_outlier_row *
     weft_json_u64(json, "long", row->is_long);
     weft_json_u64(json, "deepest", row->is_deepest);
     weft_json_begin_array(json, "context");
-    for (uint32_t i = 0; i < row->depth; i++)
+    for (uint32_t i = 0; i < row->n_context; i++)
         weft_json_i64(json, NULL, weft_page_function(data->page, row->context[i]));
     weft_json_end_array(json);
     weft_json_end_object(json);
@@ -499,13 +519,13 @@ static enum weft_code put_page(const struct data *data, struct weft_err *err)
     weft_json_u64(data->json, "v", VERSION);
     weft_json_text(data->json, "generator", "weft " WEFT_VERSION);
     put_trace(data);
-    put_notes(data);
     put_settings(data);
     put_functions(data);
     put_threads(data);
     put_outliers(data);
     put_totals(data);
-    enum weft_code code = weft_page_put_shapes(data->page, data->json, err);
+    const enum weft_code code = weft_page_put_shapes(data->page, data->json, err);
+    put_notes(data);
     weft_json_end_object(data->json);
     return code;
 }

@@ -527,6 +527,11 @@ enum weft_code weft_page_put_shapes(const struct weft_page *page, struct weft_js
         return WEFT_OK;
     }
     enum weft_code code = prepare(&shapes, err);
+    if (page->missing && weft_missing_add(page->missing, "shapes", code, err)) {
+        weft_json_null(json, "shapes");
+        weft_arena_free(shapes.arena);
+        return WEFT_OK;
+    }
     size_t level = 0;
     for (bool fits = false; code == WEFT_OK && level + 1 < N_LEVELS; level++) {
         code = try_level(&shapes, &levels[level], &fits, err);

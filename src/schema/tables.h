@@ -125,6 +125,9 @@ void weft_regtime_table_free(struct weft_regtime_table *table);
 
 enum weft_outlier_kind { WEFT_OUTLIER_CALL, WEFT_OUTLIER_GAP };
 
+/* Callers that a row names: lists would grow with the square of the depth otherwise. */
+enum { WEFT_OUTLIER_OUTER = 64, WEFT_OUTLIER_INNER = 192 };
+
 /* A call (or a gap between calls) that is unusual for its own function or for its thread. */
 struct weft_outlier_row {
     enum weft_outlier_kind kind;
@@ -138,7 +141,9 @@ struct weft_outlier_row {
     double times_median; /* duration / max(median, 1); 1 for a function without a median */
     double thread_share; /* duration / thread duration */
     double score;        /* the rank: docs/analyses/outliers.md */
-    uint32_t *context;   /* function ids root..caller, `depth` elements */
+    uint32_t *context;   /* function ids root..caller, n_context elements */
+    uint32_t n_context;  /* depth; of deeper calls the WEFT_OUTLIER_OUTER first and the
+                            WEFT_OUTLIER_INNER last of them */
     bool is_own;         /* unusual for its own function (k x median and >= 1 ms) */
     bool is_long;        /* notable for the thread (> d, or a gap > g) */
     bool is_deepest;     /* no listed call below it has most (>= 90 %) of its time; GAP: no

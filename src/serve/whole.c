@@ -103,6 +103,7 @@ static enum weft_code put_overview(const struct weft_ask *ask, const struct weft
         .activity = overview.activity,
         .outliers = overview.outliers,
         .settings = &how,
+        .missing = &overview.missing,
     };
     if (code == WEFT_OK)
         code = weft_output_to_memory(&text, err);

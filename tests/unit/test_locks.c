@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Locks of a trace of a few lines: what is missing in it is mended and marked; every allocation may
- * fail; more than memory admits is an error that says so.
+ * fail; with very little memory it is the same.
  */
 #include "analysis/locks.h"
 #include "failing_alloc.h"
@@ -108,13 +108,14 @@ static void check_memory(const struct weft_trace *trace, const struct weft_run *
     tap_ok(is_good && n_failures > 10, "%d failed allocations", n_failures);
 }
 
+/* What is found does not depend on the memory that is allowed. */
 static void check_limit(const struct weft_trace *trace, const struct weft_run *run)
 {
     const struct weft_run little = { .pool = run->pool, .memory_bytes = 600 };
     struct weft_locks_table *table = NULL;
     struct weft_err err = { 0 };
-    tap_eq_u64(find(trace, &little, &table, &err), WEFT_E_LIMIT, "more than memory admits");
-    tap_ok(strstr(err.text, "--mem") != NULL, "which the error says");
+    if (tap_ok(find(trace, &little, &table, &err) == WEFT_OK, "with little memory: %s", err.text))
+        check_table(table);
     weft_locks_table_free(table);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The data of the report page with every allocation failing in turn (the linker wraps malloc,
- * calloc and realloc): an error, no leak, no crash, and never a page that lacks something.
+ * calloc and realloc): an error, no leak, no crash, and never a page that lacks something. And each
+ * part of it failing in turn: the page is there, with the others, and says what it lacks and why.
  */
 #include "failing_alloc.h"
 #include "query/overview.h"
@@ -82,6 +83,86 @@ static void test_pages(struct weft_session *session)
     weft_overview_fini(&overview);
 }
 
+/* The page of what there is, with allocation n failing while its parts are made. */
+static enum weft_code make_parts(struct weft_session *session, int n, struct weft_missing *missing,
+                                 struct weft_output *out)
+{
+    struct weft_regtime_opts settings = { 0 };
+    const struct weft_regtime_view how = { .preset = "paper", .settings = &settings };
+    struct weft_overview overview;
+    union weft_request request;
+    union weft_result result = { 0 };
+    struct weft_err err = { 0 };
+    (void)weft_regtime_preset("paper", &settings);
+    weft_overview_shapes(&request.shapes);
+    n_until_failure = n;
+    enum weft_code code = weft_overview_run(session, &settings, &overview, &err);
+    const enum weft_code shapes_code =
+        code == WEFT_OK ? weft_query_run(session, "shapes", &request, &result, &err) : WEFT_OK;
+    const bool has_failed = n_until_failure < 0;
+    n_until_failure = -1;
+    if (shapes_code != WEFT_OK && !weft_missing_add(&overview.missing, "shapes", shapes_code, &err))
+        code = shapes_code;
+    const struct weft_page page = { .trace = weft_session_trace(session),
+                                    .name = "small",
+                                    .functions = overview.functions,
+                                    .regtime = overview.regtime,
+                                    .activity = overview.activity,
+                                    .outliers = overview.outliers,
+                                    .shapes = result.shapes,
+                                    .settings = &how,
+                                    .missing = &overview.missing };
+    if (code == WEFT_OK)
+        code = weft_page_data(&page, out, &err);
+    *missing = overview.missing;
+    weft_shapes_table_free(result.shapes);
+    weft_overview_fini(&overview);
+    return code == WEFT_OK && !has_failed ? WEFT_E_CANCELLED : code; /* all have had their turn */
+}
+
+static bool is_said(struct weft_str page, const struct weft_missing *missing)
+{
+    char text[160];
+    for (size_t i = 0; i < missing->n; i++) {
+        (void)snprintf(text, sizeof text, "\"detail\":\"%s: ", missing->parts[i].name);
+        if (!memmem(page.bytes, page.n_bytes, text, strlen(text)))
+            return false;
+    }
+    return page.n_bytes > 0 && page.bytes[page.n_bytes - 1] == '}';
+}
+
+static void test_parts(const char *path, const struct weft_run *run)
+{
+    static const char *const names[] = { "functions", "calls over time", "pauses", "outliers",
+                                         "shapes" };
+    unsigned seen = 0;
+    int n = 0;
+    bool is_good = true;
+    enum weft_code code = WEFT_OK;
+    for (; n < MOST_FAILURES && is_good && code == WEFT_OK; n++) {
+        struct weft_missing missing;
+        struct weft_output *out;
+        struct weft_session *session;
+        if (weft_session_open(path, run, &session, NULL) != WEFT_OK ||
+            weft_output_to_memory(&out, NULL) != WEFT_OK)
+            abort();
+        code = make_parts(session, n, &missing, out);
+        is_good = (code == WEFT_OK || code == WEFT_E_CANCELLED) && missing.n <= 1 &&
+                  is_said(weft_output_held(out), &missing);
+        for (size_t i = 0; i < missing.n; i++)
+            for (size_t k = 0; k < 5; k++)
+                if (strcmp(missing.parts[i].name, names[k]) == 0)
+                    seen |= 1U << k;
+        if (!is_good)
+            tap_note("allocation %d: %s, %zu missing", n, weft_code_name(code), missing.n);
+        weft_output_abort(out);
+        weft_session_close(session);
+    }
+    tap_ok(is_good && code == WEFT_E_CANCELLED, "a part that fails is left out, and said: %d times",
+           n);
+    tap_eq_u64(seen, 31, "each part in its turn");
+}
+
 int main(void)
 {
     const char *root = getenv("WEFT_BUILD_ROOT");
@@ -94,6 +175,7 @@ int main(void)
         abort();
     test_pages(session);
     weft_session_close(session);
+    test_parts(path, &run);
     weft_pool_free(run.pool);
     (void)remove(path);
     return tap_done();
