@@ -76,9 +76,9 @@ static void thread_row(const void *context, size_t row, struct weft_cell *cells)
     cells[8].number = thread->last_ns;
     cells[9].number = thread->max_depth;
     const uint64_t lost = listed->lost ? listed->lost[row] : 0;
-    cells[10] = (struct weft_cell){
-        .number = lost, .is_null = lost == 0 && !weft_trace_counts_losses(listed->trace)
-    };
+    cells[10] =
+        (struct weft_cell){ .number = lost,
+                            .is_null = lost == 0 && !weft_trace_counts_losses(listed->trace) };
 }
 
 static const struct weft_column function_columns[] = {
