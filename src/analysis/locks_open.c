@@ -37,7 +37,7 @@ static bool is_join_by_handle(const struct weft_locks *locks, const struct weft_
 }
 
 static enum weft_code name_joined(struct weft_locks_opens *opens, const struct weft_trace *trace,
-                                  const struct weft_locks *locks, uint64_t memory_bytes,
+                                  const struct weft_locks *locks,
                                   struct weft_err *err)
 {
     struct weft_graph_ends ends = { 0 };
@@ -129,14 +129,13 @@ static int by_rank(const void *a, const void *b)
 enum weft_code weft_locks_opens_finish(struct weft_locks_opens *opens,
                                        const struct weft_trace *trace,
                                        const struct weft_locks *locks, const uint32_t *place,
-                                       uint64_t memory_bytes, uint32_t *n_deadlocks,
-                                       struct weft_err *err)
+                                       uint32_t *n_deadlocks, struct weft_err *err)
 {
     *n_deadlocks = 0;
     if (opens->n == 0)
         return WEFT_OK;
     qsort(opens->items, opens->n, sizeof *opens->items, by_thread);
-    enum weft_code code = name_joined(opens, trace, locks, memory_bytes, err);
+    enum weft_code code = name_joined(opens, trace, locks, err);
     if (code == WEFT_OK)
         code = find_circles(opens, weft_trace_n_threads(trace), n_deadlocks, err);
     qsort(opens->items, opens->n, sizeof *opens->items, by_rank);

@@ -482,9 +482,10 @@ static enum weft_code look_at_trace(struct doctor *doctor)
     const struct weft_compared_options *opts = &doctor->opts->compared;
     struct weft_rules *rules = NULL;
     enum weft_code code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
-    if (code == WEFT_OK)
+    if (code == WEFT_OK) {
         doctor->trace_ns = weft_trace_meta(weft_session_trace(cli->session))->duration_ns;
-    doctor->lost = lost_share(doctor);
+        doctor->lost = lost_share(doctor);
+    }
     if (code == WEFT_OK)
         code = weft_crowd_find(weft_session_trace(cli->session), weft_session_run(cli->session),
                                &doctor->crowd, &cli->err);

@@ -202,7 +202,8 @@ static enum weft_code convert_switch(struct kernel_convert *convert, struct kern
     struct weft_event event = kernel_event_of(now, WEFT_EVENT_SWITCH);
     event.next_thread_id = id_of(convert, next);
     event.prev_state = (uint32_t)now->numbers[2];
-    event.value = now->ran_ns;
+    event.value = now->ran_ns ? now->ran_ns : convert->threads.items[prev].ran_ns;
+    convert->threads.items[prev].ran_ns = convert->threads.items[next].ran_ns = 0;
     code = kernel_deliver(convert, prev, &event);
     struct kernel_thread *left = &convert->threads.items[prev];
     left->is_ended |= left->is_leaving && (now->numbers[2] & DEAD_STATES);
@@ -387,6 +388,14 @@ static enum weft_code convert_process(struct kernel_convert *convert, struct ker
     return code;
 }
 
+/* Events of run time come with ticks, and before a thread leaves its processor. */
+static void count_run_time(struct kernel_convert *convert, const struct kernel_now *now)
+{
+    uint64_t *ran_ns = &convert->threads.items[now->thread].ran_ns;
+    if (!convert->is_survey && kernel_thread_has(&convert->threads, now->thread, now->numbers[0]))
+        *ran_ns = weft_add_sat_u64(*ran_ns, now->numbers[1]);
+}
+
 enum weft_code kernel_convert_event(struct kernel_convert *convert, struct kernel_now *now)
 {
     const bool is_of_one = now->known->meaning >= KERNEL_MEANS_IRQ_ENTER;
@@ -418,6 +427,9 @@ enum weft_code kernel_convert_event(struct kernel_convert *convert, struct kerne
         return convert_packet(convert, now);
     case KERNEL_MEANS_PROCESS:
         return convert_process(convert, now);
+    case KERNEL_MEANS_RAN:
+        count_run_time(convert, now);
+        return WEFT_OK;
     default:
         return WEFT_OK;
     }

@@ -33,6 +33,7 @@ static const struct kernel_row rows[] = {
       { "tid", "pid", "name" },
       NULL,
       1 },
+    { "sched_stat_runtime", KERNEL_MEANS_RAN, 0, "", { "tid|pid", "runtime" }, NULL, 2 },
     { "irq_handler_entry", KERNEL_MEANS_IRQ_ENTER, 0, "irq", { "irq", "name" }, NULL, 1 },
     { "irq_handler_exit", KERNEL_MEANS_IRQ_EXIT, 0, "irq", { "irq" }, NULL, 1 },
     { "softirq_entry|irq_softirq_entry", KERNEL_MEANS_IRQ_ENTER, 0, "softirq", { "vec" }, NULL, 1 },
@@ -105,13 +106,13 @@ static const struct {
 static const struct {
     uint8_t survey, delivery;
 } needs[KERNEL_MEANINGS] = {
-    [KERNEL_MEANS_SWITCH] = { 0x1b, 0x07 },    [KERNEL_MEANS_WAKING] = { 0x07, 0x03 },
-    [KERNEL_MEANS_WOKEN] = { 0x07, 0x03 },     [KERNEL_MEANS_FORK] = { 0x07, 0x03 },
-    [KERNEL_MEANS_PROCESS] = { 0x07, 0x03 },   [KERNEL_MEANS_IRQ_ENTER] = { 0, 0x03 },
-    [KERNEL_MEANS_IRQ_EXIT] = { 0, 0x03 },     [KERNEL_MEANS_SYSCALL_ENTER] = { 0, 0x0f },
-    [KERNEL_MEANS_SYSCALL_EXIT] = { 0, 0x03 }, [KERNEL_MEANS_IO_BEGIN] = { 0, 0x1f },
-    [KERNEL_MEANS_IO_END] = { 0, 0x1f },       [KERNEL_MEANS_SENT] = { 0, 0x07 },
-    [KERNEL_MEANS_RECEIVED] = { 0, 0x07 },
+    [KERNEL_MEANS_SWITCH] = { 0x1b, 0x07 },     [KERNEL_MEANS_WAKING] = { 0x07, 0x03 },
+    [KERNEL_MEANS_WOKEN] = { 0x07, 0x03 },      [KERNEL_MEANS_FORK] = { 0x07, 0x03 },
+    [KERNEL_MEANS_PROCESS] = { 0x07, 0x03 },    [KERNEL_MEANS_RAN] = { 0, 0x03 },
+    [KERNEL_MEANS_IRQ_ENTER] = { 0, 0x03 },     [KERNEL_MEANS_IRQ_EXIT] = { 0, 0x03 },
+    [KERNEL_MEANS_SYSCALL_ENTER] = { 0, 0x0f }, [KERNEL_MEANS_SYSCALL_EXIT] = { 0, 0x03 },
+    [KERNEL_MEANS_IO_BEGIN] = { 0, 0x1f },      [KERNEL_MEANS_IO_END] = { 0, 0x1f },
+    [KERNEL_MEANS_SENT] = { 0, 0x07 },          [KERNEL_MEANS_RECEIVED] = { 0, 0x07 },
 };
 
 unsigned kernel_fields_needed(uint8_t meaning, bool is_survey)

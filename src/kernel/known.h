@@ -20,6 +20,7 @@ enum kernel_meaning {
     KERNEL_MEANS_FORK,
     KERNEL_MEANS_EXIT,
     KERNEL_MEANS_PROCESS, /* a thread that was there before the trace, or has a new name */
+    KERNEL_MEANS_RAN, /* run time by a thread's own clock since the event before; a point, too */
     KERNEL_MEANS_IRQ_ENTER,
     KERNEL_MEANS_IRQ_EXIT,
     KERNEL_MEANS_SYSCALL_ENTER,
@@ -63,6 +64,12 @@ struct kernel_known {
     uint32_t name_id;           /* of `name` among the names of threads */
     uint32_t fields[KERNEL_FIELDS]; /* places in the class; KERNEL_NO_FIELD: absent */
 };
+
+/* Is the event delivered as a point with its fields, whatever else follows from it? */
+static inline bool kernel_is_point(const struct kernel_known *known)
+{
+    return known->meaning == KERNEL_MEANS_INSTANT || known->meaning == KERNEL_MEANS_RAN;
+}
 
 /* A row of a table of known events. */
 struct kernel_row {

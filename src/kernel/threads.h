@@ -26,6 +26,7 @@ struct kernel_thread {
     uint32_t key;       /* index of its tid in `current` */
     uint32_t syscall;   /* name of the system call it is in; WEFT_ID_NONE: none */
     uint64_t last_ns;
+    uint64_t ran_ns; /* by its own clock, since it came to its processor; 0: unknown */
     bool is_used;    /* met in this reading */
     bool is_known;   /* an event is of it, or points to it */
     bool is_leaving; /* its exit was seen */

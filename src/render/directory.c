@@ -25,7 +25,10 @@ void weft_render_trace_entry(struct weft_json *json, const struct weft_trace *tr
     weft_json_u64(json, "threads", meta->n_threads);
     weft_json_u64(json, "calls", meta->calls);
     weft_json_u64(json, "functions", meta->n_functions);
-    weft_json_u64(json, "lost", lost);
+    if (lost > 0 || weft_trace_counts_losses(trace))
+        weft_json_u64(json, "lost", lost);
+    else
+        weft_json_null(json, "lost");
     weft_json_u64(json, "repaired", repaired);
     weft_json_bool(json, "recovered", meta->is_recovered);
 }
@@ -71,7 +74,10 @@ static void thread_row(const void *context, size_t row, struct weft_cell *cells)
     cells[7].number = thread->first_ns;
     cells[8].number = thread->last_ns;
     cells[9].number = thread->max_depth;
-    cells[10].number = listed->lost ? listed->lost[row] : 0;
+    const uint64_t lost = listed->lost ? listed->lost[row] : 0;
+    cells[10] =
+        (struct weft_cell){ .number = lost,
+                            .is_null = lost == 0 && !weft_trace_counts_losses(listed->trace) };
 }
 
 static const struct weft_column function_columns[] = {

@@ -169,7 +169,8 @@ static void fill_row(const void *context, size_t index, struct weft_cell *cells)
     cells[12].text = function->name;
     cells[13].number = function->key;
     cells[14].text = function->module;
-    cells[15].number = function->address;
+    cells[15] =
+        (struct weft_cell){ .number = function->address, .is_null = function->address == 0 };
     cells[16].is_null = cells[17].is_null = !has_closed;
     if (has_closed) {
         cells[16].number = weft_trace_thread(listing->view->trace, row->max_thread_id)->info.tid;

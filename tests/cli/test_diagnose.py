@@ -35,6 +35,55 @@ def diagnose(slow_calls, slow_us, name="process"):
     return json.loads(done.stdout)["types"][0] if done.returncode == 0 else {"explanation": done.stderr}
 
 
+def put_ftrace(path, lost):
+    """400 executions that wait for nobody knows what; after every 50th the tracer says what it lost."""
+    at, lines = 1.0, []
+    for i in range(EXECUTIONS):
+        length = 0.005 if i % EVERY == 7 else 0.0005 + i % 7 * 1e-6
+        switch = "sched_switch: prev_comm={} prev_pid={} prev_prio=120 prev_state={} ==> next_comm={} next_pid={} " \
+                 "next_prio=120"
+        lines += [f" app-100 [000] ..... {at:.6f}: req_begin: id={i}",
+                  f" app-100 [000] d..2. {at + 1e-4:.6f}: " + switch.format("app", 100, "S", "swapper/0", 0),
+                  f" <idle>-0 [000] d..2. {at + length:.6f}: " + switch.format("swapper/0", 0, "R", "app", 100),
+                  f" app-100 [000] ..... {at + length + 1e-4:.6f}: req_end: id={i}"]
+        if lost and i % 50 == 49:
+            lines.append(f"CPU:0 [LOST {lost} EVENTS]")
+        at += length + 0.001
+    with open(path, "w", encoding="ascii") as out:
+        out.write("# tracer: nop\n" + "\n".join(lines) + "\n")
+
+
+def test_confidence():
+    """Losses and what is unexplained lower it, in every form; of a database losses of the trace are not
+    known."""
+    rule = ("--begin", "instant:req_begin", "--end", "instant:req_end", "--match", "id")
+    values = {}
+    for name, lost in (("whole", 0), ("lost", 400)):
+        put_ftrace(f"{name}.txt", lost)
+        weft("import", "-q", "-o", f"{name}.weft", f"{name}.txt")
+        told = json.loads(weft("diagnose", "--json", *rule, f"{name}.weft").stdout)["types"][0]
+        values[name] = told["confidence"]["value"]
+        reasons = told["confidence"]["reasons"]
+        ok(("67 % of the records of the trace are lost" in reasons) == (lost > 0) and
+           any(reason.endswith("is unexplained") for reason in reasons), f"{name}: the reasons are told", told)
+        ok(told["confidence"]["level"] == "low" and "Confidence: low (" in told["explanation"],
+           f"{name}: the sentences say so", told["explanation"])
+        ok(all(cause["confidence"]["level"] == "low" for cause in told["causes"]), f"{name}: so does each cause",
+           told["causes"])
+        rows = weft("diagnose", "--format", "csv", *rule, f"{name}.weft").stdout.splitlines()
+        ok(rows[0].endswith("confidence,confidence_level") and rows[1].endswith(",low"), f"{name}: CSV does", rows)
+        ok("\n    confidence low (" in weft("diagnose", *rule, f"{name}.weft").stdout,
+           f"{name}: so does the evidence")
+    ok(abs(values["lost"] - values["whole"] / 3) < 0.01, "losses lower it by their share", values)
+    weft("executions", "-q", *rule, "--db", "lost.db", "lost.weft")
+    kept = json.loads(weft("diagnose", "--json", "lost.db").stdout)["types"][0]["confidence"]
+    ok(abs(kept["value"] - values["whole"]) < 0.01 and len(kept["reasons"]) == 1, "of a database: the rest", kept)
+    verdict = json.loads(weft("compare", "--json", "lost.db", "--a", "duration<1ms", "--b",
+                              "duration>=1ms").stdout)
+    ok("Confidence: low (" in verdict["verdict"] and verdict["confidence"]["level"] == "low",
+       "a verdict ends with it", verdict["verdict"])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -46,9 +95,12 @@ def main():
         told = diagnose(1, 1500)
         ok(told.get("significant") is True and "longer in `process > decode`" in told["explanation"],
            "one part that is longer is", told)
+        ok(told["confidence"]["level"] == "high" and "Confidence" not in told["explanation"],
+           "what is recorded in full has a high confidence", told)
         told = diagnose(1, 1500, LONG)
         ok(told.get("significant") is True and told["explanation"].startswith("20 of 400 "),
            "executions of a function with a name of 470 bytes are found", told)
+        test_confidence()
         os.chdir("/")
     tap.done()
 

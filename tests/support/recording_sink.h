@@ -163,13 +163,18 @@ static void rec_other_event(struct rec_text *text, const struct weft_event *even
 {
     rec_add(text, "%s", weft_event_kind_name(event->kind));
     if (event->kind == WEFT_EVENT_SWITCH) {
-        rec_add(text, " @%" PRIu64 " cpu %" PRId32 " next %" PRId32 " state %" PRIu32 "\n",
+        rec_add(text, " @%" PRIu64 " cpu %" PRId32 " next %" PRId32 " state %" PRIu32,
                 event->time_ns, event->cpu, (int32_t)event->next_thread_id, event->prev_state);
+        if (event->value)
+            rec_add(text, " ran %" PRIu64, event->value);
+        rec_add(text, "\n");
         return;
     }
     rec_add(text, " %.*s [%.*s] %" PRIu64, REC_STR(event->name), REC_STR(event->category),
             event->value);
-    if (event->prev_state)
+    if (event->kind == WEFT_EVENT_SAMPLE && event->prev_state)
+        rec_add(text, event->prev_state == WEFT_SAMPLE_IN_USER ? " in user" : " in kernel");
+    else if (event->prev_state)
         rec_add(text, " '%c'", (char)event->prev_state);
     if (event->duration_ns)
         rec_add(text, " +%" PRIu64, event->duration_ns);

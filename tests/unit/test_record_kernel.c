@@ -458,6 +458,30 @@ static struct event stack_event(uint32_t pid, uint32_t tid)
     return event;
 }
 
+/* Both sides of a sample: two records, the kernel's first. */
+static void test_kernel_side(struct bench *bench)
+{
+    struct event event = sample(3, 80, 81, 1000);
+    put64(&event, 5);
+    put64(&event, (uint64_t)-128); /* of the kernel's side */
+    put64(&event, UINT64_C(0xffffffff81000010));
+    put64(&event, UINT64_C(0xffffffff81000110));
+    put64(&event, (uint64_t)-512);
+    put64(&event, 0x1000);
+    event.bytes[4] = PERF_RECORD_MISC_KERNEL;
+    bench->convert.with_kernel_side = true;
+    check_record(bench, event, want(WEFT_KERNEL_FRAMES, 81, 0, 0, 16), "the kernel's side");
+    struct weft_kernel_record second = { 0 };
+    (void)convert_one(bench, &event);
+    const size_t at = sizeof second + 16;
+    if (bench->kept.n >= at + sizeof second)
+        memcpy(&second, (const uint8_t *)bench->kept.items + at, sizeof second);
+    tap_ok(second.type == WEFT_KERNEL_STACK && second.payload_bytes == 8 &&
+               (second.a & 0xffffffff) == (WEFT_STACK_SAMPLE | WEFT_STACK_IN_KERNEL),
+           "then the user's, with the mode");
+    bench->convert.with_kernel_side = false;
+}
+
 static void test_threads(struct bench *bench)
 {
     check_record(bench, stack_event(80, 81), want(0, 0, 0, 0, 0), "a sample of a stranger");
@@ -468,6 +492,7 @@ static void test_threads(struct bench *bench)
                  "its thread");
     check_record(bench, stack_event(80, 81), want(WEFT_KERNEL_STACK, 81, WEFT_STACK_SAMPLE, 80, 24),
                  "a sample of a target's child");
+    test_kernel_side(bench);
     check_record(bench, thread_event(PERF_RECORD_EXIT, 80, 80, 81, 80),
                  want(WEFT_KERNEL_EXIT, 81, 80, 0, 0), "an end");
     struct event name = begin(PERF_RECORD_COMM, 0);

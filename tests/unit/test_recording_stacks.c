@@ -186,6 +186,57 @@ static void test_stacks(void)
     expect(taken.in_three, STACK_BYTES, NULL, "libc.so.6+0x", "programs that nobody vouches for");
 }
 
+/* A sample in the kernel, after the kernel's side of thread `side_tid`, and one in user mode. */
+static struct rb kernel_file(uint32_t side_tid, const char *names)
+{
+    const uint64_t frames[] = { UINT64_C(0xffffffff81000010), UINT64_C(0xffffffff81000110) };
+    struct rb file = { 0 }, records = { 0 }, side = { 0 };
+    struct rb leaf = leaf_stack(taken.in_three);
+    put_front(&file);
+    rb_put(&side, frames, sizeof frames);
+    put_record(&records, 2000, 0, WEFT_KERNEL_SWITCH, TID, PID, NULL);
+    put_record(&records, 8990, side_tid, WEFT_KERNEL_FRAMES, 0, 0, &side);
+    put_record(&records, 9000, TID, WEFT_KERNEL_STACK,
+               WEFT_STACK_SAMPLE | WEFT_STACK_HAS_TOP | WEFT_STACK_IN_KERNEL | ran_ns, PID, &leaf);
+    put_record(&records, 9500, TID, WEFT_KERNEL_STACK,
+               WEFT_STACK_SAMPLE | WEFT_STACK_HAS_TOP | WEFT_STACK_IN_USER | ran_ns, PID, &leaf);
+    put_record(&records, 9900, TID, WEFT_KERNEL_SWITCH,
+               UINT64_C(1) << 32 | UINT64_C(5) << WEFT_SWITCH_RAN_HIGH_SHIFT,
+               UINT64_C(7) << WEFT_SWITCH_RAN_LOW_SHIFT, NULL);
+    rb_piece(&file, WEFT_PIECE_KERNEL, 0, 0, 10000, records.bytes, records.n_bytes);
+    rb_text(&file, WEFT_PIECE_KERNEL_NAMES, 0, 0, 10000, names);
+    rb_text(&file, WEFT_PIECE_END, 0, 0, 10000, "ended");
+    rb_fini(&records);
+    rb_fini(&side);
+    rb_fini(&leaf);
+    return file;
+}
+
+static void expect_kernel(uint32_t side_tid, const char *names, const char *words, const char *name)
+{
+    struct rb file = kernel_file(side_tid, names);
+    char *got = told(&file, "/");
+    tap_ok(strstr(got, words) != NULL, "%s: \"%s\" in \"%.3000s\"", name, words,
+           strstr(got, "-- 0") ? strstr(got, "-- 0") : got);
+    free(got);
+}
+
+static void test_kernel_side(void)
+{
+    static const char names[] = "ffffffff81000010 read_zero\nffffffff81000110 ksys_read\n";
+    static const char bad[] = "81000010\n \nxyz a\nffffffff81000110 \nffffffffffffffffff b\n";
+    expect_kernel(TID, names, "getpid;ksys_read;read_zero [cpu-clock] 1003009 in kernel @8000",
+                  "the kernel's side, innermost last");
+    expect_kernel(TID, names, "getpid [cpu-clock] 1003009 in user @8500",
+                  "a sample in user mode has none");
+    expect_kernel(TID + 64, names, "getpid [cpu-clock] 1003009 in kernel @8000",
+                  "nor has that of another thread");
+    expect_kernel(TID, bad, "getpid;[kernel] [cpu-clock] 1003009 in kernel @8000",
+                  "names that are not recorded are one frame");
+    expect_kernel(TID, names, "switch @8900 cpu 0 next 1 state 1 ran 10737418247\n",
+                  "the run time of a thread that leaves, of more than 31 bits");
+}
+
 /* Whatever the records hold, reading ends. */
 static void test_damage(void)
 {
@@ -217,6 +268,7 @@ int main(void)
 {
     sink = level_one(sink); /* what is not known is not cloned for */
     test_stacks();
+    test_kernel_side();
     test_damage();
     return tap_done();
 }

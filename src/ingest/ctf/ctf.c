@@ -115,7 +115,7 @@ static enum weft_code convert_event(struct ctf_convert *convert, struct ctf_now 
     if (code == WEFT_OK && meaning != KERNEL_MEANS_INSTANT)
         code = meaning >= KERNEL_MEANINGS ? ctf_convert_user(convert, now)
                                           : kernel_convert_event(&convert->kernel, &now->kernel);
-    if (code == WEFT_OK && (meaning == KERNEL_MEANS_INSTANT || meaning == KERNEL_MEANS_PROCESS ||
+    if (code == WEFT_OK && (kernel_is_point(now->kernel.known) || meaning == KERNEL_MEANS_PROCESS ||
                             meaning == CTF_MEANS_MODULE || meaning == CTF_MEANS_BUILD_ID))
         code = deliver_instant(convert, now);
     return code;

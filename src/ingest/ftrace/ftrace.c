@@ -304,7 +304,7 @@ static enum weft_code line_end(struct reader *reader)
         code = deliver_stack(reader, &now, is_sample);
     if (code == WEFT_OK && is_known)
         code = kernel_convert_event(&reader->kernel, &now);
-    else if (code == WEFT_OK && !is_sample)
+    if (code == WEFT_OK && kernel_is_point(now.known) && !is_sample)
         code = deliver_instant(reader, &now, &fields);
     reader->n_events++;
     return code;

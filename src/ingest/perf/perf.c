@@ -130,9 +130,9 @@ enum weft_code perf_convert_sample(struct perf_convert *convert, const struct pe
         code = deliver_stack(convert, &now, &sample, record->misc);
     if (code != WEFT_OK || !is_tracepoint)
         return code;
-    return now.known->meaning == KERNEL_MEANS_INSTANT
-               ? deliver_instant(convert, &now, &sample)
-               : kernel_convert_event(&convert->kernel, &now);
+    code = kernel_convert_event(&convert->kernel, &now);
+    return code == WEFT_OK && kernel_is_point(now.known) ? deliver_instant(convert, &now, &sample)
+                                                         : code;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------

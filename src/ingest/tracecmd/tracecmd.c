@@ -115,9 +115,10 @@ static enum weft_code convert_event(struct convert *convert, const struct tracec
                               : kernel_no_memory(&convert->kernel);
     if (code != WEFT_OK)
         return code;
-    return now.known->meaning == KERNEL_MEANS_INSTANT
+    code = kernel_convert_event(&convert->kernel, &now);
+    return code == WEFT_OK && kernel_is_point(now.known)
                ? deliver_instant(convert, &now, format, record)
-               : kernel_convert_event(&convert->kernel, &now);
+               : code;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------
