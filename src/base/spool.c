@@ -100,8 +100,8 @@ static enum weft_code make_array(struct weft_spool *spool, uint64_t n_bytes, str
     if (n_bytes > 0 && n_bytes > spool->memory_bytes - spool->held_bytes)
         return map_array(spool, n_bytes, array, err);
     *array = (struct array){ calloc(n_bytes ? (size_t)n_bytes : 1, 1), n_bytes, 0, false };
-    if (!array->bytes)
-        return no_memory(n_bytes, err);
+    if (!array->bytes) /* others have what may be held */
+        return n_bytes ? map_array(spool, n_bytes, array, err) : no_memory(n_bytes, err);
     spool->held_bytes += n_bytes;
     return WEFT_OK;
 }

@@ -2,21 +2,48 @@
 #include "ingest/perf/order.h"
 
 #include "base/search.h"
-#include "base/vec.h"
 
-void perf_order_init(const struct perf_file *file, uint64_t most_queued, uint64_t most_kept,
-                     struct perf_order *order)
+#include <string.h>
+
+/* One in so many bytes of a ceiling. */
+enum { MEMORY_SHARE = 16, LEAST_PLACES = 1024 };
+#define DEFAULT_BYTES (UINT64_C(256) << 20)
+
+bool perf_order_init(const struct perf_file *file, uint64_t most_queued, uint64_t most_kept,
+                     uint64_t memory_bytes, struct perf_order *order)
 {
-    *order = (struct perf_order){
-        .file = file, .most_queued = most_queued, .most_kept = most_kept, .is_kept = true
-    };
+    *order = (struct perf_order){ .file = file,
+                                  .spool = weft_spool_new(memory_bytes ? memory_bytes / MEMORY_SHARE
+                                                                       : DEFAULT_BYTES),
+                                  .most_queued = most_queued,
+                                  .most_kept = most_kept,
+                                  .is_kept = true };
+    return order->spool != NULL;
 }
 
 void perf_order_fini(struct perf_order *order)
 {
-    WEFT_VEC_FINI(&order->places);
-    free(order->room.items);
-    order->room.items = NULL;
+    weft_spool_free(order->spool);
+    *order = (struct perf_order){ 0 };
+}
+
+/* Room for `want` places, of which the first `n` stay; false without memory. */
+static bool reserve(struct perf_order *order, struct perf_place **items, size_t *cap, size_t n,
+                    size_t want)
+{
+    struct perf_place *made;
+    size_t n_made = 2 * *cap > LEAST_PLACES ? 2 * *cap : LEAST_PLACES;
+    if (want <= *cap)
+        return true;
+    n_made = n_made > want ? n_made : want;
+    if (weft_spool_array(order->spool, n_made, sizeof *made, &made, NULL) != WEFT_OK)
+        return false;
+    if (n)
+        memcpy(made, *items, n * sizeof *made);
+    weft_spool_drop(order->spool, *items);
+    *items = made;
+    *cap = n_made;
+    return true;
 }
 
 void perf_order_rewind(struct perf_order *order)
@@ -65,8 +92,7 @@ static bool merge_pairs(struct perf_order *order, struct perf_place *places, siz
     for (size_t at = 0; at < n_places; ++*n_runs) {
         const size_t middle = run_end(places, at, n_places);
         const size_t end = middle < n_places ? run_end(places, middle, n_places) : middle;
-        if (end > middle && !weft_vec_reserve(&order->room.items, &order->room.cap, middle - at,
-                                              sizeof *order->room.items))
+        if (end > middle && !reserve(order, &order->room.items, &order->room.cap, 0, middle - at))
             return false;
         if (end > middle)
             merge(places + at, middle - at, end - at, order->room.items);
@@ -144,9 +170,10 @@ static bool is_of_kernel(const struct perf_record *record)
 
 static bool queue_record(struct perf_order *order, const struct perf_record *record, uint64_t at)
 {
-    struct perf_place *place = WEFT_VEC_PUSH(&order->places);
-    if (!place)
+    if (!reserve(order, &order->places.items, &order->places.cap, order->places.n,
+                 order->places.n + 1))
         return false;
+    struct perf_place *place = &order->places.items[order->places.n++];
     place->at = at;
     place->time_ns = perf_time_of(&order->file->attrs, record->type == PERF_SAMPLE, record->body,
                                   record->n_body, order->file->is_big);

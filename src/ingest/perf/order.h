@@ -2,11 +2,13 @@
  *
  * Records in order of time. perf empties the ring buffers of the processors in rounds: what comes
  * after a round's end is not earlier than what the round before it held. So records wait for one
- * round more than their own, sorted, and equal times stay in the order of the file.
+ * round more than their own, sorted, and equal times stay in the order of the file. What waits is
+ * 16 bytes a record, in memory up to a share of the ceiling, else in a temporary file.
  */
 #ifndef WEFT_INGEST_PERF_ORDER_H
 #define WEFT_INGEST_PERF_ORDER_H
 
+#include "base/spool.h"
 #include "ingest/perf/file.h"
 
 struct perf_place {
@@ -16,6 +18,7 @@ struct perf_place {
 
 struct perf_order {
     const struct perf_file *file;
+    struct weft_spool *spool; /* of places and room */
     uint64_t most_queued, most_kept;
     uint64_t at; /* the next record to read */
     struct {
@@ -34,8 +37,9 @@ struct perf_order {
     bool is_kept;                 /* few enough: they are not sorted again */
 };
 
-void perf_order_init(const struct perf_file *file, uint64_t most_queued, uint64_t most_kept,
-                     struct perf_order *order);
+/* `memory_bytes`: the ceiling that all share; 0: none. False without memory. */
+bool perf_order_init(const struct perf_file *file, uint64_t most_queued, uint64_t most_kept,
+                     uint64_t memory_bytes, struct perf_order *order);
 void perf_order_fini(struct perf_order *order);
 /* Begins again with the first record, after the last one was given out. */
 void perf_order_rewind(struct perf_order *order);

@@ -334,13 +334,15 @@ enum weft_code weft_perf_import(const struct weft_mapped *file, const struct wef
                                     .kernel = { .sink = sink, .err = err ? err : &local } };
     enum weft_code code = perf_file_open(file, &file_opts, run, &opened, convert.kernel.err);
     if (code == WEFT_OK) {
-        perf_order_init(&opened, opts->most_queued ? opts->most_queued : MOST_QUEUED,
-                        opts->most_kept ? opts->most_kept : MOST_KEPT, &convert.order);
+        const bool has_order =
+            perf_order_init(&opened, opts->most_queued ? opts->most_queued : MOST_QUEUED,
+                            opts->most_kept ? opts->most_kept : MOST_KEPT,
+                            run ? run->memory_bytes : 0, &convert.order);
         const bool has_threads = kernel_threads_init(&convert.kernel.threads);
         const bool has_stacks = perf_stacks_init(&convert.stacks, &opened, opts->reads_programs,
                                                  opts->program_dir, run ? run->memory_bytes : 0);
-        code = has_threads && has_stacks ? convert_all(&convert, run)
-                                         : kernel_no_memory(&convert.kernel);
+        code = has_order && has_threads && has_stacks ? convert_all(&convert, run)
+                                                      : kernel_no_memory(&convert.kernel);
         kernel_threads_fini(&convert.kernel.threads);
         perf_stacks_fini(&convert.stacks);
         perf_order_fini(&convert.order);
