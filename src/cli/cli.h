@@ -36,6 +36,7 @@ enum weft_common_mask {
     WEFT_COMMON_ALL = 31,
     WEFT_COMMON_MEMORY = 32,    /* --mem alone */
     WEFT_COMMON_PROCESSES = 64, /* --all-processes; without it, of the recorded program alone */
+    WEFT_COMMON_PATHS = 128,    /* --with-paths; without it, what is written has no folders */
 };
 
 struct weft_common {
@@ -44,7 +45,7 @@ struct weft_common {
     uint64_t jobs, memory_bytes;
     unsigned format; /* enum weft_format */
     unsigned color;
-    bool all_processes, json, raw, quiet, verbose, help, force;
+    bool all_processes, json, raw, quiet, verbose, help, force, with_paths;
 };
 
 struct weft_cli;

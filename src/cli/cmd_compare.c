@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/compare.h"
+#include "base/private.h"
 #include "cli/ask.h"
 #include "cli/compared.h"
 #include "cli/outputs.h"
@@ -13,6 +14,7 @@ struct options {
     struct weft_compared_options compared;
     const char *a, *b, *gate, *report;
     uint64_t limit;
+    bool with_paths;
 };
 
 #define MEMBER(member) offsetof(struct options, member)
@@ -31,6 +33,8 @@ static const struct weft_option options[] = {
       WEFT_OPTION_TEXT, MEMBER(gate), NULL },
     { 0, "report", "FILE", "with --gate: write a report in Markdown", WEFT_OPTION_OUTPUT,
       MEMBER(report), NULL },
+    { 0, "with-paths", NULL, "with --report: paths as they were recorded; else without folders",
+      WEFT_OPTION_FLAG, MEMBER(with_paths), NULL },
 };
 
 enum { TEXT_LIMIT = 20, HISTOGRAM_BINS = 16 };
@@ -67,16 +71,42 @@ static struct weft_comparison_view how(const struct asked *asked, uint64_t limit
                                           .limit = limit };
 }
 
+/* The report without the folders of absolute paths. */
+static void write_without_paths(struct asked *asked, const struct weft_gate_view *gate,
+                                struct weft_comparison_view *view, struct weft_output *out)
+{
+    struct weft_output *text = NULL;
+    struct weft_private *rules = weft_private_new();
+    struct weft_err err = { 0 };
+    struct weft_str shown = { 0 };
+    view->path = weft_private_base(weft_str_of(view->path)).bytes;
+    enum weft_code code = rules ? weft_output_to_memory(&text, &err) : WEFT_E_NOMEM;
+    if (code == WEFT_OK) {
+        weft_render_gate_report(text, gate, view);
+        shown = weft_private_text(rules, asked->arena, weft_output_held(text));
+    }
+    if (!shown.bytes || weft_output_has_failed(text))
+        (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a report");
+    if (err.code != WEFT_OK)
+        weft_output_fail(out, &err);
+    weft_output_write(out, shown.bytes, shown.n_bytes);
+    weft_output_abort(text);
+    weft_private_free(rules);
+}
+
 static enum weft_code write_report(struct asked *asked, const struct weft_gate_view *gate)
 {
     struct weft_output *out;
     struct weft_err *err = &asked->cli->err;
-    const struct weft_comparison_view view = how(asked, 0);
+    struct weft_comparison_view view = how(asked, 0);
     const enum weft_code code = weft_outputs_open(asked->cli, asked->opts->report, &out);
     if (code != WEFT_OK)
         return code;
     weft_output_set_form(out, WEFT_OUTPUT_TEXT);
-    weft_render_gate_report(out, gate, &view);
+    if (asked->opts->with_paths)
+        weft_render_gate_report(out, gate, &view);
+    else
+        write_without_paths(asked, gate, &view, out);
     return weft_output_close(out, err);
 }
 

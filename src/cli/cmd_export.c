@@ -151,7 +151,8 @@ const struct weft_command weft_cmd_export = {
              "speedscope  speedscope's own format",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_MEMORY | WEFT_COMMON_TALK,
+    .common = WEFT_COMMON_PATHS | WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_MEMORY |
+              WEFT_COMMON_TALK,
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,

@@ -45,7 +45,10 @@ static enum weft_code put(struct weft_cli *cli, const struct options *opts,
     if (opts->strip)
         weft_flame_strip(flame, weft_str_of(opts->strip));
     enum weft_code code = WEFT_OK;
-    if (opts->format != FORMAT_FOLDED)
+    if (!cli->common.with_paths)
+        code = weft_flame_hide_paths(flame, cli->session ? weft_session_trace(cli->session) : NULL,
+                                     &cli->err);
+    if (code == WEFT_OK && opts->format != FORMAT_FOLDED)
         code = weft_flame_fold_nameless(flame, &cli->err);
     if (code == WEFT_OK)
         code = weft_cli_output(cli, &out);
@@ -141,6 +144,8 @@ static enum weft_code of_trace(struct weft_cli *cli, const struct options *opts,
                          "stacks");
     if (code == WEFT_OK) {
         flame.title = weft_str_of(cli->inputs[0]);
+        if (!cli->common.with_paths)
+            flame.title = weft_private_base(flame.title);
         flame.is_time = opts->weight == WEFT_EXPORT_SELF;
         code = put(cli, opts, &flame);
     }
@@ -178,7 +183,8 @@ const struct weft_command weft_cmd_flame = {
         "samples.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_WORK | WEFT_COMMON_TALK,
+    .common = WEFT_COMMON_PATHS | WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_WORK |
+              WEFT_COMMON_TALK,
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,

@@ -1,20 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 #include "query/database.h"
+#include "render/revealed.h"
 
 struct options {
-    bool threads;
+    bool threads, private;
 };
 
 static const struct weft_option options[] = {
     { 0, "threads", NULL, "list the threads too", WEFT_OPTION_FLAG,
       offsetof(struct options, threads), NULL },
+    { 0, "private", NULL,
+      "list what the file would reveal: command line, hosts, users, paths, names", WEFT_OPTION_FLAG,
+      offsetof(struct options, private), NULL },
 };
+
+static enum weft_code show_revealed(struct weft_cli *cli)
+{
+    struct weft_view view;
+    struct weft_revealed *revealed = NULL;
+    enum weft_code code =
+        weft_revealed_find(weft_session_trace(cli->session), cli->progress, &revealed, &cli->err);
+    if (code == WEFT_OK)
+        code = weft_cli_view(cli, &view);
+    if (code == WEFT_OK) {
+        weft_render_revealed(&view, revealed);
+        code = weft_output_close(view.out, &cli->err);
+    }
+    weft_revealed_free(revealed);
+    return code;
+}
 
 static enum weft_code show_trace(struct weft_cli *cli, const struct options *opts)
 {
     struct weft_view view;
     enum weft_code code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
+    if (code == WEFT_OK && opts->private)
+        return show_revealed(cli);
     if (code == WEFT_OK)
         code = weft_cli_view(cli, &view);
     if (code != WEFT_OK)
@@ -67,7 +89,8 @@ const struct weft_command weft_cmd_info = {
     .name = "info",
     .summary = "what is in a trace, and what was lost or repaired",
     .arguments = "TRACE|DATABASE",
-    .about = "Reads the directory of a .weft file only: it takes milliseconds at any size. Of a\n"
+    .about = "Reads the directory of a .weft file only: it takes milliseconds at any size\n"
+             "(--private reads all of it). Of a\n"
              "database of executions: of which traces they are, under which types and tags.",
     .options = options,
     .n_options = sizeof options / sizeof *options,

@@ -129,8 +129,8 @@ const struct weft_command weft_cmd_report = {
         "the behaviours of the program with their ribbons.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_WORK | WEFT_COMMON_TALK |
-              WEFT_COMMON_PROCESSES,
+    .common = WEFT_COMMON_PATHS | WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_WORK |
+              WEFT_COMMON_TALK | WEFT_COMMON_PROCESSES,
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,

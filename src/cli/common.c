@@ -47,6 +47,9 @@ static const struct weft_option common_options[] = {
     { 0, "all-processes", NULL,
       "of the recording of one program, threads of all other processes, too", WEFT_OPTION_FLAG,
       FIELD(all_processes), NULL },
+    { 0, "with-paths", NULL,
+      "paths of modules and files as they were recorded; else without folders", WEFT_OPTION_FLAG,
+      FIELD(with_paths), NULL },
     { 'j', "jobs", "N", "worker threads (default: one a CPU, as far as memory allows)",
       WEFT_OPTION_COUNT, FIELD(jobs), NULL },
     { 0, "mem", "BYTES",
@@ -69,6 +72,7 @@ static const unsigned common_groups[] = {
     WEFT_COMMON_OUTPUT,
     WEFT_COMMON_TID,
     WEFT_COMMON_PROCESSES,
+    WEFT_COMMON_PATHS,
     WEFT_COMMON_WORK,
     WEFT_COMMON_WORK | WEFT_COMMON_MEMORY,
     WEFT_COMMON_TALK,
@@ -263,6 +267,11 @@ enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char *path,
     if (code != WEFT_OK)
         return code;
     warn_if_recovered(cli, path, *session);
+    if (cli->command->common & WEFT_COMMON_PATHS && !cli->common.with_paths) {
+        code = weft_session_hide_paths(*session, &cli->err);
+        if (code != WEFT_OK)
+            return code;
+    }
     if (leaves_out_foreign(cli))
         return weft_session_keep_program(*session, &cli->err);
     return weft_session_keep_tids(*session, cli->common.tids.items, cli->common.tids.n, &cli->err);

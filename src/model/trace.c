@@ -21,6 +21,9 @@ struct weft_trace {
     uint32_t n_threads, n_functions, n_foreign;
     struct weft_dependency *dependencies; /* by thread and time that they lead to */
     size_t n_dependencies;
+    struct weft_private *private; /* NULL: paths are shown; else these are what is shown instead: */
+    struct weft_store_meta meta;
+    struct weft_note *notes;
 };
 
 /* A copy of `text` to show, or the printf-made `fallback` if it is empty. */
@@ -162,12 +165,70 @@ void weft_trace_close(struct weft_trace *trace)
     if (trace->arena)
         weft_arena_free(trace->arena);
     free(trace->dependencies);
+    weft_private_free(trace->private);
     free(trace);
+}
+
+/* ---- without paths --------------------------------------------------------------------------- */
+
+static bool hide(const struct weft_trace *trace, struct weft_str *text)
+{
+    *text = weft_private_text(trace->private, trace->arena, *text);
+    return text->bytes || text->n_bytes == 0;
+}
+
+static bool hide_names(struct weft_trace *trace)
+{
+    bool is_done = true;
+    for (uint32_t id = 0; is_done && id < trace->n_functions; id++)
+        is_done = weft_private_add(trace->private, trace->functions[id].module);
+    for (uint32_t id = 0; is_done && id < trace->n_functions; id++) {
+        struct weft_function *function = &trace->functions[id];
+        is_done = hide(trace, &function->name);
+        if (function->module.n_bytes && function->module.bytes[0] == '/')
+            function->module = weft_private_base(function->module);
+    }
+    for (uint32_t id = 0; is_done && id < trace->n_threads; id++)
+        is_done = hide(trace, &trace->threads[id].info.name);
+    return is_done;
+}
+
+/* Details of these formats hold a command line, and a host. */
+static bool hide_meta(struct weft_trace *trace)
+{
+    const struct weft_store_meta *meta = weft_store_meta_get(trace->store);
+    trace->meta = *meta;
+    trace->meta.source_name = weft_private_base(meta->source_name);
+    if (weft_str_equal(meta->format, WEFT_STR("weft record")) ||
+        weft_str_equal(meta->format, WEFT_STR("trace.dat")))
+        trace->meta.details = WEFT_STR("");
+    trace->notes = WEFT_ARENA_NEW(trace->arena, meta->n_notes, struct weft_note);
+    bool is_done = trace->notes && hide(trace, &trace->meta.details);
+    for (size_t k = 0; is_done && k < meta->n_notes; k++) {
+        trace->notes[k] = *weft_store_note_get(trace->store, k);
+        is_done = hide(trace, &trace->notes[k].detail);
+    }
+    return is_done;
+}
+
+enum weft_code weft_trace_hide_paths(struct weft_trace *trace, struct weft_err *err)
+{
+    if (trace->private)
+        return WEFT_OK;
+    trace->private = weft_private_new();
+    return trace->private && hide_names(trace) && hide_meta(trace)
+               ? WEFT_OK
+               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for names");
+}
+
+const struct weft_private *weft_trace_private(const struct weft_trace *trace)
+{
+    return trace->private;
 }
 
 const struct weft_store_meta *weft_trace_meta(const struct weft_trace *trace)
 {
-    return weft_store_meta_get(trace->store);
+    return trace->private ? &trace->meta : weft_store_meta_get(trace->store);
 }
 
 bool weft_trace_counts_losses(const struct weft_trace *trace)
@@ -182,7 +243,7 @@ bool weft_trace_counts_losses(const struct weft_trace *trace)
 
 const struct weft_note *weft_trace_note(const struct weft_trace *trace, size_t note)
 {
-    return weft_store_note_get(trace->store, note);
+    return trace->private ? &trace->notes[note] : weft_store_note_get(trace->store, note);
 }
 
 uint32_t weft_trace_n_threads(const struct weft_trace *trace)

@@ -7,6 +7,7 @@
 #define WEFT_MODEL_TRACE_H
 
 #include "base/error.h"
+#include "base/private.h"
 #include "base/str.h"
 #include "store/reader.h"
 
@@ -51,6 +52,12 @@ const struct weft_model_thread *weft_trace_thread(const struct weft_trace *trace
  * where no program was recorded apart from others. */
 uint32_t weft_trace_n_foreign(const struct weft_trace *trace);
 const struct weft_function *weft_trace_function(const struct weft_trace *trace, uint32_t id);
+/* Names, modules and details without the folders of absolute paths from now on (base/private.h),
+ * and no details of the command and the host; before any work on the trace. WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code weft_trace_hide_paths(struct weft_trace *trace, struct weft_err *err);
+/* By which rules, for texts of events; NULL: paths are shown. */
+const struct weft_private *weft_trace_private(const struct weft_trace *trace);
+
 /* The store below, for scans (weft_store_load and friends; see model/scan.h). */
 struct weft_store *weft_trace_store(const struct weft_trace *trace);
 

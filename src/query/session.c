@@ -70,6 +70,11 @@ enum weft_code weft_session_open(const char *path, const struct weft_run *run,
     return WEFT_OK;
 }
 
+enum weft_code weft_session_hide_paths(struct weft_session *session, struct weft_err *err)
+{
+    return weft_trace_hide_paths(session->trace, err);
+}
+
 enum weft_code weft_session_share(const struct weft_session *base, const struct weft_run *run,
                                   struct weft_session **session, struct weft_err *err)
 {

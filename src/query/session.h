@@ -43,6 +43,10 @@ WEFT_CHECKED enum weft_code weft_session_share(const struct weft_session *base,
 /* NULL is allowed. */
 void weft_session_close(struct weft_session *session);
 
+/* weft_trace_hide_paths of the session's trace; before any question. */
+WEFT_CHECKED enum weft_code weft_session_hide_paths(struct weft_session *session,
+                                                    struct weft_err *err);
+
 const struct weft_trace *weft_session_trace(const struct weft_session *session);
 
 /* Workers, progress and memory ceiling of this session. */

@@ -149,7 +149,8 @@ struct driver {
     const struct weft_export_format_ops *format;
     struct weft_exporter exporter;
     size_t n_threads;
-    bool *has_twin; /* by position in the selection: another thread has the same name */
+    struct weft_arena *room; /* of one call or event */
+    bool *has_twin;          /* by position in the selection: another thread has the same name */
 };
 
 static uint32_t thread_at(const struct driver *driver, size_t i)
@@ -231,6 +232,48 @@ static uint32_t event_kinds(const struct driver *driver)
     return is_of_calls ? 0 : driver->format->event_kinds;
 }
 
+/* Texts of the trace without the folders of paths, if that was asked for; the arena of one call or
+ * event. */
+static struct weft_str shown(struct driver *driver, struct weft_str text)
+{
+    const struct weft_private *rules = weft_trace_private(driver->exporter.trace);
+    if (!rules || !weft_private_has_path(rules, text))
+        return text;
+    const struct weft_str made = weft_private_text(rules, driver->room, text);
+    if (!made.bytes)
+        weft_exporter_no_memory(&driver->exporter);
+    return made;
+}
+
+static void enter(struct driver *driver, const struct weft_walk_call *call)
+{
+    struct weft_walk_call copy = *call;
+    const bool hides = weft_trace_private(driver->exporter.trace) && call->n_arg_texts > 0;
+    struct weft_str *texts =
+        hides ? WEFT_ARENA_NEW(driver->room, call->n_arg_texts, struct weft_str) : NULL;
+    for (size_t k = 0; texts && k < call->n_arg_texts; k++)
+        texts[k] = shown(driver, call->arg_texts[k]);
+    if (hides) {
+        copy.arg_texts = texts;
+        copy.n_arg_texts = texts ? call->n_arg_texts : 0;
+        if (!texts)
+            weft_exporter_no_memory(&driver->exporter);
+    }
+    driver->format->enter(&driver->exporter, &copy);
+    if (hides)
+        weft_arena_reset(driver->room);
+}
+
+static void put_event(struct driver *driver, const struct weft_event *event)
+{
+    struct weft_event copy = *event;
+    copy.name = shown(driver, event->name);
+    copy.category = shown(driver, event->category);
+    copy.payload = shown(driver, event->payload);
+    driver->format->event(&driver->exporter, &copy);
+    weft_arena_reset(driver->room);
+}
+
 static enum weft_code write_steps(struct driver *driver, struct weft_walk *walk,
                                   struct weft_err *err)
 {
@@ -248,7 +291,7 @@ static enum weft_code write_steps(struct driver *driver, struct weft_walk *walk,
         if (step == WEFT_STEP_ENTER) {
             totals->calls++;
             totals->args_lost += !format->wants_args && call.n_args > 0;
-            format->enter(exporter, &call);
+            enter(driver, &call);
         } else if (format->leave) {
             format->leave(exporter, &call);
         }
@@ -287,7 +330,7 @@ static enum weft_code write_events(struct driver *driver, struct weft_err *err)
             break;
         if (event_kinds(driver) >> event->kind & 1) {
             exporter->totals->events++;
-            format->event(exporter, event);
+            put_event(driver, event);
         } else {
             exporter->totals->events_lost++;
         }
@@ -358,7 +401,8 @@ static enum weft_code prepare(struct driver *driver, struct weft_err *err)
     exporter->state = calloc(1, driver->format->state_bytes + 1);
     exporter->labels =
         calloc((size_t)weft_trace_n_functions(opts->trace) + 1, sizeof *exporter->labels);
-    if (!exporter->arena || !exporter->state || !exporter->labels)
+    driver->room = weft_arena_new(0);
+    if (!driver->room || !exporter->arena || !exporter->state || !exporter->labels)
         return no_memory(err);
     code = find_twins(driver, err);
     if (code == WEFT_OK && driver->format->merges_threads)
@@ -384,6 +428,8 @@ enum weft_code weft_export_write(const struct weft_export_opts *opts, struct wef
         driver.format->fini(exporter);
     weft_output_abort(exporter->scratch);
     weft_output_release(out, exporter->arena);
+    if (driver.room)
+        weft_output_release(out, driver.room);
     free(exporter->state);
     free(exporter->labels);
     free(driver.has_twin);

@@ -194,6 +194,25 @@ void weft_flame_strip(struct weft_flame *flame, struct weft_str prefix)
     }
 }
 
+enum weft_code weft_flame_hide_paths(struct weft_flame *flame, const struct weft_trace *trace,
+                                     struct weft_err *err)
+{
+    const struct weft_private *given = trace ? weft_trace_private(trace) : NULL;
+    struct weft_private *made = given ? NULL : weft_private_new();
+    const struct weft_private *rules = given ? given : made;
+    enum weft_code code = rules ? WEFT_OK : WEFT_E_NOMEM;
+    for (size_t i = 0; code == WEFT_OK && i < flame->n_boxes; i++) {
+        struct weft_str *name = &flame->boxes[i].name;
+        *name = weft_private_text(rules, flame->arena, *name);
+        if (!name->bytes)
+            code = WEFT_E_NOMEM;
+    }
+    weft_private_free(made);
+    return code == WEFT_OK
+               ? WEFT_OK
+               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a flame graph");
+}
+
 /* ---- layout ---------------------------------------------------------------------------------- */
 
 /* Where a box stands. */

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "model/trace.h"
 #include "render/output.h"
 #include "schema/compare.h"
 
@@ -37,6 +38,12 @@ struct weft_flame {
 
 /* Names that begin with this, and go on, lose it. */
 void weft_flame_strip(struct weft_flame *flame, struct weft_str prefix);
+
+/* Names without the folders of absolute paths (base/private.h), by the rules of a trace (NULL: the
+ * general ones). WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code weft_flame_hide_paths(struct weft_flame *flame,
+                                                  const struct weft_trace *trace,
+                                                  struct weft_err *err);
 
 /* Of the nodes of a table: the means of B. Lives as the matrix, the table and the arena. */
 WEFT_CHECKED enum weft_code weft_flame_of_table(const struct weft_ecct_matrix *matrix,

@@ -368,7 +368,7 @@ if os.geteuid() != 0:  # who may write anything
         ok(done.returncode == 1 and expected in done.stderr, f"says why: {expected}", done.stderr)
     closed.chmod(0o755)
 done = stored(TRACE)
-ok(done.returncode == 1 and "expected a database of executions, found another file" in done.stderr,
+ok(done.returncode == 1 and "an input of this command" in done.stderr,
    "a trace is no database", done.stderr)
 
 # Bytes of the file change: a clear error or a counted loss.

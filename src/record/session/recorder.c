@@ -748,7 +748,7 @@ static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
     }
     if (code == WEFT_OK && recorder->opts->argv)
         code = target_go(&recorder->target, recorder->opts->argv[0], err);
-    return code;
+    return code == WEFT_OK ? session_flush(recorder->output, err) : code; /* it has its name now */
 }
 
 static enum weft_code run(struct recorder *recorder, struct weft_err *err)
