@@ -10,6 +10,7 @@
 #include "model/events.h"
 #include "model/graph_ends.h"
 #include "model/graph_told.h"
+#include "model/thread_ends.h"
 #include "model/waiting.h"
 #include "model/walk.h"
 
@@ -243,6 +244,23 @@ static enum weft_code add_lock(struct weft_graph_user *user, struct part *part, 
     return WEFT_OK;
 }
 
+/* A request without an end, on a lock that no event of the thread follows: it waits for it until
+ * the thread ends, if that is not beyond what the path reads. */
+static enum weft_code add_open(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
+                               struct lock_wait *wait, struct weft_err *err)
+{
+    struct weft_thread_ends ends = weft_thread_ends_of(user->trace, NULL);
+    const enum weft_code code =
+        weft_thread_ends_find(&ends, thread_id, wait->start_ns, &wait->end_ns, err);
+    if (code != WEFT_OK || wait->end_ns > user->to_ns || wait->end_ns == wait->start_ns)
+        return code;
+    struct lock_wait *kept = WEFT_VEC_PUSH(&part->locks);
+    if (!kept)
+        return no_memory(err);
+    *kept = *wait;
+    return WEFT_OK;
+}
+
 /* Waits of one thread for locks do not overlap: the last request before an acquisition counts. */
 static enum weft_code read_locks(struct weft_graph_user *user, struct part *part,
                                  uint32_t thread_id, struct weft_err *err)
@@ -264,7 +282,7 @@ static enum weft_code read_locks(struct weft_graph_user *user, struct part *part
                 return code;
         }
     }
-    return code;
+    return code == WEFT_OK && is_open ? add_open(user, part, thread_id, &wait, err) : code;
 }
 
 static enum weft_code find_locks(struct weft_graph_user *user, struct part *part,
@@ -273,7 +291,7 @@ static enum weft_code find_locks(struct weft_graph_user *user, struct part *part
     const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_LOCK_REQUEST | UINT32_C(1)
                                                                         << WEFT_EVENT_LOCK_ACQUIRED;
     part->has_locks = true;
-    if (!has_kind(user, WEFT_EVENT_LOCK_ACQUIRED) || !has_kind(user, WEFT_EVENT_LOCK_RELEASED))
+    if (!has_kind(user, WEFT_EVENT_LOCK_ACQUIRED) && !has_kind(user, WEFT_EVENT_LOCK_REQUEST))
         return WEFT_OK;
     enum weft_code code = weft_graph_sources_make_asked(
         user->trace, WEFT_EVENT_LOCK_RELEASED, WEFT_EVENT_LOCK_REQUEST, user->from_ns, user->to_ns,

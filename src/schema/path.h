@@ -161,7 +161,7 @@ struct weft_path_table {
     size_t n_preemptors;
     struct weft_path_other_row *sharers; /* of block devices; longest first */
     size_t n_sharers;
-    uint64_t unexplained_ns; /* unknown, or blocked and nothing tells why */
+    uint64_t unexplained_ns; /* unknown, or blocked and not followed to what ended it */
     uint64_t uncertain_ns;   /* reached over inferred edges, or waits with inferred reasons */
     uint64_t n_cycles, n_too_deep;
     bool has_kernel; /* states are those the kernel told, not inferred from calls and locks */
