@@ -319,22 +319,6 @@ static enum weft_code add_to_thread(struct job *job, const struct weft_path_segm
     return WEFT_OK;
 }
 
-/* Reasons that say only what the thread waits in, or for, and not what ended that. */
-#define OPEN_REASONS                                                                               \
-    (1U << WEFT_PATH_WAKER_UNKNOWN | 1U << WEFT_PATH_IDLE | 1U << WEFT_PATH_NETWORK |              \
-     1U << WEFT_PATH_CALL | 1U << WEFT_PATH_THREAD | 1U << WEFT_PATH_LOCK | 1U << WEFT_PATH_TASK)
-
-/* A wait that was not followed to whoever ended it, or, if it is open, has to. What is in flight
- * was followed. */
-static bool is_unexplained(const struct weft_path_segment *segment)
-{
-    if (segment->state != WEFT_PATH_BLOCKED || segment->flags & WEFT_PATH_IN_FLIGHT)
-        return segment->state == WEFT_PATH_UNKNOWN;
-    return OPEN_REASONS >> segment->reason & 1 &&
-           (segment->other_thread_id == WEFT_ID_NONE ||
-            segment->flags & (WEFT_PATH_CYCLE | WEFT_PATH_TOO_DEEP));
-}
-
 #define BY_SUM(name, type, sum, tie)                                                               \
     static int name(const void *a, const void *b)                                                  \
     {                                                                                              \
@@ -456,7 +440,7 @@ static enum weft_code make_table(const struct job *job, struct weft_path_table *
     for (size_t i = 0; i < table->n_segments; i++) {
         const struct weft_path_segment *segment = &table->segments[i];
         const uint64_t length_ns = segment->end_ns - segment->start_ns;
-        table->unexplained_ns += is_unexplained(segment) ? length_ns : 0;
+        table->unexplained_ns += weft_path_is_unexplained(segment) ? length_ns : 0;
         table->uncertain_ns += segment->flags & WEFT_PATH_UNCERTAIN ? length_ns : 0;
     }
     *result = table;

@@ -23,6 +23,9 @@ enum { KEPT_PARTS = 2 * 64, LIST_SHARE = 8 };
 #define LONG_CALL_NS UINT64_C(50000)
 #define LONG_WAIT_NS UINT64_C(10000)
 
+/* So far the clock of calls may be from that of the kernel. */
+#define CLOCKS_APART_NS UINT64_C(1000)
+
 /* From start_ns to that of the next one. */
 struct span {
     uint64_t start_ns;
@@ -801,5 +804,27 @@ enum weft_code weft_graph_user_sharers(struct weft_graph_user *user, uint32_t th
             file->end_ns - end_ns <= WEFT_GRAPH_BESIDE_NS)
             code = see(context, file->thread_id, start_ns, end_ns, err);
     }
+    return code;
+}
+
+enum weft_code weft_graph_user_sends(struct weft_graph_user *user, uint32_t thread_id,
+                                     uint64_t at_ns, bool *sends, struct weft_err *err)
+{
+    const struct weft_walk_opts opts = {
+        .window = { .from_ns = at_ns - (at_ns < CLOCKS_APART_NS ? at_ns : CLOCKS_APART_NS),
+                    .to_ns = at_ns + CLOCKS_APART_NS }
+    };
+    struct weft_walk *walk = NULL;
+    struct weft_walk_call call;
+    enum weft_step step = WEFT_STEP_ENTER;
+    *sends = false;
+    if (weft_trace_thread(user->trace, thread_id)->calls == 0)
+        return WEFT_OK;
+    enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
+    while (code == WEFT_OK && !*sends &&
+           (code = weft_walk_next(walk, &step, &call, err)) == WEFT_OK && step != WEFT_STEP_END)
+        *sends = step == WEFT_STEP_ENTER &&
+                 weft_is_sending_name(weft_trace_function(user->trace, call.function_id)->name);
+    weft_walk_close(walk);
     return code;
 }
