@@ -319,13 +319,6 @@ static enum weft_code add_to_thread(struct job *job, const struct weft_path_segm
     return WEFT_OK;
 }
 
-static bool is_unexplained(const struct weft_path_segment *segment)
-{
-    return segment->state == WEFT_PATH_UNKNOWN ||
-           (segment->state == WEFT_PATH_BLOCKED &&
-            (segment->reason == WEFT_PATH_WAKER_UNKNOWN || segment->reason == WEFT_PATH_IDLE));
-}
-
 #define BY_SUM(name, type, sum, tie)                                                               \
     static int name(const void *a, const void *b)                                                  \
     {                                                                                              \
@@ -447,7 +440,7 @@ static enum weft_code make_table(const struct job *job, struct weft_path_table *
     for (size_t i = 0; i < table->n_segments; i++) {
         const struct weft_path_segment *segment = &table->segments[i];
         const uint64_t length_ns = segment->end_ns - segment->start_ns;
-        table->unexplained_ns += is_unexplained(segment) ? length_ns : 0;
+        table->unexplained_ns += weft_path_is_unexplained(segment) ? length_ns : 0;
         table->uncertain_ns += segment->flags & WEFT_PATH_UNCERTAIN ? length_ns : 0;
     }
     *result = table;

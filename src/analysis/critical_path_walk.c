@@ -267,6 +267,9 @@ static enum weft_code wait(struct walk *walk, struct weft_graph_state *state, ui
     walk->now.lock = edge.lock;
     edge.from_ns = edge.from_ns < walk->at_ns ? edge.from_ns : walk->at_ns;
     const uint64_t least_ns = edge.is_task ? top_of(walk)->limit_ns : start_ns;
+    if (edge.is_open)
+        return add_segment(walk, state, start_ns, edge.from_thread_id, flags | WEFT_PATH_UNFINISHED,
+                           err);
     unsigned why = edge.from_ns > least_ns ? refusal(walk, &edge) : 0;
     if (edge.is_task && edge.from_ns == walk->hop_ns && walk->hop_ns == walk->at_ns)
         why = WEFT_PATH_CYCLE; /* two that post to each other at one time */

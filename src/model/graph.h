@@ -40,6 +40,8 @@ struct weft_graph_edge {
     uint32_t lock; /* number of what was waited for + 1; 0: none (model/graph_locks.h) */
     bool is_uncertain;
     bool is_task; /* it brought something to do: what the thread did before does not matter */
+    bool is_open; /* the wait had not ended when its thread or the trace did: the thread that it is
+                     for, which is not followed */
 };
 
 struct weft_graph;

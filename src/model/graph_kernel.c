@@ -9,6 +9,7 @@
 #include "model/graph_requests.h"
 #include "model/state_machine.h"
 #include "model/states.h"
+#include "model/waiting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -227,14 +228,13 @@ static enum weft_code packet_after(struct weft_graph_kernel *kernel, uint32_t th
 /* A system call that sends, by name, or by number on x86-64, where a trace has no names. */
 static bool sends(struct weft_str name)
 {
-    static const char *const names[] = { "sendto", "sendmsg",  "sendmmsg", "write",    "writev",
-                                         "splice", "sendfile", "connect",  "shutdown", "close",
-                                         "#44",    "#46",      "#307",     "#1",       "#20",
-                                         "#275",   "#40",      "#42",      "#48",      "#3" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (weft_str_equal(name, weft_str_of(names[i])))
+    static const char *const numbers[] = { "#1",   "#3",   "#18",  "#20",  "#40",
+                                           "#42",  "#44",  "#46",  "#48",  "#275",
+                                           "#278", "#296", "#307", "#328", "#426" };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (weft_str_equal(name, weft_str_of(numbers[i])))
             return true;
-    return false;
+    return weft_is_sending_name(name);
 }
 
 /* Within one machine a packet is received in the context of who sends it: the software interrupt

@@ -10,6 +10,9 @@
 /* A lock is asked for so long before its thread sleeps, at most; and waits that begin so long
  * before the path are looked for. */
 #define MARGIN_NS UINT64_C(1000000)
+
+/* From the wakeup of a thread that is killed to its end, at most. */
+#define DYING_NS UINT64_C(1000000000)
 #define MOST_BACK_NS UINT64_C(2000000000)
 
 enum { KEY_NAME_BYTES = 128, PART_BEFORE = 32 };
@@ -244,26 +247,65 @@ static enum weft_code refine(struct locks_graph *graph, const struct weft_locks 
     return WEFT_OK;
 }
 
+/* A kernel sees a thread that waits for a lock wake when it is killed: who did that, or which
+ * interrupt, did not end the wait. Only waits shortly before the end of the thread or the trace may
+ * be such. */
+static bool may_be_open(const struct locks_graph *graph, uint32_t thread_id,
+                        const struct weft_graph_state *state)
+{
+    const uint64_t last_ns = weft_trace_thread(graph->trace, thread_id)->last_ns;
+    return state->end_ns >= last_ns || last_ns - state->end_ns <= DYING_NS;
+}
+
+/* Whether the wait is one for a lock that was still asked for when the thread or the trace ended:
+ * then whoever holds it is what it is for. */
+static bool is_open(const struct weft_locks *locks, uint32_t thread_id,
+                    struct weft_graph_state *state, struct weft_graph_edge *edge)
+{
+    size_t n_ops;
+    const size_t at = weft_locks_find(locks, thread_id, state->start_ns, state->end_ns);
+    const struct weft_lock_op *ops = weft_locks_ops(locks, &n_ops);
+    if (at == SIZE_MAX || !(ops[at].flags & WEFT_LOCK_OPEN) || !covers(&ops[at], state) ||
+        (weft_graph_has_source(edge) && edge->kind == WEFT_PATH_END)) /* its thread goes on */
+        return false;
+    const uint32_t holder_id = weft_locks_holder(locks, at);
+    *edge = (struct weft_graph_edge){ .from_thread_id = holder_id, .is_open = true };
+    if (weft_lock_is_held(weft_locks_object(locks, ops[at].object)->kind))
+        state->reason = WEFT_PATH_LOCK;
+    else
+        state->reason = holder_id == WEFT_ID_NONE ? WEFT_PATH_WAKER_UNKNOWN : WEFT_PATH_THREAD;
+    return true;
+}
+
+/* Whether what the inner graph tells of a wait leaves room for a lock to tell more. */
+static bool is_refined(const struct weft_graph_state *state, const struct weft_graph_edge *edge)
+{
+    if (weft_graph_has_source(edge))
+        return edge->kind == WEFT_PATH_WAKEUP || edge->kind == WEFT_PATH_RELEASE;
+    return state->reason == WEFT_PATH_WAKER_UNKNOWN || state->reason == WEFT_PATH_IDLE ||
+           state->reason == WEFT_PATH_LOCK;
+}
+
 static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
                             struct weft_graph_state *state, struct weft_graph_edge *edge,
                             struct weft_err *err)
 {
     struct weft_graph *inner = of(graph)->inner;
     enum weft_code code = inner->ops->cause(inner, thread_id, state, edge, err);
-    const bool is_told = weft_graph_has_source(edge);
     if (code != WEFT_OK || state->reason == WEFT_PATH_TASK || !may_be_lock(of(graph), state))
         return code;
-    if (is_told ? edge->kind != WEFT_PATH_WAKEUP && edge->kind != WEFT_PATH_RELEASE
-                : state->reason != WEFT_PATH_WAKER_UNKNOWN && state->reason != WEFT_PATH_IDLE &&
-                      state->reason != WEFT_PATH_LOCK)
+    const bool may_open = may_be_open(of(graph), thread_id, state);
+    if (!may_open && !is_refined(state, edge))
         return WEFT_OK;
     struct process *process;
     code = process_of(of(graph), thread_id, &process, err);
     if (code == WEFT_OK)
         code = read_locks(of(graph), process, state->start_ns, err);
-    return code == WEFT_OK && process->locks
-               ? refine(of(graph), process->locks, thread_id, state, edge, err)
-               : code;
+    if (code != WEFT_OK || !process->locks ||
+        (may_open && is_open(process->locks, thread_id, state, edge)))
+        return code;
+    return is_refined(state, edge) ? refine(of(graph), process->locks, thread_id, state, edge, err)
+                                   : WEFT_OK;
 }
 
 /* ---- the rest is the inner graph's ----------------------------------------------------------- */

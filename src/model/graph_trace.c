@@ -141,11 +141,33 @@ static enum weft_code cause_of_lock(struct trace_graph *graph, uint32_t thread_i
     return code;
 }
 
+/* Within one machine a packet is received where it is sent: a thread of the program whose call
+ * sends, as its library recorded it, where no system calls or packets say so. */
+static enum weft_code cause_of_sender(struct trace_graph *graph,
+                                      const struct weft_graph_state *state,
+                                      struct weft_graph_edge *edge, struct weft_err *err)
+{
+    bool sends = false;
+    if (state->waker_thread_id == WEFT_ID_NONE)
+        return WEFT_OK;
+    const enum weft_code code =
+        weft_graph_user_sends(graph->user, state->waker_thread_id, state->end_ns, &sends, err);
+    if (code == WEFT_OK && sends)
+        *edge = (struct weft_graph_edge){ .from_ns = state->end_ns,
+                                          .to_ns = state->end_ns,
+                                          .from_thread_id = state->waker_thread_id,
+                                          .kind = WEFT_PATH_PACKET,
+                                          .is_uncertain = true };
+    return code;
+}
+
 static enum weft_code cause_of_kernel(struct trace_graph *graph, uint32_t thread_id,
                                       struct weft_graph_state *state, struct weft_graph_edge *edge,
                                       struct weft_err *err)
 {
     enum weft_code code = weft_graph_kernel_cause(graph->kernel, thread_id, state, edge, err);
+    if (code == WEFT_OK && state->reason == WEFT_PATH_NETWORK && !weft_graph_has_source(edge))
+        return cause_of_sender(graph, state, edge, err);
     if (code != WEFT_OK || weft_graph_has_source(edge) ||
         (state->reason != WEFT_PATH_WAKER_UNKNOWN && state->reason != WEFT_PATH_IDLE))
         return code;

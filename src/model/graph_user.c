@@ -10,6 +10,7 @@
 #include "model/events.h"
 #include "model/graph_ends.h"
 #include "model/graph_told.h"
+#include "model/thread_ends.h"
 #include "model/waiting.h"
 #include "model/walk.h"
 
@@ -21,6 +22,9 @@ enum { KEPT_PARTS = 2 * 64, LIST_SHARE = 8 };
  * is not worth it to look for who ended them. */
 #define LONG_CALL_NS UINT64_C(50000)
 #define LONG_WAIT_NS UINT64_C(10000)
+
+/* So far the clock of calls may be from that of the kernel. */
+#define CLOCKS_APART_NS UINT64_C(1000)
 
 /* From start_ns to that of the next one. */
 struct span {
@@ -243,6 +247,23 @@ static enum weft_code add_lock(struct weft_graph_user *user, struct part *part, 
     return WEFT_OK;
 }
 
+/* A request without an end, on a lock that no event of the thread follows: it waits for it until
+ * the thread ends, if that is not beyond what the path reads. */
+static enum weft_code add_open(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
+                               struct lock_wait *wait, struct weft_err *err)
+{
+    struct weft_thread_ends ends = weft_thread_ends_of(user->trace, NULL);
+    const enum weft_code code =
+        weft_thread_ends_find(&ends, thread_id, wait->start_ns, &wait->end_ns, err);
+    if (code != WEFT_OK || wait->end_ns > user->to_ns || wait->end_ns == wait->start_ns)
+        return code;
+    struct lock_wait *kept = WEFT_VEC_PUSH(&part->locks);
+    if (!kept)
+        return no_memory(err);
+    *kept = *wait;
+    return WEFT_OK;
+}
+
 /* Waits of one thread for locks do not overlap: the last request before an acquisition counts. */
 static enum weft_code read_locks(struct weft_graph_user *user, struct part *part,
                                  uint32_t thread_id, struct weft_err *err)
@@ -264,7 +285,7 @@ static enum weft_code read_locks(struct weft_graph_user *user, struct part *part
                 return code;
         }
     }
-    return code;
+    return code == WEFT_OK && is_open ? add_open(user, part, thread_id, &wait, err) : code;
 }
 
 static enum weft_code find_locks(struct weft_graph_user *user, struct part *part,
@@ -273,7 +294,7 @@ static enum weft_code find_locks(struct weft_graph_user *user, struct part *part
     const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_LOCK_REQUEST | UINT32_C(1)
                                                                         << WEFT_EVENT_LOCK_ACQUIRED;
     part->has_locks = true;
-    if (!has_kind(user, WEFT_EVENT_LOCK_ACQUIRED) || !has_kind(user, WEFT_EVENT_LOCK_RELEASED))
+    if (!has_kind(user, WEFT_EVENT_LOCK_ACQUIRED) && !has_kind(user, WEFT_EVENT_LOCK_REQUEST))
         return WEFT_OK;
     enum weft_code code = weft_graph_sources_make_asked(user->trace, WEFT_EVENT_LOCK_RELEASED,
                                                         WEFT_EVENT_LOCK_REQUEST, user->from_ns,
@@ -782,5 +803,27 @@ enum weft_code weft_graph_user_sharers(struct weft_graph_user *user, uint32_t th
             file->end_ns - end_ns <= WEFT_GRAPH_BESIDE_NS)
             code = see(context, file->thread_id, start_ns, end_ns, err);
     }
+    return code;
+}
+
+enum weft_code weft_graph_user_sends(struct weft_graph_user *user, uint32_t thread_id,
+                                     uint64_t at_ns, bool *sends, struct weft_err *err)
+{
+    const struct weft_walk_opts opts = {
+        .window = { .from_ns = at_ns - (at_ns < CLOCKS_APART_NS ? at_ns : CLOCKS_APART_NS),
+                    .to_ns = at_ns + CLOCKS_APART_NS }
+    };
+    struct weft_walk *walk = NULL;
+    struct weft_walk_call call;
+    enum weft_step step = WEFT_STEP_ENTER;
+    *sends = false;
+    if (weft_trace_thread(user->trace, thread_id)->calls == 0)
+        return WEFT_OK;
+    enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
+    while (code == WEFT_OK && !*sends &&
+           (code = weft_walk_next(walk, &step, &call, err)) == WEFT_OK && step != WEFT_STEP_END)
+        *sends = step == WEFT_STEP_ENTER &&
+                 weft_is_sending_name(weft_trace_function(user->trace, call.function_id)->name);
+    weft_walk_close(walk);
     return code;
 }

@@ -53,4 +53,10 @@ WEFT_CHECKED enum weft_code weft_graph_user_sharers(struct weft_graph_user *user
                                                     uint64_t to_ns, weft_graph_see_fn see,
                                                     void *context, struct weft_err *err);
 
+/* Whether the thread is then in a call that may send (weft_is_sending_name). Reads the calls there.
+ */
+WEFT_CHECKED enum weft_code weft_graph_user_sends(struct weft_graph_user *user, uint32_t thread_id,
+                                                  uint64_t at_ns, bool *sends,
+                                                  struct weft_err *err);
+
 #endif

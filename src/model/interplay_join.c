@@ -412,13 +412,19 @@ static struct weft_lock_end end_of(const struct join *join, size_t at, uint8_t *
 
 /* ---- waits ----------------------------------------------------------------------------------- */
 
+/* It has not ended when its thread, the trace, or what was read of it did. */
+static bool is_unfinished(const struct join *join, const struct weft_lock_op *op)
+{
+    return op->flags & WEFT_LOCK_OPEN ||
+           (op->flags & WEFT_LOCK_FAILED && op->got_ns >= join->interplay->to_ns);
+}
+
 static uint8_t flags_of(const struct join *join, const struct weft_lock_op *op,
                         const struct weft_lock_object *object)
 {
     unsigned flags = 0;
     if (op->flags & WEFT_LOCK_FAILED)
-        flags |=
-            op->flags & WEFT_LOCK_OPEN ? WEFT_CORRESPONDENCE_CUT_END : WEFT_CORRESPONDENCE_FAILED;
+        flags |= is_unfinished(join, op) ? WEFT_CORRESPONDENCE_CUT_END : WEFT_CORRESPONDENCE_FAILED;
     else if (!weft_lock_is_held(object->kind) && object->kind != WEFT_LOCK_BARRIER &&
              weft_interplay_has_failed(join->interplay, op->thread_id, op->got_ns))
         flags |= WEFT_CORRESPONDENCE_FAILED;
@@ -454,7 +460,7 @@ static uint32_t holder_of(const struct join *join, size_t at)
 {
     const struct weft_lock_op *op = &join->ops[at];
     const struct weft_lock_object *object = weft_locks_object(join->interplay->locks, op->object);
-    if (!(op->flags & WEFT_LOCK_OPEN))
+    if (!is_unfinished(join, op))
         return WEFT_ID_NONE;
     return object->kind == WEFT_LOCK_JOIN && object->thread_id == WEFT_ID_NONE
                ? thread_of_handle(join, op)

@@ -412,6 +412,7 @@ static enum weft_code finish(struct weft_lock_machine *machine, struct weft_thre
                              uint64_t to_ns, struct weft_err *err)
 {
     uint64_t since_ns = 0, end_ns = 0;
+    unsigned flags = WEFT_LOCK_FAILED;
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; i < machine->held.n; i++)
         since_ns = weft_max_u64(since_ns, machine->held.items[i].op.got_ns);
@@ -421,6 +422,8 @@ static enum weft_code finish(struct weft_lock_machine *machine, struct weft_thre
         since_ns = weft_max_u64(since_ns, machine->sleep.start_ns);
     if (machine->held.n || machine->has_pending || machine->has_sleep)
         code = weft_thread_ends_find(ends, machine->thread_id, since_ns, &end_ns, err);
+    if (end_ns <= to_ns) /* else it goes on beyond what is read */
+        flags |= WEFT_LOCK_OPEN;
     end_ns = weft_max_u64(weft_min_u64(end_ns, to_ns), since_ns);
     for (size_t i = 0; i < machine->held.n && code == WEFT_OK; i++)
         code = emit(machine, machine->held.items[i].op, end_ns, WEFT_LOCK_NO_RELEASE, err);
@@ -429,7 +432,7 @@ static enum weft_code finish(struct weft_lock_machine *machine, struct weft_thre
         if (!(i ? machine->has_sleep : machine->has_pending))
             continue;
         op.got_ns = end_ns;
-        code = emit(machine, op, end_ns, WEFT_LOCK_FAILED | WEFT_LOCK_OPEN, err);
+        code = emit(machine, op, end_ns, flags, err);
     }
     return code;
 }

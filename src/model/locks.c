@@ -22,7 +22,7 @@ struct weft_locks {
     uint32_t *by_thread;
     uint64_t *latest_ns; /* by operation: until when those up to it, of its object, were held */
     uint32_t *last_of; /* by operation of a barrier: who came last to its round, or WEFT_ID_NONE */
-    uint64_t unmatched;
+    uint64_t unmatched, to_ns;
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -258,6 +258,7 @@ enum weft_code weft_locks_open(const struct weft_trace *trace, const struct weft
     if (!made)
         return no_memory(err);
     made->trace = trace;
+    made->to_ns = span->to_ns;
     enum weft_code code = weft_twins_make(trace, &made->twins, err);
     if (code == WEFT_OK)
         code = weft_lock_finder_open(trace, &made->twins, span, memory_bytes / SHARE, &made->finder,
@@ -342,6 +343,12 @@ uint64_t weft_locks_unmatched(const struct weft_locks *locks)
 }
 
 /* ---- who made it wait ------------------------------------------------------------------------ */
+
+/* It goes on beyond what was read. */
+static bool is_cut(const struct weft_locks *locks, const struct weft_lock_op *op)
+{
+    return op->flags & WEFT_LOCK_FAILED && op->got_ns >= locks->to_ns;
+}
 
 /* The last signal of another thread during the wait. */
 static struct weft_lock_end last_signal(const struct weft_locks *locks,
@@ -456,7 +463,8 @@ struct weft_lock_end weft_locks_ended_by(const struct weft_locks *locks, size_t 
 {
     const struct weft_lock_op *op = &locks->ops.items[at];
     const struct weft_lock_object *object = weft_locks_object(locks, op->object);
-    if (object->is_untold || op->start_ns == op->got_ns || op->flags & WEFT_LOCK_OPEN)
+    if (object->is_untold || op->start_ns == op->got_ns || op->flags & WEFT_LOCK_OPEN ||
+        is_cut(locks, op))
         return (struct weft_lock_end){ .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     switch ((enum weft_lock_kind)object->kind) {
     case WEFT_LOCK_MUTEX:
@@ -518,7 +526,7 @@ bool weft_locks_is_contended(const struct weft_locks *locks, size_t at)
     bool has_any = false;
     if (op->got_ns == op->start_ns)
         return false;
-    if (op->flags & WEFT_LOCK_OPEN)
+    if (op->flags & WEFT_LOCK_OPEN || is_cut(locks, op))
         return true;
     if (object->kind == WEFT_LOCK_BARRIER && !object->is_untold && !(op->flags & WEFT_LOCK_SLEPT))
         return weft_locks_ended_by(locks, at).thread_id != WEFT_ID_NONE;

@@ -193,6 +193,17 @@ bool weft_may_wait_name(struct weft_str name)
     return is_input_name(name) || is_output_name(name);
 }
 
+bool weft_is_sending_name(struct weft_str name)
+{
+    static const char *const names[] = {
+        "write",    "writev", "pwrite",   "pwrite64",       "pwritev",         "pwritev2",
+        "send",     "sendto", "sendmsg",  "sendmmsg",       "sendfile",        "sendfile64",
+        "splice",   "tee",    "vmsplice", "io_uring_enter", "io_uring_submit", "connect",
+        "shutdown", "close",
+    };
+    return is_name_of(name, names, sizeof names / sizeof *names);
+}
+
 bool weft_is_sync_name(struct weft_str name)
 {
     return weft_str_equal(name, WEFT_STR("fsync")) || weft_str_equal(name, WEFT_STR("fdatasync"));

@@ -33,6 +33,10 @@ enum weft_wait_for weft_wait_for_of_name(struct weft_str name);
  * and output. A long call of it is a wait, a short one is not. */
 bool weft_may_wait_name(struct weft_str name);
 
+/* A function that may send something to another thread: output, a connection that is opened or
+ * closed. */
+bool weft_is_sending_name(struct weft_str name);
+
 /* Whether it is one that waits until data are on the disk: fsync, fdatasync. */
 bool weft_is_sync_name(struct weft_str name);
 

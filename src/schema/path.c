@@ -42,3 +42,16 @@ void weft_path_table_free(struct weft_path_table *table)
     if (table)
         weft_arena_free(table->arena);
 }
+
+#define OPEN_REASONS                                                                               \
+    (1U << WEFT_PATH_WAKER_UNKNOWN | 1U << WEFT_PATH_IDLE | 1U << WEFT_PATH_NETWORK |              \
+     1U << WEFT_PATH_CALL | 1U << WEFT_PATH_THREAD | 1U << WEFT_PATH_LOCK | 1U << WEFT_PATH_TASK)
+
+bool weft_path_is_unexplained(const struct weft_path_segment *segment)
+{
+    if (segment->state != WEFT_PATH_BLOCKED || segment->flags & WEFT_PATH_IN_FLIGHT)
+        return segment->state == WEFT_PATH_UNKNOWN;
+    return OPEN_REASONS >> segment->reason & 1 &&
+           (segment->other_thread_id == WEFT_ID_NONE ||
+            segment->flags & (WEFT_PATH_CYCLE | WEFT_PATH_TOO_DEEP));
+}

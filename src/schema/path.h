@@ -92,6 +92,10 @@ struct weft_path_segment {
     uint8_t flags;               /* enum weft_path_flag */
 };
 
+/* A wait that was not followed to whoever ended it (or, if it did not end, has to); a state that is
+ * unknown. Reasons such as the network say only what for. What is in flight was followed. */
+bool weft_path_is_unexplained(const struct weft_path_segment *segment);
+
 /* Times never descend: from_ns <= to_ns. */
 struct weft_path_arrow {
     uint64_t from_ns, to_ns;
@@ -162,7 +166,7 @@ struct weft_path_table {
     size_t n_preemptors;
     struct weft_path_other_row *sharers; /* of block devices; longest first */
     size_t n_sharers;
-    uint64_t unexplained_ns; /* unknown, or blocked and nothing tells why */
+    uint64_t unexplained_ns; /* unknown, or blocked and not followed to what ended it */
     uint64_t uncertain_ns;   /* reached over inferred edges, or waits with inferred reasons */
     uint64_t n_cycles, n_too_deep;
     bool has_kernel; /* states are those the kernel told, not inferred from calls and locks */
