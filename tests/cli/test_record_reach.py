@@ -151,6 +151,26 @@ def test_threads():
         print(f"# {time.monotonic() - start_s:.1f} s", flush=True)
 
 
+# ---- threads without a time stamp counter --------------------------------------------------------
+
+
+def test_counter():
+    """PR_SET_TSC: the clock by a system call instead, on the same scale."""
+    check("threads and a child without the counter", [PROGRAM, "no-counter", 200], 2)
+    rows = json.loads(run("functions", "reach.weft", "--json").stdout)["functions"]
+    step = next((row for row in rows if row["name"] == "step"), {"count": 0})
+    ok(step["count"] == 4 and step["min_ns"] > 99e6 and step["p50_ns"] < 200e6, "their calls are as long as they are", step)
+    ok("error" not in info("reach.weft"), "the trace opens")
+
+
+def test_strict():
+    """Strict seccomp: what the thread did before is there, what it does then is counted."""
+    got, _, n_calls, n_found = record(PROGRAM, "strict", 200)
+    about = info("reach.weft")
+    ok(got.returncode == 0 and n_found == n_calls - 100 and about["lost"] >= 200,
+       "strict seccomp: each call is recorded or counted", (got, n_calls, n_found, about["lost"]))
+
+
 # ---- programs that are started with another environment ------------------------------------------
 
 
