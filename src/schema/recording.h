@@ -30,7 +30,7 @@
  * addresses. A number is given once, by any thread, and its address stands there before the number
  * stands in a record; `n_functions` only grows. Number 0 is address 0. */
 
-#define WEFT_RING_MAGIC UINT64_C(0x32474e4952544657) /* "WFTRING2" */
+#define WEFT_RING_MAGIC UINT64_C(0x33474e4952544657) /* "WFTRING3" */
 #define WEFT_RING_ENV "WEFT_RECORD"
 #define WEFT_RING_ASK_ENV "WEFT_RECORD_ASK" /* NAME:TOKEN of the recorder's socket */
 
@@ -84,9 +84,11 @@ struct weft_ring_file {
     uint32_t functions_cap;        /* addresses that there is place for, 8 bytes each */
     _Atomic uint32_t n_functions;  /* addresses that stand there */
     uint32_t reach; /* enum weft_ring_reach: why the recorder made the file; 0: it did not */
-    uint32_t reserved_reach;
+    _Atomic uint32_t
+        n_used;          /* slots that were taken: the first ones; those behind have no memory */
     uint64_t open_ticks; /* when the file was made */
-    uint8_t reserved[32];
+    _Atomic uint32_t n_freed; /* slots that the recorder has freed so far, modulo 2^32 */
+    uint8_t reserved[28];
 };
 _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's");
 

@@ -325,6 +325,62 @@ SILENT static void large(long n)
     wait_for(child);
 }
 
+/* ---- many threads */
+
+enum { AT_ONCE = 50, STACK_BYTES = 1 << 16 };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t all_live = PTHREAD_COND_INITIALIZER;
+static long n_wanted, n_live;
+
+SILENT static void *live_with_others(void *unused)
+{
+    call(3);
+    (void)pthread_mutex_lock(&mutex);
+    if (++n_live == n_wanted)
+        (void)pthread_cond_broadcast(&all_live);
+    while (n_live < n_wanted)
+        (void)pthread_cond_wait(&all_live, &mutex);
+    (void)pthread_mutex_unlock(&mutex);
+    call(2);
+    return unused;
+}
+
+SILENT static void *live_alone(void *unused)
+{
+    call(2);
+    return unused;
+}
+
+SILENT static void start_threads(pthread_t *threads, long n, void *(*routine)(void *))
+{
+    pthread_attr_t how;
+    (void)pthread_attr_init(&how);
+    (void)pthread_attr_setstacksize(&how, STACK_BYTES);
+    for (long k = 0; k < n; k++)
+        if (pthread_create(&threads[k], &how, routine, NULL) != 0)
+            fail("pthread_create");
+    for (long k = 0; k < n; k++)
+        (void)pthread_join(threads[k], NULL);
+}
+
+SILENT static void threads_at_once(long n)
+{
+    pthread_t *const threads = calloc((size_t)n, sizeof *threads);
+    if (!threads)
+        fail("calloc");
+    n_wanted = n;
+    start_threads(threads, n, live_with_others);
+    free(threads);
+}
+
+SILENT static void threads_in_turn(long n)
+{
+    pthread_t threads[AT_ONCE];
+    for (long n_done = 0; n_done < n; n_done += AT_ONCE)
+        start_threads(threads, AT_ONCE, live_alone);
+}
+
 SILENT static void nothing(long n)
 {
     (void)n;
@@ -342,10 +398,20 @@ struct mode {
     }
 
 static const struct mode modes[] = {
-    CHANGED(user),           CHANGED(group),         CHANGED(root),
-    CHANGED(both),           CHANGED(mounts),        CHANGED(limit),
-    { "calls", nothing },    { "cleared", cleared }, { "cleared-vfork", cleared_vfork },
-    { "daemon", daemonize }, { "large", large },     { "outlive", outlive },
+    CHANGED(user),
+    CHANGED(group),
+    CHANGED(root),
+    CHANGED(both),
+    CHANGED(mounts),
+    CHANGED(limit),
+    { "calls", nothing },
+    { "cleared", cleared },
+    { "cleared-vfork", cleared_vfork },
+    { "daemon", daemonize },
+    { "large", large },
+    { "outlive", outlive },
+    { "threads", threads_at_once },
+    { "turns", threads_in_turn },
 };
 
 SILENT int main(int argc, char **argv)
@@ -356,7 +422,7 @@ SILENT int main(int argc, char **argv)
     log_path = getenv("REACHED_LOG") ? getenv("REACHED_LOG") : argc > 3 ? argv[3] : NULL;
     if (log_path)
         log_fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    call(n);
+    call(n < 1000 ? n : 1000);
     for (size_t k = 0; k < sizeof modes / sizeof *modes; k++)
         if (strcmp(how, modes[k].name) == 0)
             modes[k].run(n);

@@ -31,7 +31,8 @@
 
 enum {
     PATH_BYTES = 1024,
-    N_SLOTS = 1024,
+    N_SLOTS = 1 << 16,
+    N_SLOTS_ENOUGH = 1 << 10, /* before rings are made smaller, there are no more than these */
     N_SLOTS_MIN = 8,
     N_SLOTS_MAX = 1 << 16,
     N_WORDS = 1 << 19, /* of a ring, of 8 bytes, as settings have them */
@@ -310,7 +311,9 @@ static void lay_out(struct weft_reach *reach)
 
 static bool shrink(struct weft_reach *reach)
 {
-    if (reach->n_units > N_WORDS_MIN * WEFT_WORD_UNITS)
+    if (reach->n_slots > N_SLOTS_ENOUGH)
+        reach->n_slots /= 2;
+    else if (reach->n_units > N_WORDS_MIN * WEFT_WORD_UNITS)
         reach->n_units /= 2;
     else if (reach->n_slots > N_SLOTS_MIN)
         reach->n_slots /= 2;
@@ -326,6 +329,28 @@ static uint64_t limit_of_files(void)
     return getrlimit(RLIMIT_FSIZE, &most) == 0 ? most.rlim_cur : RLIM_INFINITY;
 }
 
+/* All but the heads cannot be accessed until a thread takes its slot: mlockall would give memory to
+ * every page that can be. */
+static bool map_parts(int fd, struct weft_reach *reach)
+{
+    void *map = mmap(NULL, reach->n_bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (map == MAP_FAILED)
+        return false;
+    if (mprotect(map, reach->data_off, PROT_READ | PROT_WRITE) == 0) {
+        reach->file = map;
+        return true;
+    }
+    (void)munmap(map, reach->n_bytes);
+    return false;
+}
+
+bool weft_reach_unlock(const struct weft_ring_file *file, uint32_t place)
+{
+    const size_t n_bytes = (size_t)file->n_units * UNIT_BYTES;
+    char *const units = (char *)(uintptr_t)file + file->data_off + place * n_bytes;
+    return mprotect(units, n_bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
 /* The largest file that fits below the limits; maps it. One that the recorder made has its size. */
 static bool map_file(int fd, bool is_given, struct weft_reach *reach)
 {
@@ -334,12 +359,8 @@ static bool map_file(int fd, bool is_given, struct weft_reach *reach)
         if (!is_given &&
             (reach->n_bytes > limit || syscall(SYS_ftruncate, fd, (off_t)reach->n_bytes) != 0))
             continue;
-        void *map =
-            mmap(NULL, reach->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-        if (map != MAP_FAILED) {
-            reach->file = map;
+        if (map_parts(fd, reach))
             return true;
-        }
     } while (shrink(reach));
     reach->why = WEFT_REACH_MEMORY;
     return false;
@@ -368,9 +389,9 @@ bool weft_reach_populate(struct weft_ring_file *file, size_t from, size_t n_byte
 /* What is needed from the first record on; further pages as there are more functions and units. */
 static bool populate_first(struct weft_reach *reach)
 {
-    const size_t n_first =
-        reach->functions_off + (reach->data_off > reach->functions_off ? whole_pages(1) : 0);
-    if (weft_reach_populate(reach->file, 0, n_first))
+    const size_t page = whole_pages(1);
+    if (weft_reach_populate(reach->file, 0, page) &&
+        (reach->functions_cap == 0 || weft_reach_populate(reach->file, reach->functions_off, page)))
         return true;
     (void)munmap(reach->file, reach->n_bytes);
     reach->file = NULL;

@@ -35,6 +35,9 @@ void weft_reach_report(enum weft_ring_reach why);
  * is none. */
 bool weft_reach_populate(struct weft_ring_file *file, size_t from, size_t n_bytes);
 
+/* Lets the calling process write the units of slot `place`; false: it may have no more. */
+bool weft_reach_unlock(const struct weft_ring_file *file, uint32_t place);
+
 /* The folder of the recording, or NULL; the number of slots that a file has room for. */
 const char *weft_reach_folder(void);
 uint64_t weft_reach_slots(void);

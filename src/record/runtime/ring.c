@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 enum {
-    PIECE_UNITS = 1 << 13,   /* that are given memory at a time: 32 KiB */
+    PAGE_BYTES = 1 << 12,    /* the smallest of any machine: larger ones are given more often */
+    PIECE_UNITS = 1 << 13,   /* that are given memory at a time, at most: 32 KiB */
     RETRY_RECORDS = 1 << 12, /* lost before memory, or a slot, is asked for again */
     UNIT_BYTES = sizeof(uint32_t),
     LAST_ROUND = PTHREAD_DESTRUCTOR_ITERATIONS,
@@ -30,6 +31,8 @@ struct process {
     struct weft_ring_file *file;
     struct weft_ring_slot *slots;
     size_t file_bytes;
+    _Atomic uint32_t n_retaken; /* slots that were free again, modulo 2^32 */
+    _Atomic uint32_t next;      /* where the next one may be */
     _Alignas(128) struct weft_ring rings[];
 };
 
@@ -54,8 +57,7 @@ static void (*end_hook)(void);
 /* Of the process that began last: the parent's until a child begins. */
 static struct weft_ring_file *mapped_file;
 static size_t mapped_bytes;
-static uint32_t *mapped_units; /* of its first slot */
-static uint64_t fork_ticks;    /* of the process fork_pid */
+static uint64_t fork_ticks; /* of the process fork_pid */
 static uint32_t fork_pid;
 static uint32_t known_namespace;
 static bool
@@ -79,8 +81,8 @@ bool weft_ring_populate(uint64_t from, uint64_t n_bytes)
 static struct process *make_process(uint64_t n_slots)
 {
     const size_t n_bytes = sizeof(struct process) + n_slots * sizeof(struct weft_ring);
-    struct process *made =
-        mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct process *made = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made == MAP_FAILED)
         return NULL;
     struct process *expected = NULL;
@@ -136,7 +138,6 @@ static void forget_parent(struct process *process)
         (void)munmap(mapped_file, mapped_bytes);
     mapped_file = process->file;
     mapped_bytes = process->file_bytes;
-    mapped_units = (uint32_t *)(void *)((char *)mapped_file + mapped_file->data_off);
 }
 
 static void thread_ends(void *round);
@@ -201,30 +202,75 @@ void weft_ring_modules_change(void)
 
 /* ---- slots */
 
+static uint32_t *units_of(struct weft_ring_file *file, size_t place)
+{
+    return (uint32_t *)(void *)((char *)file + file->data_off) + place * file->n_units;
+}
+
+static bool take(struct weft_ring_slot *slot)
+{
+    uint32_t state = WEFT_RING_FREE;
+    return atomic_load_explicit(&slot->state, memory_order_relaxed) == WEFT_RING_FREE &&
+           atomic_compare_exchange_strong(&slot->state, &state, WEFT_RING_LIVE);
+}
+
+/* A slot whose thread has ended and was read; it has memory. The counts say whether there is one,
+ * so that a thread does not look at all the slots of those that live. */
+static bool take_freed(struct process *process, uint32_t *place)
+{
+    struct weft_ring_file *file = process->file;
+    const uint32_t n_used = atomic_load(&file->n_used);
+    const uint32_t n_free = atomic_load(&file->n_freed) - atomic_load(&process->n_retaken);
+    const uint32_t from = atomic_load(&process->next);
+    if (n_free - 1 >= n_used && n_used < file->n_slots) /* none, or fewer than none */
+        return false;
+    for (uint32_t k = 0; k < n_used; k++) {
+        *place = (from + k) % n_used;
+        if (!take(&process->slots[*place]))
+            continue;
+        atomic_fetch_add(&process->n_retaken, 1);
+        atomic_store(&process->next, *place + 1);
+        return true;
+    }
+    return false;
+}
+
+/* A slot that no thread had. The first of a page gets memory for the others. */
+static bool take_new(struct process *process, uint32_t *place)
+{
+    struct weft_ring_file *file = process->file;
+    uint32_t n_used = atomic_load(&file->n_used);
+    while (n_used < file->n_slots) {
+        const size_t at = (size_t)((char *)&process->slots[n_used] - (char *)file);
+        if (at % PAGE_BYTES == 0 && !weft_reach_populate(file, at, PAGE_BYTES))
+            return false;
+        if (!atomic_compare_exchange_strong(&file->n_used, &n_used, n_used + 1))
+            continue;
+        *place = n_used;
+        return take(&process->slots[n_used]) && weft_reach_unlock(file, n_used);
+    }
+    return false;
+}
+
 static struct weft_ring *take_slot(struct process *process)
 {
     struct weft_ring_file *file = process->file;
-    for (uint32_t i = 0; i < file->n_slots; i++) {
-        struct weft_ring_slot *slot = &process->slots[i];
-        uint32_t state = WEFT_RING_FREE;
-        if (atomic_load_explicit(&slot->state, memory_order_relaxed) != WEFT_RING_FREE ||
-            !atomic_compare_exchange_strong(&slot->state, &state, WEFT_RING_LIVE))
-            continue;
-        struct weft_ring *ring = &process->rings[i];
-        ring->mask = file->n_units - 1;
-        ring->units =
-            (uint32_t *)(void *)((char *)file + file->data_off) + (uint64_t)i * file->n_units;
-        ring->limit = ring->last_ticks = ring->retry_lost = 0;
-        ring->pending_lost = missed_records;
-        slot->lost += missed_records;
-        missed_records = 0;
-        slot->tid = (uint32_t)syscall(SYS_gettid);
-        (void)syscall(SYS_prctl, PR_GET_NAME, slot->name, 0, 0, 0);
-        slot->start_ticks = weft_ring_ticks();
-        ring->slot = slot;
-        return ring;
-    }
-    return NULL;
+    uint32_t place;
+    if (!take_freed(process, &place) && !take_new(process, &place))
+        return NULL;
+    struct weft_ring_slot *slot = &process->slots[place];
+    struct weft_ring *ring = &process->rings[place];
+    ring->mask = file->n_units - 1;
+    ring->units = units_of(file, place);
+    ring->limit = ring->last_ticks = ring->retry_lost = 0;
+    ring->pending_lost = missed_records;
+    slot->lost += missed_records;
+    missed_records = 0;
+    slot->tid = (uint32_t)syscall(SYS_gettid);
+    (void)syscall(SYS_prctl, PR_GET_NAME, slot->name, 0, 0, 0);
+    slot->start_ticks = weft_ring_ticks();
+    ring->slot = slot;
+    return ring;
 }
 
 /* Gives the calling thread a slot; NULL when it cannot have one (now). */
@@ -291,6 +337,14 @@ static bool is_stopped(const struct process *process)
            atomic_load_explicit(&process->file->is_stopped, memory_order_relaxed) != 0;
 }
 
+/* As much as there is already: threads that write little, of which there may be thousands, take a
+ * page. */
+static uint64_t piece_after(uint64_t populated)
+{
+    const uint64_t n_first = PAGE_BYTES / UNIT_BYTES;
+    return populated < n_first ? n_first : populated < PIECE_UNITS ? populated : PIECE_UNITS;
+}
+
 /* More memory for the units of a ring that has not been filled once yet. */
 static void grow(struct process *process, struct weft_ring *ring)
 {
@@ -299,8 +353,9 @@ static void grow(struct process *process, struct weft_ring *ring)
     /* A ring that fork wiped meanwhile stands elsewhere. */
     if (ring->pending_lost < ring->retry_lost || from >= mapped_bytes)
         return;
-    if (weft_reach_populate(file, from + ring->populated * UNIT_BYTES, PIECE_UNITS * UNIT_BYTES))
-        ring->populated += PIECE_UNITS;
+    const uint64_t n_units = piece_after(ring->populated);
+    if (weft_reach_populate(file, from + ring->populated * UNIT_BYTES, n_units * UNIT_BYTES))
+        ring->populated += n_units;
     else
         ring->retry_lost = ring->pending_lost + RETRY_RECORDS;
 }
@@ -327,20 +382,28 @@ static void count_lost(struct weft_ring *ring, uint64_t now)
     atomic_store_explicit(&ring->slot->lost, ring->slot->lost + 1, memory_order_release);
 }
 
-/* Stale pointers of the interrupted writer, too, lead to memory of the child's own from here on,
- * and so do a stale place and the ring's units together: all slots are equally long. */
+/* What a writer that a handler interrupted goes on to use in the child of that: memory of the
+ * child's own, in place of the heads, of the functions, and of the units of its slot, which stale
+ * pointers lead to as well. */
+static void divert(struct weft_ring *ring)
+{
+    struct process *process = atomic_load(&the_process);
+    uint32_t *const units = units_of(mapped_file, (size_t)(ring - process->rings));
+    const size_t n_bytes = (size_t)mapped_file->n_units * UNIT_BYTES;
+    const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    (void)mmap(units, n_bytes, PROT_READ | PROT_WRITE, how, -1, 0);
+    (void)mmap(mapped_file, mapped_file->data_off, PROT_READ | PROT_WRITE, how, -1, 0);
+    *ring = (struct weft_ring){ .units = units, .populated = UINT64_MAX, .slot = &no_slot };
+}
+
 void weft_ring_forked(uint64_t ticks)
 {
     const int kept_errno = errno;
     struct weft_ring *ring = weft_ring_thread.here;
     fork_ticks = ticks;
     fork_pid = (uint32_t)getpid();
-    if (weft_ring_thread.busy != 0 && ring != &nowhere) { /* so there was a file */
-        (void)mmap(mapped_file, mapped_bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-        *ring =
-            (struct weft_ring){ .units = mapped_units, .populated = UINT64_MAX, .slot = &no_slot };
-    }
+    if (weft_ring_thread.busy != 0 && ring != &nowhere) /* so there was a file */
+        divert(ring);
     errno = kept_errno;
     if (has_recorded && weft_ring_thread.busy == 0)
         weft_ring_begin();

@@ -18,7 +18,6 @@
 enum {
     SLOTS_MAX = 1 << 16,
     UNITS_MAX = 1 << 27,
-    LOOK_AHEAD = 64, /* free slots behind the last one that was used */
     FULL_PERCENT = 25,
     UNIT_BYTES = sizeof(uint32_t),
 };
@@ -80,8 +79,10 @@ static bool write_tail(const struct ring_file *file, uint32_t place, uint64_t ta
     }
     is_guarded = 1;
     atomic_store_explicit(&slot->tail, tail, memory_order_release);
-    if (frees)
+    if (frees) {
         atomic_store_explicit(&slot->state, WEFT_RING_FREE, memory_order_release);
+        atomic_fetch_add(&file->head->n_freed, 1);
+    }
     is_guarded = 0;
     return true;
 }
@@ -89,7 +90,7 @@ static bool write_tail(const struct ring_file *file, uint32_t place, uint64_t ta
 struct file_look {
     uint64_t magic, data_off, start_ticks, lost_threads, functions_off;
     uint32_t library, pid, parent, n_slots, n_units, n_modules, pid_namespace;
-    uint32_t functions_cap, n_functions;
+    uint32_t functions_cap, n_functions, n_used;
 };
 
 static bool look_at_file(struct weft_ring_file *head, struct file_look *look)
@@ -112,6 +113,7 @@ static bool look_at_file(struct weft_ring_file *head, struct file_look *look)
     look->functions_cap = head->functions_cap;
     look->n_functions = atomic_load_explicit(&head->n_functions, memory_order_acquire);
     look->lost_threads = atomic_load_explicit(&head->lost_threads, memory_order_relaxed);
+    look->n_used = atomic_load_explicit(&head->n_used, memory_order_acquire);
     look->n_modules = atomic_load_explicit(&head->n_modules, memory_order_relaxed);
     is_guarded = 0;
     return true;
@@ -169,8 +171,7 @@ static bool map_slots(struct ring_file *file, const struct file_look *look)
 {
     file->head_bytes = (size_t)head_bytes_of(look->n_slots);
     void *map = mmap(NULL, file->head_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, 0);
-    file->slots = calloc(look->n_slots, sizeof *file->slots);
-    if (map == MAP_FAILED || !file->slots)
+    if (map == MAP_FAILED)
         return false;
     file->head = map;
     return true;
@@ -215,8 +216,7 @@ void ring_file_close(struct ring_file *file)
     if (file->head)
         (void)munmap(file->head, file->head_bytes);
     file->head = NULL;
-    free(file->slots);
-    file->slots = NULL;
+    WEFT_VEC_FINI(&file->slots);
     WEFT_VEC_FINI(&file->functions);
     if (file->fd >= 0)
         (void)close(file->fd);
@@ -407,7 +407,7 @@ static enum weft_code put_units(struct ring_file *file, uint32_t place, const st
                                 uint64_t head, bool has_ended, struct ring_reading *reading,
                                 struct weft_err *err)
 {
-    struct ring_slot *slot = &file->slots[place];
+    struct ring_slot *slot = &file->slots.items[place];
     const struct walk walk = { .file = file, .slot = slot, .reading = reading };
     enum weft_code code = put_functions(file, reading->output, err);
     if (code != WEFT_OK || file->is_broken)
@@ -472,7 +472,7 @@ static void turn_to(struct ring_file *file, struct ring_slot *slot, const struct
 static enum weft_code read_slot(struct ring_file *file, uint32_t place, const struct look *look,
                                 struct ring_reading *reading, bool is_due, struct weft_err *err)
 {
-    struct ring_slot *slot = &file->slots[place];
+    struct ring_slot *slot = &file->slots.items[place];
     const bool is_last = file->is_over;
     uint64_t head = look->head;
     if (is_last && look->drafted > head)
@@ -501,24 +501,40 @@ static enum weft_code read_slot(struct ring_file *file, uint32_t place, const st
     return code;
 }
 
+/* Slots that threads have taken since; false: there is no memory. */
+static bool add_slots(struct ring_file *file)
+{
+    struct file_look look;
+    if (!look_at_file(file->head, &look)) {
+        file->is_broken = true;
+        return true;
+    }
+    const size_t n_used = look.n_used < file->n_slots ? look.n_used : file->n_slots;
+    if (!weft_vec_reserve(&file->slots.items, &file->slots.cap, n_used, sizeof *file->slots.items))
+        return false;
+    for (; file->slots.n < n_used; file->slots.n++)
+        file->slots.items[file->slots.n] = (struct ring_slot){ 0 };
+    return true;
+}
+
 enum weft_code ring_file_read(struct ring_file *file, struct ring_reading *reading, bool is_due,
                               struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
     uint64_t n_lost = 0;
-    for (uint32_t k = 0; code == WEFT_OK && !file->is_broken && file->head && k < file->n_slots &&
-                         k < file->n_used + LOOK_AHEAD;
-         k++) {
+    if (!file->head || file->is_broken)
+        return WEFT_OK;
+    if (!add_slots(file))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for slots");
+    for (uint32_t k = 0; code == WEFT_OK && !file->is_broken && k < file->slots.n; k++) {
         struct look look;
         if (!look_at(file, k, &look)) {
             file->is_broken = true;
             break;
         }
         n_lost += look.lost;
-        if (look.state == WEFT_RING_FREE && look.head == file->slots[k].tail)
-            continue;
-        file->n_used = k >= file->n_used ? k + 1 : file->n_used;
-        code = read_slot(file, k, &look, reading, is_due, err);
+        if (look.state != WEFT_RING_FREE || look.head != file->slots.items[k].tail)
+            code = read_slot(file, k, &look, reading, is_due, err);
     }
     file->lost_records = n_lost > file->lost_records ? n_lost : file->lost_records;
     return code;

@@ -40,8 +40,10 @@ struct ring_file {
     } functions;
     struct weft_ring_file *head; /* mapped, with the slots; NULL: no more */
     size_t head_bytes;
-    struct ring_slot *slots;
-    uint32_t n_used;       /* slots beyond are not looked at often */
+    struct {
+        struct ring_slot *items;
+        size_t n, cap;
+    } slots;               /* those that were taken */
     uint32_t n_modules;    /* as last seen */
     uint32_t n_looks;      /* at what is mapped, or not, since then */
     bool is_broken;        /* not what it should be: left alone */
