@@ -254,14 +254,14 @@ static int not_become(int result)
 }
 
 /* What was spawned runs another program at once. */
-static int spawned(int result, pid_t child, pid_t *pid)
+static int spawned(int result, const pid_t *child, pid_t *pid)
 {
     if (result == 0) {
-        (void)weft_journal_put(WEFT_JOURNAL_FORK, (uint32_t)child, (uint32_t)getpid(), 0);
-        note_exec(WEFT_JOURNAL_EXEC, (uint32_t)child, (uint32_t)getpid());
+        (void)weft_journal_put(WEFT_JOURNAL_FORK, (uint32_t)*child, (uint32_t)getpid(), 0);
+        note_exec(WEFT_JOURNAL_EXEC, (uint32_t)*child, (uint32_t)getpid());
     }
     if (result == 0 && pid)
-        *pid = child;
+        *pid = *child;
     return result;
 }
 
@@ -301,7 +301,7 @@ WEFT_WRAP int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_a
 {
     pid_t child = 0;
     WITH(envp, spawned(WEFT_REAL(posix_spawn)(&child, path, actions, attributes, argv, completed),
-                       child, pid));
+                       &child, pid));
 }
 
 WEFT_WRAP int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
@@ -310,7 +310,7 @@ WEFT_WRAP int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_
 {
     pid_t child = 0;
     WITH(envp, spawned(WEFT_REAL(posix_spawnp)(&child, file, actions, attributes, argv, completed),
-                       child, pid));
+                       &child, pid));
 }
 
 /* ---- arguments one by one: collected on the stack, as the C library does */

@@ -109,8 +109,8 @@ struct ledger_process *ledger_add(struct ledger *ledger, uint32_t pid, uint32_t 
                                         .before = *place,
                                         .start_ns = start_ns,
                                         .end_ns = WEFT_LEDGER_NO_TIME,
-                                        .from_ns = WEFT_LEDGER_NO_TIME,
-                                        .until_ns = WEFT_LEDGER_NO_TIME,
+                                        .past.from_ns = WEFT_LEDGER_NO_TIME,
+                                        .past.until_ns = WEFT_LEDGER_NO_TIME,
                                         .image.start_ns = start_ns,
                                         .is_changed = true };
     *place = (uint32_t)ledger->processes.n;
@@ -164,22 +164,23 @@ void ledger_examine(struct ledger *ledger, struct ledger_process *process)
 static void close_image(struct ledger *ledger, struct ledger_process *process, bool by_exec)
 {
     const struct ledger_image *image = &process->image;
+    struct ledger_past *past = &process->past;
     process->is_changed = true;
     if (by_exec && !image->is_exec && !image->has_ring && !image->failure)
         return;
     ledger_examine(ledger, process);
     const unsigned why = gap_of(ledger, process);
     if (why == WEFT_LEDGER_NO_REASON) {
-        if (process->has_uncovered && !process->has_covered)
-            process->from_ns = image->start_ns;
-        process->has_covered = true;
+        if (past->has_uncovered && !past->has_covered)
+            past->from_ns = image->start_ns;
+        past->has_covered = true;
         return;
     }
-    if (process->has_covered && process->until_ns == WEFT_LEDGER_NO_TIME)
-        process->until_ns = image->start_ns;
-    if (!process->has_uncovered)
-        process->uncovered_why = (uint8_t)why;
-    process->has_uncovered = true;
+    if (past->has_covered && past->until_ns == WEFT_LEDGER_NO_TIME)
+        past->until_ns = image->start_ns;
+    if (!past->has_uncovered)
+        past->uncovered_why = (uint8_t)why;
+    past->has_uncovered = true;
 }
 
 void ledger_exec(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns)
@@ -195,8 +196,18 @@ void ledger_end(struct ledger *ledger, struct ledger_process *process, uint64_t 
 {
     if (process->end_ns != WEFT_LEDGER_NO_TIME)
         return;
+    process->past_before_end = process->past;
     close_image(ledger, process, false);
     process->end_ns = at_ns;
+}
+
+void ledger_cover(struct ledger *ledger, struct ledger_process *process)
+{
+    process->image.has_ring = process->is_changed = true;
+    if (process->end_ns == WEFT_LEDGER_NO_TIME)
+        return;
+    process->past = process->past_before_end;
+    close_image(ledger, process, false);
 }
 
 /* Counts may only grow: those of a ring are the program's to write. */
@@ -264,8 +275,8 @@ static void judge(const struct ledger *ledger, const struct ledger_process *proc
                   struct weft_ledger_process *made)
 {
     const bool is_live = process->end_ns == WEFT_LEDGER_NO_TIME;
-    bool has_covered = process->has_covered, has_uncovered = process->has_uncovered;
-    unsigned why = process->uncovered_why;
+    bool has_covered = process->past.has_covered, has_uncovered = process->past.has_uncovered;
+    unsigned why = process->past.uncovered_why;
     const unsigned gap = is_live ? gap_of(ledger, process) : WEFT_LEDGER_NO_REASON;
     if (is_live && gap == WEFT_LEDGER_NO_REASON) {
         if (has_uncovered && !has_covered)
@@ -309,8 +320,8 @@ static struct weft_ledger_process describe(const struct ledger *ledger,
                                         .parent = process->parent,
                                         .start_ns = process->start_ns,
                                         .end_ns = process->end_ns,
-                                        .from_ns = process->from_ns,
-                                        .until_ns = process->until_ns,
+                                        .from_ns = process->past.from_ns,
+                                        .until_ns = process->past.until_ns,
                                         .n_threads = count_threads(process),
                                         .n_lost_threads = most(process->n_library_lost),
                                         .n_records = process->n_records,

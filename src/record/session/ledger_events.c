@@ -251,9 +251,9 @@ static bool take_ring(struct ledger *ledger, const struct ledger_event *event, u
                                             : !ledger->has_kernel || process->image.start_ns <=
                                                                          event->time_ns + EARLY_NS;
     if (is_of_image)
-        process->image.has_ring = true;
+        ledger_cover(ledger, process);
     else
-        process->has_covered = true; /* of a program that it ran before */
+        process->past.has_covered = true; /* of a program that it ran before */
     if (event->name && is_of_image)
         process->name = event->name;
     const struct ledger_counts counts = ring->counts;
@@ -309,8 +309,8 @@ static void take_no_ring(struct ledger *ledger, const struct ledger_event *event
         return;
     process->image.failure = (uint8_t)why_of_reach(event->value);
     if (process->end_ns != WEFT_LEDGER_NO_TIME) { /* it ended before this was read */
-        process->has_uncovered = true;
-        process->uncovered_why = process->image.failure;
+        process->past.has_uncovered = true;
+        process->past.uncovered_why = process->image.failure;
     }
     process->is_changed = true;
 }

@@ -96,7 +96,7 @@ void ledger_scan(struct ledger *ledger, uint64_t now_ns)
         if (ledger->processes.items[k].end_ns != WEFT_LEDGER_NO_TIME)
             continue;
         if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) {
-            ledger_end(ledger, &ledger->processes.items[k], now_ns);
+            ledger_ended(ledger, pid, now_ns); /* behind what it did before */
             continue;
         }
         const uint32_t n_threads = look_at_threads(ledger, pid, now_ns);

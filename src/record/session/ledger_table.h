@@ -22,19 +22,25 @@ struct ledger_image {
     uint8_t why;     /* why it has no library, once examined */
 };
 
+/* What became of programs that a process has run. */
+struct ledger_past {
+    uint64_t from_ns, until_ns; /* that it was recorded; NO_TIME: from its start, to its end */
+    bool has_covered;           /* one of them was recorded */
+    bool has_uncovered;         /* another one was not */
+    uint8_t uncovered_why;
+};
+
 struct ledger_process {
     uint32_t pid, parent;
     uint32_t before; /* the process that had this pid before it, + 1; 0: none */
     uint32_t name;   /* in `names` */
-    uint64_t start_ns, end_ns, from_ns, until_ns;
+    uint64_t start_ns, end_ns;
     struct ledger_image image, image_before;
     uint32_t name_before;
+    struct ledger_past past, past_before_end;
     bool is_target, is_known_to_kernel;
     bool inherits;         /* a copy of a parent that was recorded */
     uint8_t inherited_why; /* otherwise */
-    bool has_covered;      /* a program that it ran was recorded */
-    bool has_uncovered;    /* another one was not */
-    uint8_t uncovered_why;
     bool is_damaged, is_changed;
     uint32_t n_live, n_kernel_threads, n_seen_threads;
     uint32_t n_library_threads[LEDGER_LIBRARIES], n_library_lost[LEDGER_LIBRARIES];
@@ -100,6 +106,8 @@ void ledger_inherit(const struct ledger *ledger, struct ledger_process *child,
                     const struct ledger_process *parent);
 void ledger_exec(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns);
 void ledger_end(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns);
+/* The library is in the program that it runs, or ran when it ended. */
+void ledger_cover(struct ledger *ledger, struct ledger_process *process);
 
 /* Why the library is not in the program that it runs, if it is not. */
 void ledger_examine(struct ledger *ledger, struct ledger_process *process);

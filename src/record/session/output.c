@@ -219,9 +219,10 @@ static uint8_t *make_room(struct session_output *output, size_t n_bytes)
     return at;
 }
 
-enum weft_code session_put(struct session_output *output, enum weft_piece_kind kind,
-                           uint32_t stream, uint32_t pid, struct weft_str front,
-                           struct weft_str payload, struct weft_err *err)
+/* Into the buffer, or the flight recorder's memory. */
+static enum weft_code append(struct session_output *output, enum weft_piece_kind kind,
+                             uint32_t stream, uint32_t pid, struct weft_str front,
+                             struct weft_str payload, struct weft_err *err)
 {
     const size_t at = output->buffer.n;
     const size_t n_payload = front.n_bytes + payload.n_bytes;
@@ -250,9 +251,17 @@ enum weft_code session_put(struct session_output *output, enum weft_piece_kind k
     if (payload.n_bytes)
         memcpy(bytes + sizeof head + front.n_bytes, payload.bytes, payload.n_bytes);
     memset(bytes + sizeof head + n_payload, 0, n_padded - n_payload);
-    if (!keep_piece(output, kind, at, head.time_ns))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a piece");
-    return output->buffer.n >= BUFFER_BYTES ? session_flush(output, err) : WEFT_OK;
+    return keep_piece(output, kind, at, head.time_ns)
+               ? WEFT_OK
+               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a piece");
+}
+
+enum weft_code session_put(struct session_output *output, enum weft_piece_kind kind,
+                           uint32_t stream, uint32_t pid, struct weft_str front,
+                           struct weft_str payload, struct weft_err *err)
+{
+    const enum weft_code code = append(output, kind, stream, pid, front, payload, err);
+    return code == WEFT_OK && output->buffer.n >= BUFFER_BYTES ? session_flush(output, err) : code;
 }
 
 /* Of pieces of which `n_written` bytes were written, how many bytes are whole pieces. */
@@ -327,8 +336,8 @@ static enum weft_code write_out(struct session_output *output, const void *bytes
 static enum weft_code end_full(struct session_output *output, struct weft_err *err)
 {
     const size_t n_before = output->buffer.n;
-    enum weft_code code = session_put(output, WEFT_PIECE_END, 0, 0, WEFT_STR(""),
-                                      WEFT_STR("the next file continues"), err);
+    enum weft_code code = append(output, WEFT_PIECE_END, 0, 0, WEFT_STR(""),
+                                 WEFT_STR("the next file continues"), err);
     if (code == WEFT_OK)
         code = write_out(output, output->buffer.items + n_before, output->buffer.n - n_before, err);
     output->buffer.n = n_before;

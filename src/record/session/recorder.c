@@ -401,6 +401,7 @@ static enum weft_code keep_ledger(struct recorder *recorder, uint64_t now_ns, st
 static enum weft_code end_ledger(struct recorder *recorder, struct weft_err *err)
 {
     const uint64_t now_ns = session_clock_ns(CLOCK_MONOTONIC);
+    ledger_advance(recorder->ledger, now_ns);
     ledger_scan(recorder->ledger, now_ns);
     ledger_finish(recorder->ledger, WEFT_LEDGER_OUTLIVED, now_ns);
     return ledger_put(recorder->ledger, recorder->output, true, err);
