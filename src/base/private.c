@@ -99,6 +99,15 @@ static bool may_begin(struct weft_str text, size_t at)
            ((unsigned char)before < 0x80);
 }
 
+/* "/data/app.log" is a file whatever its folder is called. */
+static bool has_suffix(struct weft_str path)
+{
+    const struct weft_str base = weft_private_base(path);
+    const char *dot = base.n_bytes ? memrchr(base.bytes, '.', base.n_bytes) : NULL;
+    return dot && dot > base.bytes && dot + 1 < base.bytes + base.n_bytes &&
+           isalpha((unsigned char)dot[1]);
+}
+
 /* The bytes of the absolute path that begins at `at`; 0: there is none. */
 static size_t path_bytes(const struct weft_private *rules, struct weft_str text, size_t at)
 {
@@ -108,11 +117,13 @@ static size_t path_bytes(const struct weft_private *rules, struct weft_str text,
         return 0;
     const struct weft_str name = first_folder(rest);
     const size_t n_front = (size_t)(name.bytes + name.n_bytes - rest.bytes);
-    if (n_front == rest.n_bytes || !is_root(rules, name)) /* "/tmp" alone says nothing */
-        return 0;
     while (end < rest.n_bytes && !ends_path(rest.bytes[end]))
         end++;
-    return end;
+    /* "/tmp" alone says nothing */
+    return n_front < end &&
+                   (is_root(rules, name) || has_suffix((struct weft_str){ rest.bytes, end }))
+               ? end
+               : 0;
 }
 
 /* The user is what a home folder is called. */

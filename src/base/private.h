@@ -10,7 +10,7 @@
 #include "base/str.h"
 
 /* Names of folders that absolute paths begin with: /usr, /home and the like, and what was added.
- * Others, as of "GET /api/users", are no files. */
+ * What begins with others, as in "GET /api/users", is a file only if its name has a suffix. */
 struct weft_private;
 
 /* NULL without memory. */

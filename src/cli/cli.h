@@ -82,10 +82,11 @@ struct weft_cli {
     struct weft_session *session;
     char *shown_path; /* of inputs[0], if that became a temporary; else NULL */
     struct {
-        char **items; /* paths of temporaries */
+        char **items; /* paths of temporaries, which live as long */
         size_t n, cap;
     } asides;
-    char *scratch, *scratch_file; /* a temporary folder, and a trace in it; or NULL */
+    char *scratch;  /* a temporary folder that the program's end removes (outputs.h); or NULL */
+    int scratch_fd; /* it is locked as long as the program runs */
     uint64_t begin_ns;
     struct weft_err err;
     int exit_status; /* when weft_cli_parse says no */

@@ -80,6 +80,8 @@ static void write_without_paths(struct asked *asked, const struct weft_gate_view
     struct weft_err err = { 0 };
     struct weft_str shown = { 0 };
     view->path = weft_private_base(weft_str_of(view->path)).bytes;
+    for (size_t i = 0; rules && i < view->matrix->n_sources; i++)
+        (void)weft_private_add(rules, view->matrix->sources[i].path);
     enum weft_code code = rules ? weft_output_to_memory(&text, &err) : WEFT_E_NOMEM;
     if (code == WEFT_OK) {
         weft_render_gate_report(text, gate, view);

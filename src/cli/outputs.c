@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/outputs.h"
 
+#include "base/vec.h"
 #include "cli/inputs.h"
 #include "ingest/recording/recording.h"
 #include "query/database.h"
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -262,29 +264,51 @@ enum weft_code weft_outputs_open(struct weft_cli *cli, const char *path, struct 
 /* ---- traces ------------------------------------------------------------------------------------
  */
 
-enum weft_code weft_outputs_trace(struct weft_cli *cli, const char *path, const char **file)
+/* Locked, so that no recorder takes it for one that was left behind (record/session/programs.c). */
+static enum weft_code make_scratch(struct weft_cli *cli)
 {
-    struct stat about;
     const char *place = getenv("TMPDIR");
-    enum weft_code code = check_output(cli, path);
-    *file = path;
-    if (code != WEFT_OK || stat(path, &about) != 0 || !is_null_device(&about))
-        return code;
-    if (asprintf(&cli->scratch, "%s/weft-XXXXXX", place && *place ? place : "/var/tmp") < 0)
+    if (cli->scratch)
+        return WEFT_OK;
+    if (asprintf(&cli->scratch, "%s/weft-XXXXXX", place && *place ? place : "/var/tmp") < 0) {
         cli->scratch = NULL;
-    if (!cli->scratch || !mkdtemp(cli->scratch)) {
-        code = weft_fail_errno(&cli->err, cli->scratch ? errno : ENOMEM,
-                               "cannot create a temporary folder");
+        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
+    }
+    if (!mkdtemp(cli->scratch)) {
+        const enum weft_code code =
+            weft_fail_errno(&cli->err, errno, "cannot create a temporary folder");
         free(cli->scratch);
         cli->scratch = NULL;
         return code;
     }
-    if (asprintf(&cli->scratch_file, "%s/null.weft", cli->scratch) < 0) {
-        cli->scratch_file = NULL;
+    cli->scratch_fd = open(cli->scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (cli->scratch_fd >= 0)
+        (void)flock(cli->scratch_fd, LOCK_EX | LOCK_NB);
+    return WEFT_OK;
+}
+
+enum weft_code weft_outputs_scratch(struct weft_cli *cli, const char **file)
+{
+    const enum weft_code code = make_scratch(cli);
+    char **place = code == WEFT_OK ? WEFT_VEC_PUSH(&cli->asides) : NULL;
+    if (code != WEFT_OK)
+        return code;
+    if (!place || asprintf(place, "%s/%zu.weft", cli->scratch, cli->asides.n) < 0) {
+        cli->asides.n -= place != NULL;
         return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
     }
-    *file = cli->scratch_file;
+    *file = *place;
     return WEFT_OK;
+}
+
+enum weft_code weft_outputs_trace(struct weft_cli *cli, const char *path, const char **file)
+{
+    struct stat about;
+    const enum weft_code code = check_output(cli, path);
+    *file = path;
+    return code == WEFT_OK && stat(path, &about) == 0 && is_null_device(&about)
+               ? weft_outputs_scratch(cli, file)
+               : code;
 }
 
 void weft_outputs_end(struct weft_cli *cli)
@@ -295,9 +319,11 @@ void weft_outputs_end(struct weft_cli *cli)
         (void)unlinkat(dirfd(folder), entry->d_name, 0);
     if (folder)
         (void)closedir(folder);
-    if (cli->scratch)
+    if (cli->scratch) {
         (void)rmdir(cli->scratch);
+        if (cli->scratch_fd >= 0)
+            (void)close(cli->scratch_fd);
+    }
     free(cli->scratch);
-    free(cli->scratch_file);
-    cli->scratch = cli->scratch_file = NULL;
+    cli->scratch = NULL;
 }

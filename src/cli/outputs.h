@@ -22,6 +22,9 @@ WEFT_CHECKED enum weft_code weft_outputs_open(struct weft_cli *cli, const char *
 WEFT_CHECKED enum weft_code weft_outputs_trace(struct weft_cli *cli, const char *path,
                                                const char **file);
 
+/* A file for a trace in that folder. The path lives as long as the program runs. */
+WEFT_CHECKED enum weft_code weft_outputs_scratch(struct weft_cli *cli, const char **file);
+
 /* Removes the temporary folder, if there is one. */
 void weft_outputs_end(struct weft_cli *cli);
 

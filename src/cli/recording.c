@@ -2,6 +2,7 @@
 #include "cli/recording.h"
 
 #include "base/vec.h"
+#include "cli/outputs.h"
 #include "import/import.h"
 #include "ingest/recording/recording.h"
 
@@ -75,18 +76,17 @@ enum weft_code weft_cli_finish_recording(struct weft_cli *cli, const char *path,
 /* A trace of what there is, in a file that has no name any more when this returns. */
 static enum weft_code import_aside(struct weft_cli *cli, const char **path)
 {
-    const char *place = getenv("TMPDIR");
-    char *made = NULL, **open_path = WEFT_VEC_PUSH(&cli->asides);
-    if (!open_path ||
-        asprintf(&made, "%s/weft-%d.weft", place && *place ? place : "/tmp", (int)getpid()) < 0)
-        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
-    enum weft_code code = import_to(cli, *path, made, false);
+    const char *made = NULL;
+    enum weft_code code = weft_outputs_scratch(cli, &made);
+    if (code == WEFT_OK)
+        code = import_to(cli, *path, made, false);
     const int fd = code == WEFT_OK ? open(made, O_RDONLY | O_CLOEXEC) : -1;
     if (code == WEFT_OK && fd < 0)
         code = weft_fail_errno(&cli->err, errno, "cannot open a temporary trace");
-    (void)unlink(made);
-    free(made);
-    if (code == WEFT_OK && asprintf(open_path, "/proc/self/fd/%d", fd) < 0)
+    if (made)
+        (void)unlink(made);
+    char **open_path = code == WEFT_OK ? WEFT_VEC_PUSH(&cli->asides) : NULL;
+    if (code == WEFT_OK && (!open_path || asprintf(open_path, "/proc/self/fd/%d", fd) < 0))
         code = weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
     if (code != WEFT_OK)
         return code;

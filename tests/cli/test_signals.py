@@ -50,6 +50,12 @@ def make_inputs():
           "a trace to work on")
 
 
+def time_of(arguments):
+    began_s = time.monotonic()
+    weft(*arguments)
+    return time.monotonic() - began_s
+
+
 def leftovers(output):
     return sorted(str(path.relative_to(WORK)) for folder in (FOLDER, TEMPORARY)
                   for path in folder.iterdir() if path != output)
@@ -94,9 +100,8 @@ def spread(draw, n_signals):
 def try_command(name, arguments, output):
     draw = random.Random(f"{SEED} {name}")
     outcomes, wrong, left_by_kill = collections.Counter(), [], 0
-    began_s = time.monotonic()
     equal(weft(*arguments).returncode, 0, f"{name} works")
-    took_s = time.monotonic() - began_s
+    took_s = min(time_of(arguments) for _ in range(3))
     whole = output.read_bytes()
     old = b"an older file\n"
     for number, share in spread(draw, N_SIGNALS):
@@ -213,9 +218,8 @@ def test_record():
     output = FOLDER / "recorded.weft"
     old = (INPUTS / "trace.weft").read_bytes()
     arguments = ["record", "-q", "--no-kernel", "-o", output, "--", PROGRAM, "run", str(RUN_NS / 1e9)]
-    began_s = time.monotonic()
     equal(weft(*arguments).returncode, 0, "record works")
-    took_s = time.monotonic() - began_s
+    took_s = time_of(arguments)
     outcomes, wrong, rings = try_recorder(draw, old, arguments, output, took_s)
     ok(not wrong, f"record: {N_SIGNALS} signals at random moments", wrong[:5])
     ok(not rings, "record: no rings are left", rings)
