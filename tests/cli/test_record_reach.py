@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -200,6 +201,41 @@ def test_nested():
               "-o", "reach.weft", "--", "env", PROGRAM, "calls", 40)
     ok(got.returncode == 0 and (n_leaves("reach.weft"), n_leaves("outer.weft")) == (40, 0),
        "a recorder in a recording", (got, n_leaves("reach.weft"), n_leaves("outer.weft")))
+
+
+# ---- programs that the libraries cannot be loaded into -------------------------------------------
+
+
+def test_unloadable():
+    warning = "its functions, locks and markers are not recorded"
+    with open("static.c", "w", encoding="utf-8") as file:
+        file.write("#include <unistd.h>\nint main(void) { usleep(300000); return 0; }\n")
+    if subprocess.run(["cc", "-static", "-o", "static", "static.c"], check=False).returncode != 0:
+        skip("static programs cannot be built")
+        return
+    got = run("record", "--no-kernel", "-o", "reach.weft", "--", "./static")
+    ok(got.stderr.count(f"static is statically linked: {warning}") == 1, "a static program is said", got)
+    got = run("record", "--no-kernel", "-o", "reach.weft", "--", "sh", "-c", "./static; ./static; true")
+    ok(got.stderr.count(f"static is statically linked: {warning}") == 1, "a child is, once", got)
+    script = "import subprocess; subprocess.run(['./static'])"
+    got = run("record", "--no-kernel", "-o", "reach.weft", "--", "/usr/bin/python3", "-c", script)
+    ok(got.stderr.count(f"static is statically linked: {warning}") == 1, "of vfork, too", got)
+    with open("script", "w", encoding="utf-8") as file:
+        file.write(f"#!{os.path.abspath('static')} -x\n")
+    os.chmod("script", 0o755)
+    got = run("record", "--no-kernel", "-o", "reach.weft", "--", "./script")
+    ok("script is statically linked" in got.stderr, "a script of one", got)
+    if os.geteuid() == 0:
+        shutil.copy(PROGRAM, "privileged")
+        os.chown("privileged", 65534, 65534)
+        os.chmod("privileged", 0o4755)
+        got = run("record", "--no-kernel", "-o", "reach.weft", "--", "./privileged", "calls", 1)
+        ok("privileged gains privileges when it starts" in got.stderr, "a setuid program is said", got)
+        os.unlink("privileged")
+    got = run("record", "--no-kernel", "-o", "reach.weft", "--", "sh", "-c", f"{PROGRAM} calls 1; ls >/dev/null")
+    ok(warning not in got.stderr, "nothing is said of others", got)
+    for name in ("static", "static.c", "script"):
+        os.unlink(name)
 
 
 def main():
