@@ -3,12 +3,15 @@
 """Processes that are hard to reach are recorded: those that outlive the program, change users or roots,
 lose their environment or run into limits. Each writes how many calls it made; each call is in the trace.
 usage: test_record_reach.py WEFT REACHED [full]    (REACHED: reached.c; full: as often as by hand)"""
+import csv
+import io
 import json
 import os
 import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -170,6 +173,87 @@ def test_strict():
     about = info("reach.weft")
     ok(got.returncode == 0 and n_found == n_calls - 100 and about["lost"] >= 200,
        "strict seccomp: each call is recorded or counted", (got, n_calls, n_found, about["lost"]))
+
+
+# ---- programs as they are -------------------------------------------------------------------------
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def request(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as one:
+        one.sendall(b"GET /page HTTP/1.0\r\n\r\n")
+        got = b""
+        while part := one.recv(4096):
+            got += part
+        return got
+
+
+NGINX = """user nobody nogroup; worker_processes 2; pid {folder}/pid; error_log {folder}/errors;
+{daemon}
+events {{ worker_connections 64; }}
+http {{ access_log off; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f;
+uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+server {{ listen 127.0.0.1:{port}; root {folder}; }} }}
+"""
+
+
+def until_served(port):
+    for _ in range(400):
+        try:
+            return request(port)
+        except OSError:
+            time.sleep(0.05)
+    return b""
+
+
+def nginx(daemon, n_requests):
+    """A master of root, workers of nobody: how many reads of a connection the trace has of workers."""
+    folder, port = os.path.abspath("nginx"), free_port()
+    os.mkdir(folder, 0o755)
+    pathlib.Path(folder, "page").write_text("hello", encoding="utf-8")
+    pathlib.Path(folder, "conf").write_text(NGINX.format(folder=folder, port=port, daemon=daemon), encoding="utf-8")
+    with open("said", "w", encoding="utf-8") as said, \
+         subprocess.Popen([WEFT, "record", "--no-kernel", "-o", "reach.weft", "--", shutil.which("nginx"), "-c",
+                           f"{folder}/conf"], stderr=said) as recorder:
+        is_up = b"hello" in until_served(port)
+        n_answers = sum(b"hello" in request(port) for _ in range(n_requests)) if is_up else 0
+        os.kill(int(pathlib.Path(folder, "pid").read_text(encoding="utf-8")), signal.SIGQUIT)
+        status = recorder.wait(timeout=60)
+    errors = pathlib.Path(folder, "errors").read_text(encoding="utf-8")
+    shutil.rmtree(folder)
+    rows = csv.DictReader(io.StringIO(run("export", "reach.weft", "--format", "csv").stdout))
+    accepts = [row["pid"] for row in rows if row["function"].startswith("accept")]
+    return status, n_answers, accepts, errors + pathlib.Path("said").read_text(encoding="utf-8")
+
+
+def test_nginx():
+    if os.geteuid() != 0 or not shutil.which("nginx"):
+        skip("nginx cannot be run")
+        return
+    for daemon in ("daemon off;", "daemon on;"):
+        status, n_answers, accepts, said = nginx(daemon, 40)
+        ok(status == 0 and n_answers == 40 and len(accepts) >= 41 and len(set(accepts)) <= 2,
+           f"nginx, {daemon[:-1]}: the workers of another user", (status, n_answers, len(accepts), said))
+
+
+def test_users():
+    """Other ways to another user, as services are started."""
+    if os.geteuid() != 0:
+        return
+    log = os.path.abspath("log")
+    for command in (["su", "nobody", "-s", "/bin/sh", "-c", f"{PROGRAM} calls 70 {log}"],
+                    ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", PROGRAM, "calls", "70", log],
+                    ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "env", "-i",
+                     PROGRAM, "calls", "70", log],
+                    ["sh", "-c", f"ulimit -f 8; exec {PROGRAM} calls 70 {log}"],
+                    ["unshare", "-m", "sh", "-c", f"mount -t tmpfs tmpfs /dev/shm; {PROGRAM} calls 70 {log}"]):
+        if shutil.which(command[0]):
+            check(" ".join(command[:5]), command, 1)
 
 
 # ---- programs that are started with another environment ------------------------------------------
