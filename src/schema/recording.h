@@ -96,7 +96,8 @@ struct weft_ring_file {
     uint64_t open_ticks; /* when the file was made */
     _Atomic uint32_t n_freed; /* slots that the recorder has freed so far, modulo 2^32 */
     _Atomic uint32_t clocks;  /* bits of enum weft_ring_clock */
-    uint8_t reserved[24];
+    _Atomic uint32_t n_execs; /* calls that start another program here, or in a child of vfork */
+    uint8_t reserved[20];
 };
 _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's");
 

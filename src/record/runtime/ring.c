@@ -473,6 +473,13 @@ void weft_ring_end_records(void)
     weft_ring_thread.busy = FOR_EVER;
 }
 
+void weft_ring_starts_program(void)
+{
+    struct weft_ring_file *file = weft_ring_own_file();
+    if (file)
+        atomic_fetch_add(&file->n_execs, 1);
+}
+
 void weft_ring_clock_changed(enum weft_ring_clock clock)
 {
     struct weft_ring_file *file = weft_ring_own_file();

@@ -79,6 +79,9 @@ bool weft_ring_nested(uintptr_t frame);
  * call. */
 void weft_ring_end_records(void);
 
+/* For the file: this process, or a child of it, is about to become another program. */
+void weft_ring_starts_program(void);
+
 /* For the file: some thread has another clock now. */
 void weft_ring_clock_changed(enum weft_ring_clock clock);
 
