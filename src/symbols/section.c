@@ -47,7 +47,7 @@ bool weft_section_view(struct weft_section *section, uint64_t at, size_t n_bytes
         *cur = weft_cur_init(section->memory + at, n_view, at);
         return true;
     }
-    const bool is_there = at >= section->window_at &&
+    const bool is_there = section->window && at >= section->window_at &&
                           at - section->window_at <= section->window_n &&
                           section->window_n - (at - section->window_at) >= n_view;
     if (!is_there) {
