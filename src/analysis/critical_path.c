@@ -9,7 +9,7 @@
 #include "analysis/critical_path_stacks.h"
 #include "analysis/critical_path_walk.h"
 #include "base/map.h"
-#include "base/vec.h"
+#include "base/room.h"
 #include "model/graph_locks.h"
 #include "model/graph_trace.h"
 #include "model/interval.h"
@@ -20,7 +20,7 @@
 enum { CONTEXTS_MAX = 1 << 16 };
 
 /* Of memory: the graph's caches and tables, and the segments. */
-enum { GRAPH_SHARE = 2, SEGMENTS_SHARE = 4, SPANS_SHARE = 8, LOCKS_SHARE = 8 };
+enum { GRAPH_SHARE = 2, LOCKS_SHARE = 8 };
 
 struct others {
     struct weft_path_other_row *items;
@@ -92,7 +92,7 @@ static enum weft_code add_function(struct job *job, uint32_t function_id, uint64
     if (place == WEFT_MAP_NONE)
         return no_memory(err);
     if (is_new) {
-        struct weft_path_function_row *row = WEFT_VEC_PUSH(&sums->functions);
+        struct weft_path_function_row *row = WEFT_ROOM_PUSH(&sums->functions);
         if (!row)
             return no_memory(err);
         row->function_id = function_id;
@@ -156,7 +156,7 @@ static enum weft_code name_span(struct job *job, struct weft_path_segment *segme
     const uint32_t place =
         weft_map_add(sums->span_of, (uint64_t)(uintptr_t)segment->span.bytes, &is_new);
     struct weft_path_span_row *row =
-        is_new && place != WEFT_MAP_NONE ? WEFT_VEC_PUSH(&sums->spans) : NULL;
+        is_new && place != WEFT_MAP_NONE ? WEFT_ROOM_PUSH(&sums->spans) : NULL;
     if (place == WEFT_MAP_NONE || place >= sums->spans.n)
         return no_memory(err);
     if (row)
@@ -216,7 +216,7 @@ static enum weft_code see_occupant(void *context, uint32_t thread_id, uint64_t f
         if (job->occupants.items[i].thread_id == thread_id)
             occupant = &job->occupants.items[i];
     if (!occupant) {
-        occupant = WEFT_VEC_PUSH(&job->occupants);
+        occupant = WEFT_ROOM_PUSH(&job->occupants);
         if (!occupant)
             return no_memory(err);
         occupant->thread_id = thread_id;
@@ -237,7 +237,7 @@ static enum weft_code add_other(struct others *others, const struct occupant *oc
     if (place == WEFT_MAP_NONE)
         return no_memory(err);
     if (is_new) {
-        struct weft_path_other_row *row = WEFT_VEC_PUSH(others);
+        struct weft_path_other_row *row = WEFT_ROOM_PUSH(others);
         if (!row)
             return no_memory(err);
         row->thread_id = occupant->thread_id;
@@ -304,7 +304,7 @@ static enum weft_code add_to_thread(struct job *job, const struct weft_path_segm
     if (place == WEFT_MAP_NONE)
         return no_memory(err);
     if (is_new) {
-        struct weft_path_thread_row *row = WEFT_VEC_PUSH(&sums->threads);
+        struct weft_path_thread_row *row = WEFT_ROOM_PUSH(&sums->threads);
         if (!row)
             return no_memory(err);
         row->thread_id = segment->thread_id;
@@ -367,14 +367,14 @@ static bool keep_names(struct weft_path_table *table)
         if (!name->n_bytes)
             continue;
         const uint32_t place = weft_map_add(places, (uint64_t)(uintptr_t)name->bytes, &is_new);
-        struct weft_str *copy = is_new && place != WEFT_MAP_NONE ? WEFT_VEC_PUSH(&kept) : NULL;
+        struct weft_str *copy = is_new && place != WEFT_MAP_NONE ? WEFT_ROOM_PUSH(&kept) : NULL;
         if (copy)
             *copy = weft_arena_copy(table->arena, *name);
         is_ok = place != WEFT_MAP_NONE && place < kept.n && kept.items[place].bytes;
         if (is_ok)
             *name = kept.items[place];
     }
-    WEFT_VEC_FINI(&kept);
+    WEFT_ROOM_FINI(&kept);
     weft_map_free(places);
     return is_ok;
 }
@@ -457,9 +457,8 @@ static enum weft_code job_init(struct job *job, const struct weft_run *run, stru
     job->sums.sharers.places = weft_map_new();
     job->sums.span_of = weft_map_new();
     job->stacks = weft_path_stacks_new(job->trace);
-    job->spans = weft_path_spans_new(job->trace, job->opts->from_ns, job->opts->to_ns,
-                                     run->memory_bytes / SPANS_SHARE);
-    job->self_ns.items = calloc(n_functions + 1, sizeof *job->self_ns.items);
+    job->spans = weft_path_spans_new(job->trace, job->opts->from_ns, job->opts->to_ns);
+    job->self_ns.items = weft_room_new(n_functions + 1, sizeof *job->self_ns.items);
     if (!job->reader || !job->stacks || !job->spans || !job->sums.span_of || !job->sums.thread_of ||
         !job->sums.function_of || !job->sums.preemptors.places || !job->sums.sharers.places ||
         !job->self_ns.items)
@@ -485,13 +484,13 @@ static void job_fini(struct job *job)
     weft_map_free(job->sums.sharers.places);
     weft_path_stacks_free(job->stacks);
     weft_path_spans_free(job->spans);
-    WEFT_VEC_FINI(&job->sums.threads);
-    WEFT_VEC_FINI(&job->sums.functions);
-    WEFT_VEC_FINI(&job->sums.spans);
-    WEFT_VEC_FINI(&job->sums.preemptors);
-    WEFT_VEC_FINI(&job->sums.sharers);
-    WEFT_VEC_FINI(&job->occupants);
-    WEFT_VEC_FINI(&job->self_ns);
+    WEFT_ROOM_FINI(&job->sums.threads);
+    WEFT_ROOM_FINI(&job->sums.functions);
+    WEFT_ROOM_FINI(&job->sums.spans);
+    WEFT_ROOM_FINI(&job->sums.preemptors);
+    WEFT_ROOM_FINI(&job->sums.sharers);
+    WEFT_ROOM_FINI(&job->occupants);
+    WEFT_ROOM_FINI(&job->self_ns);
     weft_path_walked_fini(&job->walked);
     weft_locks_graph_close(job->graph);
     weft_trace_graph_close(job->graph_of_trace);
@@ -525,10 +524,6 @@ enum weft_code weft_path_run(const struct weft_trace *trace, const struct weft_p
         .from_ns = opts->from_ns,
         .to_ns = opts->to_ns,
         .progress = run->progress,
-        .max_segments =
-            run->memory_bytes
-                ? (size_t)(run->memory_bytes / SEGMENTS_SHARE / WEFT_PATH_SEGMENT_BYTES) + 1
-                : 0,
     };
     *table = NULL;
     if (opts->thread_id >= weft_trace_n_threads(trace))

@@ -2,8 +2,8 @@
 #include "analysis/critical_path_spans.h"
 
 #include "base/map.h"
+#include "base/room.h"
 #include "base/search.h"
-#include "base/vec.h"
 #include "model/events.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct list {
 
 struct weft_path_spans {
     const struct weft_trace *trace;
-    uint64_t from_ns, to_ns, n_max, n_spans;
+    uint64_t from_ns, to_ns;
     struct weft_strtab *names;
     struct weft_map *of_thread; /* place in lists */
     struct {
@@ -33,7 +33,7 @@ struct weft_path_spans {
 };
 
 struct weft_path_spans *weft_path_spans_new(const struct weft_trace *trace, uint64_t from_ns,
-                                            uint64_t to_ns, uint64_t memory_bytes)
+                                            uint64_t to_ns)
 {
     struct weft_path_spans *spans = calloc(1, sizeof *spans);
     if (!spans)
@@ -42,7 +42,6 @@ struct weft_path_spans *weft_path_spans_new(const struct weft_trace *trace, uint
         .trace = trace,
         .from_ns = from_ns,
         .to_ns = to_ns,
-        .n_max = memory_bytes ? memory_bytes / (3 * sizeof(struct span)) + 1 : UINT64_MAX,
         .names = weft_strtab_new(),
         .of_thread = weft_map_new(),
     };
@@ -57,8 +56,8 @@ void weft_path_spans_free(struct weft_path_spans *spans)
     if (!spans)
         return;
     for (size_t i = 0; i < spans->lists.n; i++)
-        WEFT_VEC_FINI(&spans->lists.items[i]);
-    WEFT_VEC_FINI(&spans->lists);
+        WEFT_ROOM_FINI(&spans->lists.items[i]);
+    WEFT_ROOM_FINI(&spans->lists);
     weft_strtab_free(spans->names);
     weft_map_free(spans->of_thread);
     free(spans);
@@ -72,11 +71,7 @@ static enum weft_code no_memory(struct weft_err *err)
 static enum weft_code add(struct weft_path_spans *spans, struct list *list,
                           const struct weft_event *event, struct weft_err *err)
 {
-    if (spans->n_spans++ >= spans->n_max)
-        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                         "the interval has more spans than --mem admits: ask for a shorter one, "
-                         "or allow more");
-    struct span *span = WEFT_VEC_PUSH(list);
+    struct span *span = WEFT_ROOM_PUSH(list);
     if (!span)
         return no_memory(err);
     span->start_ns = event->time_ns;
@@ -105,7 +100,7 @@ static enum weft_code read_thread(struct weft_path_spans *spans, uint32_t thread
         code = add(spans, list, event, err);
     weft_events_close(events);
     if (list->n)
-        qsort(list->items, list->n, sizeof *list->items, by_start);
+        weft_room_sort(list->items, list->n, sizeof *list->items, by_start);
     return code;
 }
 
@@ -114,7 +109,7 @@ static enum weft_code list_of(struct weft_path_spans *spans, uint32_t thread_id,
 {
     bool is_new;
     const uint32_t place = weft_map_add(spans->of_thread, thread_id, &is_new);
-    struct list *made = is_new && place != WEFT_MAP_NONE ? WEFT_VEC_PUSH(&spans->lists) : NULL;
+    struct list *made = is_new && place != WEFT_MAP_NONE ? WEFT_ROOM_PUSH(&spans->lists) : NULL;
     if (place == WEFT_MAP_NONE || place >= spans->lists.n)
         return no_memory(err);
     *list = &spans->lists.items[place];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/critical_path_walk.h"
 
-#include "base/vec.h"
+#include "base/room.h"
 
 #include <stdlib.h>
 
@@ -35,9 +35,7 @@ static enum weft_code no_memory(struct weft_err *err)
 static enum weft_code too_many(size_t most, const char *what, struct weft_err *err)
 {
     return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                     "the path has more than %zu %s, which is what --mem admits: ask for a "
-                     "shorter interval, or allow more",
-                     most, what);
+                     "the path has more than %zu %s: ask for a shorter interval", most, what);
 }
 
 static struct frame *top_of(struct walk *walk)
@@ -80,7 +78,7 @@ static bool keep_place(struct walk *walk)
     if (!walk->opts->with_frames)
         return true;
     walk->to->places.n = walk->to->segments.n - 1; /* some may have been taken back */
-    struct weft_path_place *place = WEFT_VEC_PUSH(&walk->to->places);
+    struct weft_path_place *place = WEFT_ROOM_PUSH(&walk->to->places);
     if (!place)
         return false;
     *place = walk->now;
@@ -99,8 +97,8 @@ static enum weft_code add_segment(struct walk *walk, const struct weft_graph_sta
         return WEFT_OK;
     if (frame->is_uncertain || state->is_uncertain)
         flags |= WEFT_PATH_UNCERTAIN;
-    if (!weft_vec_reserve(&segments->items, &segments->cap, segments->n + 1,
-                          sizeof *segments->items))
+    if (!weft_room_reserve(&segments->items, &segments->cap, segments->n + 1,
+                           sizeof *segments->items))
         return no_memory(err);
     struct weft_path_segment *made = &segments->items[segments->n];
     *made = (struct weft_path_segment){
@@ -136,7 +134,7 @@ static enum weft_code add_arrow(struct walk *walk, const struct weft_path_arrow 
     const size_t most = walk->opts->max_segments;
     if (most && walk->to->arrows.n / WEFT_PATH_ARROWS >= most)
         return too_many(WEFT_PATH_ARROWS * most, "arrows", err);
-    struct weft_path_arrow *arrow = WEFT_VEC_PUSH(&walk->to->arrows);
+    struct weft_path_arrow *arrow = WEFT_ROOM_PUSH(&walk->to->arrows);
     if (!arrow)
         return no_memory(err);
     *arrow = *made;
@@ -181,7 +179,7 @@ static bool keep_frame(struct walk *walk, const struct weft_graph_edge *edge, ui
 {
     if (!walk->opts->with_frames)
         return true;
-    struct weft_path_frame *frame = WEFT_VEC_PUSH(&walk->to->frames);
+    struct weft_path_frame *frame = WEFT_ROOM_PUSH(&walk->to->frames);
     if (!frame)
         return false;
     *place = (uint32_t)walk->to->frames.n - 1;
@@ -378,7 +376,7 @@ static void put_in_order(struct weft_path_walked *walked)
 static bool keep_first(struct walk *walk)
 {
     struct weft_path_frame *frame =
-        walk->opts->with_frames ? WEFT_VEC_PUSH(&walk->to->frames) : NULL;
+        walk->opts->with_frames ? WEFT_ROOM_PUSH(&walk->to->frames) : NULL;
     if (frame)
         *frame = (struct weft_path_frame){ .parent = WEFT_ID_NONE,
                                            .thread_id = walk->opts->thread_id,
@@ -417,8 +415,8 @@ enum weft_code weft_path_walk(struct weft_graph *graph, const struct weft_path_w
 
 void weft_path_walked_fini(struct weft_path_walked *walked)
 {
-    WEFT_VEC_FINI(&walked->segments);
-    WEFT_VEC_FINI(&walked->arrows);
-    WEFT_VEC_FINI(&walked->frames);
-    WEFT_VEC_FINI(&walked->places);
+    WEFT_ROOM_FINI(&walked->segments);
+    WEFT_ROOM_FINI(&walked->arrows);
+    WEFT_ROOM_FINI(&walked->frames);
+    WEFT_ROOM_FINI(&walked->places);
 }

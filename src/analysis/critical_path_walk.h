@@ -16,15 +16,15 @@
 #include <stdbool.h>
 
 enum {
-    WEFT_PATH_DEPTH_MAX = 64,     /* waits within waits that are followed */
-    WEFT_PATH_ARROWS = 4,         /* for each segment that is admitted */
-    WEFT_PATH_SEGMENT_BYTES = 512 /* of memory that each takes on the way to a table, at most */
+    WEFT_PATH_DEPTH_MAX = 64, /* waits within waits that are followed */
+    WEFT_PATH_ARROWS = 4,     /* for each segment that is admitted */
 };
 
 struct weft_path_walk_opts {
     uint32_t thread_id;
     uint64_t from_ns, to_ns;
-    size_t max_segments; /* more, or more arrows, are WEFT_E_LIMIT; 0: any number */
+    size_t max_segments; /* more, or WEFT_PATH_ARROWS times as many arrows, are WEFT_E_LIMIT; 0: any
+                            number */
     const struct weft_progress *progress; /* asked whether the work was interrupted; may be NULL */
     bool with_frames; /* wants frames, and a place of each segment; segments of several are not
                          joined then, and arrows are in no order */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Of memory: 1/2 + 1/8 + 1/8 + 1/4. */
-enum { GRAPH_SHARE = 2, SEGMENTS_SHARE = 8, LOCKS_SHARE = 8, STACKS_SHARE = 4 };
+enum { GRAPH_SHARE = 2, LOCKS_SHARE = 8, STACKS_SHARE = 4 };
 
 struct weft_ecct_maker {
     const struct weft_trace *trace;
@@ -97,14 +97,10 @@ enum weft_code weft_ecct_make(struct weft_ecct_maker *maker, uint32_t thread_id,
                               uint64_t to_ns, const struct weft_progress *progress,
                               struct weft_ecct_made *made, struct weft_err *err)
 {
-    const uint64_t memory_bytes = maker->opts.memory_bytes;
     const struct weft_path_walk_opts walk = {
         .thread_id = thread_id,
         .from_ns = from_ns,
         .to_ns = to_ns,
-        .max_segments = memory_bytes
-                            ? (size_t)(memory_bytes / SEGMENTS_SHARE / WEFT_PATH_SEGMENT_BYTES) + 1
-                            : 0,
         .progress = progress,
         .with_frames = true,
     };

@@ -14,7 +14,7 @@
 enum { CONTEXTS_MAX = 1 << 16 };
 
 /* Of memory: 1/8 + 1/8 + 1/4 + 1/2. */
-enum { KEPT_SHARE = 8, BLOCKS_SHARE = 8, TOPS_SHARE = 4, SPANS_SHARE = 2 };
+enum { KEPT_SHARE = 8, BLOCKS_SHARE = 8, TOPS_SHARE = 4 };
 
 struct weft_ecct_stacks {
     const struct weft_trace *trace;
@@ -91,8 +91,7 @@ void weft_ecct_stacks_trust(struct weft_ecct_stacks *stacks)
 bool weft_ecct_stacks_window(struct weft_ecct_stacks *stacks, uint64_t from_ns, uint64_t to_ns)
 {
     weft_path_spans_free(stacks->spans);
-    stacks->spans =
-        weft_path_spans_new(stacks->trace, from_ns, to_ns, stacks->memory_bytes / SPANS_SHARE);
+    stacks->spans = weft_path_spans_new(stacks->trace, from_ns, to_ns);
     return stacks->spans != NULL;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/execution_counters.h"
 
+#include "base/room.h"
 #include "base/search.h"
-#include "base/vec.h"
 #include "model/events.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static int by_time(const void *a_void, const void *b_void)
 }
 
 static enum weft_code read_thread(const struct weft_trace *trace, struct weft_events *events,
-                                  uint32_t thread_id, struct weft_str name, uint64_t memory_bytes,
+                                  uint32_t thread_id, struct weft_str name,
                                   struct readings *readings, struct weft_err *err)
 {
     const uint64_t process = process_of(trace, thread_id);
@@ -55,11 +55,7 @@ static enum weft_code read_thread(const struct weft_trace *trace, struct weft_ev
     while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
         if (!weft_str_equal(event->name, name))
             continue;
-        if (memory_bytes && readings->n * sizeof *readings->items > memory_bytes)
-            return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                             "the counter has more than %zu values, which is what --mem admits",
-                             readings->n);
-        struct reading *reading = WEFT_VEC_PUSH(readings);
+        struct reading *reading = WEFT_ROOM_PUSH(readings);
         if (!reading)
             return no_memory(err);
         *reading = (struct reading){ .process = process,
@@ -71,8 +67,7 @@ static enum weft_code read_thread(const struct weft_trace *trace, struct weft_ev
 }
 
 static enum weft_code read_counter(const struct weft_trace *trace, struct weft_str name,
-                                   uint64_t memory_bytes, struct readings *readings,
-                                   struct weft_err *err)
+                                   struct readings *readings, struct weft_err *err)
 {
     struct weft_events *events = NULL;
     if (weft_trace_n_threads(trace) == 0)
@@ -80,10 +75,10 @@ static enum weft_code read_counter(const struct weft_trace *trace, struct weft_s
     enum weft_code code =
         weft_events_open(trace, 0, UINT32_C(1) << WEFT_EVENT_COUNTER, 0, UINT64_MAX, &events, err);
     for (uint32_t id = 0; id < weft_trace_n_threads(trace) && code == WEFT_OK; id++)
-        code = read_thread(trace, events, id, name, memory_bytes, readings, err);
+        code = read_thread(trace, events, id, name, readings, err);
     weft_events_close(events);
     if (readings->n)
-        qsort(readings->items, readings->n, sizeof *readings->items, by_time);
+        weft_room_sort(readings->items, readings->n, sizeof *readings->items, by_time);
     return code;
 }
 
@@ -136,7 +131,7 @@ static enum weft_code add_counter(const struct weft_trace *trace, uint32_t type,
 enum weft_code weft_execution_counters_add(const struct weft_trace *trace,
                                            const struct weft_execution_rule *types,
                                            struct weft_executions_table *table,
-                                           const struct weft_run *run, struct weft_err *err)
+                                           struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
     for (uint32_t t = 0; t < table->n_types && code == WEFT_OK; t++)
@@ -145,10 +140,10 @@ enum weft_code weft_execution_counters_add(const struct weft_trace *trace,
             struct readings readings = { 0 };
             if (metric->field.kind != WEFT_FIELD_NONE)
                 continue;
-            code = read_counter(trace, metric->name, run->memory_bytes / 4, &readings, err);
+            code = read_counter(trace, metric->name, &readings, err);
             if (code == WEFT_OK)
                 code = add_counter(trace, t, metric->name, &readings, table, err);
-            WEFT_VEC_FINI(&readings);
+            WEFT_ROOM_FINI(&readings);
         }
     return code;
 }

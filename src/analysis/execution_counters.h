@@ -11,12 +11,11 @@
 #include "schema/rules.h"
 
 /* Adds "NAME" and "NAME_change" for each counter that a type names, of that type's executions.
- * Counters are of processes: of host and pid of the thread that tells them. Memory: 32 bytes for
- * each of their events; WEFT_E_LIMIT if that is more than run->memory_bytes. */
+ * Counters are of processes: of host and pid of the thread that tells them. 32 bytes for each
+ * of their events, beyond the limit on memory in a file (base/room.h). */
 WEFT_CHECKED enum weft_code weft_execution_counters_add(const struct weft_trace *trace,
                                                         const struct weft_execution_rule *types,
                                                         struct weft_executions_table *table,
-                                                        const struct weft_run *run,
                                                         struct weft_err *err);
 
 #endif

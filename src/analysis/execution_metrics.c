@@ -489,5 +489,5 @@ enum weft_code weft_execution_metrics_add(const struct weft_trace *trace,
         mark_lossy(&job);
     job_fini(&job, weft_pool_workers(run->pool));
     weft_events_drop(trace);
-    return code == WEFT_OK ? weft_execution_counters_add(trace, types, table, run, err) : code;
+    return code == WEFT_OK ? weft_execution_counters_add(trace, types, table, err) : code;
 }

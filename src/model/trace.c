@@ -5,6 +5,7 @@
 #include "model/trace.h"
 
 #include "base/arena.h"
+#include "base/room.h"
 #include "base/search.h"
 #include "model/dependencies.h"
 #include "model/display.h"
@@ -164,7 +165,7 @@ void weft_trace_close(struct weft_trace *trace)
         weft_store_close(trace->store);
     if (trace->arena)
         weft_arena_free(trace->arena);
-    free(trace->dependencies);
+    weft_room_free(trace->dependencies);
     weft_private_free(trace->private);
     free(trace);
 }
@@ -294,7 +295,7 @@ enum weft_code weft_trace_depend(struct weft_trace *trace,
                                  const struct weft_dependency *dependencies, size_t n_dependencies,
                                  struct weft_err *err)
 {
-    struct weft_dependency *kept = calloc(n_dependencies + 1, sizeof *kept);
+    struct weft_dependency *kept = weft_room_new(n_dependencies + 1, sizeof *kept);
     size_t n = 0;
     if (!kept)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for dependencies");
@@ -303,8 +304,8 @@ enum weft_code weft_trace_depend(struct weft_trace *trace,
             dependencies[i].from_ns <= dependencies[i].to_ns)
             kept[n++] = dependencies[i];
     if (n)
-        qsort(kept, n, sizeof *kept, by_target);
-    free(trace->dependencies);
+        weft_room_sort(kept, n, sizeof *kept, by_target);
+    weft_room_free(trace->dependencies);
     trace->dependencies = kept;
     trace->n_dependencies = n;
     return WEFT_OK;

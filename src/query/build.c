@@ -30,9 +30,6 @@ enum { LEAST_ROWS = 16, MOST_ROWS = 16384, LEAST_CHUNKS = 8 };
 #define CHUNK_NS UINT64_C(25000000)
 enum { DURATIONS_OF_CHUNK = 4 };
 
-/* A window that is too much is made so many times smaller. */
-enum { SMALLER = 8 };
-
 /* What workers do to chunks in the order of the chunks. */
 enum { FILL, JOIN };
 
@@ -162,12 +159,12 @@ static enum weft_code make_row(struct build *build, struct chunk *chunk, struct 
     return WEFT_OK;
 }
 
-/* The part of the trace that the next n executions of the chunk need. */
+/* The part of the trace that the executions of the chunk need. */
 static enum weft_code open_window(const struct build *build, const struct chunk *chunk,
-                                  struct worker *worker, size_t n, struct weft_err *err)
+                                  struct worker *worker, struct weft_err *err)
 {
     uint64_t from_ns = UINT64_MAX, to_ns = 0;
-    for (size_t i = chunk->n_made; i < chunk->n_made + n; i++) {
+    for (size_t i = 0; i < chunk->n; i++) {
         const struct weft_execution_row *row = row_of(build, chunk, chunk->order.items[i].place);
         from_ns = row->start_ns < from_ns ? row->start_ns : from_ns;
         to_ns = row->end_ns > to_ns ? row->end_ns : to_ns;
@@ -175,19 +172,12 @@ static enum weft_code open_window(const struct build *build, const struct chunk 
     return weft_ecct_maker_window(worker->maker, from_ns, to_ns, err);
 }
 
-/* Those that are left of a chunk, with windows of n_window at a time. */
 static enum weft_code make_rows(struct build *build, struct chunk *chunk, struct worker *worker,
-                                size_t n_window, struct weft_err *err)
+                                struct weft_err *err)
 {
-    enum weft_code code = WEFT_OK;
-    for (size_t n = 0; code == WEFT_OK && chunk->n_made < chunk->n; n--) {
-        const size_t n_left = chunk->n - chunk->n_made;
-        if (n == 0) {
-            n = n_left < n_window ? n_left : n_window;
-            code = open_window(build, chunk, worker, n, err);
-        }
-        if (code == WEFT_OK)
-            code = make_row(build, chunk, worker, err);
+    enum weft_code code = chunk->n > 0 ? open_window(build, chunk, worker, err) : WEFT_OK;
+    while (code == WEFT_OK && chunk->n_made < chunk->n) {
+        code = make_row(build, chunk, worker, err);
         chunk->n_made += code == WEFT_OK;
     }
     return code;
@@ -230,24 +220,15 @@ static bool keep_used(struct chunk *chunk, struct worker *worker)
     return true;
 }
 
-/* What is too much for one window is not too much for smaller ones, mostly. */
 static enum weft_code make_chunk(struct build *build, struct worker *worker, struct weft_err *err)
 {
     struct chunk *chunk = &worker->chunk;
-    enum weft_code code = WEFT_OK;
     if (!worker->maker)
         worker->maker = weft_ecct_maker_new(build->trace, build->names, &build->opts);
     if (!worker->maker || !chunk_init(build, chunk))
         return no_memory(err);
     weft_ecct_maker_trust(worker->maker);
-    for (size_t n = chunk->n; n > 0; n /= SMALLER) {
-        struct weft_err failure = { 0 };
-        code = make_rows(build, chunk, worker, n, &failure);
-        if (code != WEFT_OK && (code != WEFT_E_LIMIT || n < SMALLER) && err)
-            *err = failure;
-        if (code != WEFT_E_LIMIT)
-            break;
-    }
+    const enum weft_code code = make_rows(build, chunk, worker, err);
     return code != WEFT_OK || keep_used(chunk, worker) ? code : no_memory(err);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/session.h"
 
+#include "base/room.h"
 #include "base/vec.h"
 #include "model/dependencies.h"
 #include "model/scan.h"
@@ -114,22 +115,10 @@ void weft_session_close(struct weft_session *session)
     free(session);
 }
 
-/* They are kept in memory, once here and once with the trace. */
-static enum weft_code check_dependencies(size_t n, uint64_t memory_bytes, struct weft_err *err)
-{
-    const uint64_t n_most = memory_bytes / 2 / sizeof(struct weft_dependency);
-    if (memory_bytes == 0 || n <= n_most)
-        return WEFT_OK;
-    return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                     "the rules find more than %" PRIu64 " dependencies, which is what --mem "
-                     "admits: add conditions (where ...), or allow more",
-                     n_most);
-}
-
 static enum weft_code depend_on(struct weft_trace *trace, const struct weft_executions_table *table,
                                 struct weft_err *err)
 {
-    struct weft_dependency *found = calloc(table->n_rows + 1, sizeof *found);
+    struct weft_dependency *found = weft_room_new(table->n_rows + 1, sizeof *found);
     if (!found)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for dependencies");
     for (size_t i = 0; i < table->n_rows; i++)
@@ -138,7 +127,7 @@ static enum weft_code depend_on(struct weft_trace *trace, const struct weft_exec
                                              .from_thread_id = table->rows[i].thread_id,
                                              .to_thread_id = table->rows[i].end_thread_id };
     const enum weft_code code = weft_trace_depend(trace, found, table->n_rows, err);
-    free(found);
+    weft_room_free(found);
     return code;
 }
 
@@ -155,8 +144,6 @@ enum weft_code weft_session_depend(struct weft_session *session, const struct we
         return WEFT_OK;
     enum weft_code code =
         weft_executions_run(session->trace, NULL, &opts, &session->run, &table, err);
-    if (code == WEFT_OK)
-        code = check_dependencies(table->n_rows, session->run.memory_bytes, err);
     if (code == WEFT_OK)
         code = depend_on(session->trace, table, err);
     if (code == WEFT_OK && n_found)
@@ -194,18 +181,15 @@ enum weft_code weft_session_blocking_names(struct weft_session *session, struct 
     return WEFT_OK;
 }
 
-/* All until to_ns, or as much more as memory admits. */
-static enum weft_code make_waits(const struct weft_session *session, uint64_t to_ns,
-                                 struct waits **waits, struct weft_err *err)
+/* All of the trace. */
+static enum weft_code make_waits(const struct weft_session *session, struct waits **waits,
+                                 struct weft_err *err)
 {
     struct waits *made = calloc(1, sizeof *made);
     if (!made)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a session");
-    enum weft_code code = weft_interplay_open(session->trace, session->names, UINT64_MAX,
-                                              &session->run, &made->interplay, err);
-    if (code == WEFT_E_LIMIT && to_ns < weft_trace_meta(session->trace)->duration_ns)
-        code = weft_interplay_open(session->trace, session->names, to_ns, &session->run,
-                                   &made->interplay, err);
+    const enum weft_code code = weft_interplay_open(session->trace, session->names, UINT64_MAX,
+                                                    &session->run, &made->interplay, err);
     if (code == WEFT_OK)
         *waits = made;
     else
@@ -222,7 +206,7 @@ enum weft_code weft_session_interplay(struct weft_session *session, uint64_t to_
     let_go(&session->waits);
     if (!common->waits || common->waits->interplay->to_ns < to_ns) {
         let_go(&common->waits);
-        code = make_waits(session, to_ns, &common->waits, err);
+        code = make_waits(session, &common->waits, err);
         if (code == WEFT_OK)
             common->waits->n_users = 1;
     }
