@@ -71,8 +71,7 @@ static void lock_row(const void *context, size_t index, struct weft_cell *cells)
 {
     const struct locks *locks = context;
     const struct weft_locks_row *row = &locks->table->rows[index];
-    const bool is_held =
-        row->object.kind == WEFT_LOCK_MUTEX || row->object.kind == WEFT_LOCK_RWLOCK;
+    const bool is_held = weft_lock_is_held(row->object.kind);
     lock_cells(locks, (uint32_t)index, cells);
     cells[2].text = weft_str_of(weft_lock_kind_name(row->object.kind));
     cells[3].text = weft_str_of(locks->sources[index].text);
