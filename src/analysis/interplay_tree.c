@@ -179,7 +179,7 @@ static enum weft_code find_spans(struct job *job, struct weft_err *err)
         if (!job->is_kept[wait->waiter_id] || !is_object(job, wait->object) ||
             inside(job, wait->start_ns, wait->end_ns) == 0)
             continue;
-        const bool is_held = wait->kind == WEFT_SHARED_MUTEX || wait->kind == WEFT_SHARED_RWLOCK;
+        const bool is_held = weft_shared_is_held(wait->kind);
         const size_t op = is_held ? weft_locks_find(interplay->locks, wait->waiter_id,
                                                     wait->start_ns, wait->end_ns)
                                   : SIZE_MAX;

@@ -195,6 +195,7 @@ static enum weft_code find_of_object(struct job *job, size_t from, size_t to, st
     switch ((enum weft_shared_kind)wait_at(job, from)->kind) {
     case WEFT_SHARED_MUTEX:
     case WEFT_SHARED_RWLOCK:
+    case WEFT_SHARED_SPIN:
         return find_convoy(job, from, to, err);
     case WEFT_SHARED_BARRIER:
         return find_last(job, from, to, err);
@@ -323,7 +324,7 @@ static bool is_answered(const struct weft_wait *wait)
 {
     return wait->releaser_id != WEFT_ID_NONE && wait->releaser_id != wait->waiter_id &&
            wait->kind != WEFT_SHARED_BARRIER && wait->kind != WEFT_SHARED_JOIN &&
-           wait->kind != WEFT_SHARED_MUTEX && wait->kind != WEFT_SHARED_RWLOCK;
+           !weft_shared_is_held(wait->kind);
 }
 
 static enum weft_code find_ping_pong(struct job *job, struct weft_err *err)

@@ -70,6 +70,7 @@ static uint8_t shared_of(uint8_t lock_kind)
         [WEFT_LOCK_MUTEX] = WEFT_SHARED_MUTEX,         [WEFT_LOCK_RWLOCK] = WEFT_SHARED_RWLOCK,
         [WEFT_LOCK_CONDITION] = WEFT_SHARED_CONDITION, [WEFT_LOCK_BARRIER] = WEFT_SHARED_BARRIER,
         [WEFT_LOCK_JOIN] = WEFT_SHARED_JOIN,           [WEFT_LOCK_FUTEX] = WEFT_SHARED_FUTEX,
+        [WEFT_LOCK_SPIN] = WEFT_SHARED_SPIN,
     };
     return shared[lock_kind];
 }
@@ -167,6 +168,7 @@ static struct weft_lock_use lock_of(uint8_t role, uint8_t shared)
         [WEFT_SHARED_JOIN] = WEFT_LOCK_JOIN,
         [WEFT_SHARED_FUTEX] = WEFT_LOCK_CONDITION,
         [WEFT_SHARED_OTHER] = WEFT_LOCK_CONDITION,
+        [WEFT_SHARED_SPIN] = WEFT_LOCK_SPIN,
     };
     static const uint8_t lock_roles[] = {
         [USER_ACQUIRE] = WEFT_LOCK_ACQUIRES, [USER_RELEASE] = WEFT_LOCK_RELEASES,
@@ -242,7 +244,8 @@ static enum weft_code read_line(struct weft_str rest, const char *path, uint64_t
     if (kind_text.n_bytes && !find_shared(kind_text, &line->use.shared))
         return refuse(path, number, "expected a kind of object, such as mutex or condition",
                       kind_text, err);
-    if (role == USER_ACQUIRE && line->use.shared != WEFT_SHARED_RWLOCK)
+    if (role == USER_ACQUIRE && line->use.shared != WEFT_SHARED_RWLOCK &&
+        line->use.shared != WEFT_SHARED_SPIN)
         line->use.shared = WEFT_SHARED_MUTEX;
     line->use.kind = kinds[role];
     line->use.lock = lock_of(role, line->use.shared);

@@ -95,6 +95,7 @@ static uint8_t shared_kind(uint8_t lock_kind)
         [WEFT_LOCK_MUTEX] = WEFT_SHARED_MUTEX,         [WEFT_LOCK_RWLOCK] = WEFT_SHARED_RWLOCK,
         [WEFT_LOCK_CONDITION] = WEFT_SHARED_CONDITION, [WEFT_LOCK_BARRIER] = WEFT_SHARED_BARRIER,
         [WEFT_LOCK_JOIN] = WEFT_SHARED_JOIN,           [WEFT_LOCK_FUTEX] = WEFT_SHARED_FUTEX,
+        [WEFT_LOCK_SPIN] = WEFT_SHARED_SPIN,
     };
     return kinds[lock_kind];
 }

@@ -525,7 +525,7 @@ static void count_op(struct join *join, const struct weft_lock_op *op, bool is_w
 {
     struct weft_interplay *interplay = join->interplay;
     struct weft_shared_object *object = &interplay->objects.items[op->object];
-    const bool is_held = object->kind == WEFT_SHARED_MUTEX || object->kind == WEFT_SHARED_RWLOCK;
+    const bool is_held = weft_shared_is_held(object->kind);
     object->uncontended +=
         !is_wait && is_held && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_PARTIAL));
     object->releases += weft_interplay_lets_go(object, op);

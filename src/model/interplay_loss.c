@@ -115,7 +115,7 @@ static bool has_loss(const struct weft_interplay *interplay, uint32_t thread_id,
 /* A release after the one that is known, of what is held; of what is signalled, any. */
 static uint64_t doubt_from(const struct weft_wait *wait)
 {
-    const bool is_held = wait->kind == WEFT_SHARED_MUTEX || wait->kind == WEFT_SHARED_RWLOCK;
+    const bool is_held = weft_shared_is_held(wait->kind);
     return is_held && wait->releaser_id != WEFT_ID_NONE ? wait->release_ns : wait->start_ns;
 }
 

@@ -28,7 +28,7 @@ WEFT_CHECKED enum weft_code weft_interplay_sleeps(struct weft_interplay *interpl
 static inline bool weft_interplay_lets_go(const struct weft_shared_object *object,
                                           const struct weft_lock_op *op)
 {
-    const bool is_held = object->kind == WEFT_SHARED_MUTEX || object->kind == WEFT_SHARED_RWLOCK;
+    const bool is_held = weft_shared_is_held(object->kind);
     return (is_held && !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_NO_RELEASE))) ||
            object->kind == WEFT_SHARED_BARRIER;
 }

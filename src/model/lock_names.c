@@ -9,14 +9,16 @@ struct row {
 };
 
 static const struct row rows[] = {
-    { "pthread_mutex_lock|pthread_mutex_timedlock|pthread_mutex_clocklock|pthread_spin_lock|"
+    { "pthread_mutex_lock|pthread_mutex_timedlock|pthread_mutex_clocklock|"
       "mtx_lock|mtx_timedlock|std::mutex::lock|std::recursive_mutex::lock|std::timed_mutex::lock|"
       "__wt_spin_lock|__wt_spin_lock_track|std::shared_mutex::lock",
       { WEFT_LOCK_ACQUIRES, WEFT_LOCK_MUTEX, false, false } },
-    { "pthread_mutex_unlock|pthread_spin_unlock|mtx_unlock|std::mutex::unlock|"
+    { "pthread_mutex_unlock|mtx_unlock|std::mutex::unlock|"
       "std::recursive_mutex::unlock|std::timed_mutex::unlock|__wt_spin_unlock|"
       "std::shared_mutex::unlock",
       { WEFT_LOCK_RELEASES, WEFT_LOCK_MUTEX, false, false } },
+    { "pthread_spin_lock", { WEFT_LOCK_ACQUIRES, WEFT_LOCK_SPIN, false, false } },
+    { "pthread_spin_unlock", { WEFT_LOCK_RELEASES, WEFT_LOCK_SPIN, false, false } },
     { "pthread_rwlock_rdlock|pthread_rwlock_timedrdlock|pthread_rwlock_clockrdlock|__wt_readlock|"
       "std::shared_mutex::lock_shared",
       { WEFT_LOCK_ACQUIRES, WEFT_LOCK_RWLOCK, true, false } },
@@ -36,10 +38,10 @@ static const struct row rows[] = {
     { "pthread_barrier_wait", { WEFT_LOCK_WAITS, WEFT_LOCK_BARRIER, false, false } },
     { "pthread_join|pthread_timedjoin_np|pthread_clockjoin_np|thrd_join|std::thread::join",
       { WEFT_LOCK_WAITS, WEFT_LOCK_JOIN, false, false } },
-    { "pthread_mutex_init|pthread_spin_init|mtx_init",
-      { WEFT_LOCK_MAKES, WEFT_LOCK_MUTEX, false, false } },
-    { "pthread_mutex_destroy|pthread_spin_destroy|mtx_destroy",
-      { WEFT_LOCK_UNMAKES, WEFT_LOCK_MUTEX, false, false } },
+    { "pthread_mutex_init|mtx_init", { WEFT_LOCK_MAKES, WEFT_LOCK_MUTEX, false, false } },
+    { "pthread_mutex_destroy|mtx_destroy", { WEFT_LOCK_UNMAKES, WEFT_LOCK_MUTEX, false, false } },
+    { "pthread_spin_init", { WEFT_LOCK_MAKES, WEFT_LOCK_SPIN, false, false } },
+    { "pthread_spin_destroy", { WEFT_LOCK_UNMAKES, WEFT_LOCK_SPIN, false, false } },
     { "pthread_rwlock_init", { WEFT_LOCK_MAKES, WEFT_LOCK_RWLOCK, false, false } },
     { "pthread_rwlock_destroy", { WEFT_LOCK_UNMAKES, WEFT_LOCK_RWLOCK, false, false } },
     { "pthread_cond_init|cnd_init|sem_init",
@@ -116,7 +118,9 @@ enum weft_lock_kind weft_lock_kind_of_name(struct weft_str name, bool *is_shared
         has_part(name, "rdlock") || has_part(name, "read_lock") || has_part(name, "readlock");
     for (size_t i = 0; i < sizeof writes / sizeof *writes; i++)
         is_rw |= has_part(name, writes[i]);
-    return is_rw ? WEFT_LOCK_RWLOCK : WEFT_LOCK_MUTEX;
+    /* WiredTiger's spin locks are mutexes. */
+    const bool is_spin = has_part(name, "spin") && !has_part(name, "__wt_");
+    return is_rw ? WEFT_LOCK_RWLOCK : is_spin ? WEFT_LOCK_SPIN : WEFT_LOCK_MUTEX;
 }
 
 /* ---- stacks ---------------------------------------------------------------------------------- */

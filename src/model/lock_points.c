@@ -651,7 +651,7 @@ static enum weft_code add_life(struct reading *reading, const struct weft_walk_c
 
 static bool is_used(struct weft_lock_use use, bool has_lock_events)
 {
-    const bool is_held = use.kind == WEFT_LOCK_MUTEX || use.kind == WEFT_LOCK_RWLOCK;
+    const bool is_held = weft_lock_is_held(use.kind);
     return use.role != WEFT_LOCK_NO_ROLE && use.role != WEFT_LOCK_PASSES &&
            use.role != WEFT_LOCK_MAKES && use.role != WEFT_LOCK_UNMAKES &&
            !(is_held && has_lock_events);

@@ -469,6 +469,7 @@ struct weft_lock_end weft_locks_ended_by(const struct weft_locks *locks, size_t 
     switch ((enum weft_lock_kind)object->kind) {
     case WEFT_LOCK_MUTEX:
     case WEFT_LOCK_RWLOCK:
+    case WEFT_LOCK_SPIN:
         return last_release(locks, at);
     case WEFT_LOCK_BARRIER:
         return last_arrival(locks, at);

@@ -62,12 +62,6 @@ struct weft_str weft_locks_site(const struct weft_locks *locks, uint32_t site);
 const struct weft_twins *weft_locks_twins(const struct weft_locks *locks);
 uint64_t weft_locks_unmatched(const struct weft_locks *locks);
 
-/* Is a lock of this kind held? */
-static inline bool weft_lock_is_held(uint8_t kind)
-{
-    return kind == WEFT_LOCK_MUTEX || kind == WEFT_LOCK_RWLOCK;
-}
-
 /* What ended the wait of an operation: who let go, signalled, arrived last, or died, and when, at
  * got_ns at the latest; thread_id is WEFT_ID_NONE if nobody is known. O(operations of the object
  * during the wait). */

@@ -69,15 +69,11 @@ static const struct weft_column lock_columns[] = {
 };
 
 /* Others are waited for, but not held. */
-static bool is_held(const struct weft_lock_object *object)
-{
-    return object->kind == WEFT_LOCK_MUTEX || object->kind == WEFT_LOCK_RWLOCK;
-}
-
 static void lock_row(const void *context, size_t index, struct weft_cell *cells)
 {
     const struct locks *locks = context;
     const struct weft_locks_row *row = &locks->table->rows[index];
+    const bool is_held = weft_lock_is_held(row->object.kind);
     lock_cells(locks, (uint32_t)index, cells);
     cells[2].text = weft_str_of(weft_lock_kind_name(row->object.kind));
     cells[3].text = weft_str_of(locks->sources[index].text);
@@ -92,13 +88,13 @@ static void lock_row(const void *context, size_t index, struct weft_cell *cells)
         (struct weft_cell){ .number = row->longest_wait_at_ns, .is_null = row->contended == 0 };
     cells[12].number = row->p99_wait_ns;
     cells[13].number = row->blocking_ns;
-    cells[14] = (struct weft_cell){ .number = row->hold_ns, .is_null = !is_held(&row->object) };
+    cells[14] = (struct weft_cell){ .number = row->hold_ns, .is_null = !is_held };
     cells[15] =
-        (struct weft_cell){ .number = row->longest_hold_ns, .is_null = !is_held(&row->object) };
+        (struct weft_cell){ .number = row->longest_hold_ns, .is_null = !is_held };
     cells[16].number = row->partial;
-    cells[17] = (struct weft_cell){ .number = row->convoys, .is_null = !is_held(&row->object) };
+    cells[17] = (struct weft_cell){ .number = row->convoys, .is_null = !is_held };
     cells[18] =
-        (struct weft_cell){ .number = row->longest_convoy, .is_null = !is_held(&row->object) };
+        (struct weft_cell){ .number = row->longest_convoy, .is_null = !is_held };
     cells[19] = weft_text_cell(weft_str_of(locks->addresses[index].text));
     cells[20].number = row->open;
 }

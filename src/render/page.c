@@ -35,14 +35,21 @@ static enum weft_code write_title(const struct weft_page *page, struct weft_outp
     return WEFT_OK;
 }
 
-/* The page may run its own script and style and load nothing: it works offline and leaks nothing.
- */
-static const char head_html[] =
-    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
-    "'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<meta name=\"generator\" content=\"weft " WEFT_VERSION "\">\n";
+/* The page may run the one script and use the one style that it was made with, and load nothing: it
+ * works offline and leaks nothing, and a script that got into it by whatever way does not run. */
+static void write_head(struct weft_output *out)
+{
+    weft_output_text(out,
+                     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    weft_output_printf(out,
+                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                       "script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; "
+                       "form-action 'none'\">\n",
+                       weft_ui_bundle.script_hash, weft_ui_bundle.style_hash);
+    weft_output_text(out,
+                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                     "<meta name=\"generator\" content=\"weft " WEFT_VERSION "\">\n");
+}
 
 static enum weft_code write_data(const struct weft_page *page, struct weft_output *out,
                                  struct weft_err *err)
@@ -76,7 +83,7 @@ enum weft_code weft_page_write(const struct weft_page *page, struct weft_output 
     enum weft_code code = weft_page_check(err);
     if (code != WEFT_OK)
         return code;
-    weft_output_text(out, head_html);
+    write_head(out);
     code = write_title(page, out, err);
     if (code != WEFT_OK)
         return code;

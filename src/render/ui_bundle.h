@@ -12,8 +12,10 @@
 struct weft_ui_bundle {
     const unsigned char *script; /* JavaScript, UTF-8 */
     size_t script_bytes;
+    const char *script_hash;    /* "sha256-...", as a Content-Security-Policy names it */
     const unsigned char *style; /* CSS, UTF-8; may be empty */
     size_t style_bytes;
+    const char *style_hash;
     const unsigned char *served_script; /* the same of the page that the server shows */
     size_t served_script_bytes;
     const unsigned char *served_style;

@@ -7,7 +7,7 @@
 static const char *const blocking_names[] = { "other", "wait", "release", "io" };
 static const char *const shared_names[] = { "mutex",   "rwlock",  "condition", "semaphore",
                                             "barrier", "join",    "futex",     "timer",
-                                            "files",   "process", "other" };
+                                            "files",   "process", "other",     "spinlock" };
 static const char *const mode_names[] = { "one", "any", "all" };
 static const char *const confidence_names[] = { "none", "wakeup", "ambiguous", "release",
                                                 "confirmed" };

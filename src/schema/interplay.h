@@ -36,8 +36,15 @@ enum weft_shared_kind {
     WEFT_SHARED_FILES,   /* poll, select, epoll: any of several descriptors */
     WEFT_SHARED_PROCESS, /* the end of a child */
     WEFT_SHARED_OTHER,   /* as a function that waits by its name, or the user's table, says */
+    WEFT_SHARED_SPIN,
     WEFT_SHARED_KINDS,
 };
+
+/* Is what is shared of this kind held? */
+static inline bool weft_shared_is_held(uint8_t kind)
+{
+    return kind == WEFT_SHARED_MUTEX || kind == WEFT_SHARED_RWLOCK || kind == WEFT_SHARED_SPIN;
+}
 
 /* Of which objects a wait waits; at a barrier, of which threads. */
 enum weft_wait_mode {

@@ -21,8 +21,15 @@ enum weft_lock_kind {
     WEFT_LOCK_BARRIER,   /* threads wait for the last one to arrive */
     WEFT_LOCK_JOIN,      /* the end of a thread */
     WEFT_LOCK_FUTEX,     /* a futex of another use */
+    WEFT_LOCK_SPIN,      /* held by one thread at a time, and waited for on a processor */
     WEFT_LOCK_KINDS,
 };
+
+/* Is a lock of this kind held? */
+static inline bool weft_lock_is_held(uint8_t kind)
+{
+    return kind == WEFT_LOCK_MUTEX || kind == WEFT_LOCK_RWLOCK || kind == WEFT_LOCK_SPIN;
+}
 
 /* Who told of an operation; bits. */
 enum weft_lock_source {

@@ -141,6 +141,7 @@ struct ctf_metadata {
     struct weft_arena *arena;
     bool is_big; /* native byte order */
     bool has_order;
+    bool is_draft; /* says 0.x for its version: written before 1.8, read as that */
     bool has_uuid;
     bool is_json; /* CTF 2 */
     uint8_t uuid[16];

@@ -310,7 +310,12 @@ static enum weft_code note_lane(struct ctf_convert *convert, const struct ctf_la
 static enum weft_code note_all(struct ctf_convert *convert)
 {
     const struct ctf_reader *reader = convert->reader;
-    enum weft_code code = WEFT_OK;
+    size_t n_drafts = 0;
+    for (size_t k = 0; k < reader->n_traces; k++)
+        n_drafts += reader->traces[k].meta.is_draft;
+    enum weft_code code =
+        kernel_note(&convert->kernel, WEFT_NOTE_BAD_RECORD, n_drafts, WEFT_NO_OFFSET,
+                    "metadata of a version before 1.8, read as 1.8");
     for (size_t k = 0; code == WEFT_OK && k < reader->n_lanes; k++)
         code = note_lane(convert, &reader->lanes[k]);
     if (code == WEFT_OK)

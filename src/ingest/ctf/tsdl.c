@@ -319,7 +319,8 @@ static bool end_trace(struct tsdl *tsdl, const struct block *block)
         return tsdl_fail(tsdl, "a byte order of the trace");
     if (!block->has_major || !block->has_minor)
         return tsdl_fail(tsdl, "version 1.8 of a trace");
-    if (block->major != 1 || block->minor != 8) {
+    tsdl->meta->is_draft = block->major == 0;
+    if (block->major != 0 && (block->major != 1 || block->minor != 8)) {
         (void)weft_fail_line(tsdl->err, WEFT_E_UNSUPPORTED, tsdl->token.at_off, tsdl->token.line,
                              "expected version 1.8 of a trace, found %" PRIu64 ".%" PRIu64,
                              block->major, block->minor);

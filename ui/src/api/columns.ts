@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Binary tables of the server (docs/http-api.md): a JSON header, then columns that are used in place.
+import { parsePlain } from '../lib/plain';
 import type { Json } from './json';
 
 const MAGIC = 0x43544657; // "WFTC"
@@ -45,7 +46,7 @@ function readHeader(buffer: ArrayBuffer): { meta: Json; at: number } {
   const at = HEAD_BYTES + head.getUint32(4, true);
   if (at % 8 !== 0 || at > buffer.byteLength) throw damaged('its header is cut');
   const text = new TextDecoder().decode(new Uint8Array(buffer, HEAD_BYTES, at - HEAD_BYTES));
-  return { meta: JSON.parse(text) as Json, at };
+  return { meta: parsePlain(text) as Json, at };
 }
 
 export function decodeColumns(buffer: ArrayBuffer): Columns {

@@ -4,6 +4,7 @@ import { column, damaged, list, num, object, objects, text, undelta } from './js
 import type { Json } from './json';
 import { decodeShapes } from './shapes';
 import { KIND } from '../lib/model';
+import { parsePlain } from '../lib/plain';
 import type { Functions, Outlier, Pauses, Rows, Settings, Thread, Trace } from '../lib/model';
 
 export const VERSION = 3;
@@ -11,7 +12,7 @@ export const VERSION = 3;
 export async function loadPage(): Promise<Trace> {
   const holder = document.getElementById('weft-data');
   if (!holder) throw new Error('this page holds no trace: it is the empty frame of a report');
-  return decodeTrace(JSON.parse(await unpack(holder.textContent ?? '')) as Json);
+  return decodeTrace(parsePlain(await unpack(holder.textContent ?? '')) as Json);
 }
 
 async function unpack(base64: string): Promise<string> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The server as the page sees it: questions by name, of which each lane has one under way.
 import { Atom } from '../lib/atom';
+import { bare, parsePlain } from '../lib/plain';
 import { decodeColumns } from './columns';
 import type { Columns } from './columns';
 import { text } from './json';
@@ -37,14 +38,14 @@ function writeParams(params: Params): string {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(params))
     if (value !== undefined && value !== '')
-      query.set(key, typeof value === 'object' ? value.join(',') : String(value));
+      query.set(key, typeof value === 'object' ? value.join(',') : bare(String(value)));
   return query.toString().replace(/\+/g, '%20'); // a plus sign itself is %2B
 }
 
 async function refusal(response: Response): Promise<Refused> {
   let message = `the server answered ${response.status}`;
   try {
-    const json = (await response.json()) as { error?: Json };
+    const json = parsePlain(await response.text()) as { error?: Json };
     if (json.error) message = text(json.error, 'message') || message;
   } catch {
     // it gave no reason
@@ -77,7 +78,7 @@ export class Source {
   /** JSON of `name`. A `lane` gives up what was asked in it before. */
   async json(name: string, params: Params = {}, lane = ''): Promise<Json> {
     const answer = await this.ask(name, params, lane);
-    return JSON.parse(new TextDecoder().decode(answer)) as Json;
+    return parsePlain(new TextDecoder().decode(answer)) as Json;
   }
 
   async columns(name: string, params: Params = {}, lane = ''): Promise<Columns> {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Arguments of a call as names and values: some sources tell them as one JSON text.
+import { parsePlain } from './plain';
 
 export interface Argument {
   name: string;
@@ -11,7 +12,7 @@ const MOST = 40; // of one call
 function parsed(text: string): unknown {
   if (!/^\s*[{[]/.test(text)) return text;
   try {
-    return JSON.parse(text) as unknown;
+    return parsePlain(text);
   } catch {
     return text; // cut, or no JSON after all
   }

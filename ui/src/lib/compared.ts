@@ -218,8 +218,12 @@ export function causeWords(executions: Executions, cause: ComparedCause): string
 
 /* ---- export ---------------------------------------------------------------------------------- */
 
-const cell = (value: string | number): string =>
-  typeof value === 'number' ? String(value) : `"${value.replace(/"/g, '""')}"`;
+/** A text that a spreadsheet would take for a formula begins with an apostrophe. */
+const cell = (value: string | number): string => {
+  if (typeof value === 'number') return String(value);
+  const isFormula = /^[\u2068]?[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(value);
+  return `"${isFormula ? "'" : ''}${value.replace(/"/g, '""')}"`;
+};
 
 /** All nodes, ranked, with exact ns. */
 export function rankedCsv(executions: Executions, compared: Compared): string {

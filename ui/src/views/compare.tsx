@@ -9,6 +9,7 @@ import { countedOf, methodOf, rankedCsv, STATISTICS, verdictOf } from '../lib/co
 import type { Statistic } from '../lib/compared';
 import { flameSvg } from '../lib/comparesvg';
 import { duration, integer, plural } from '../lib/format';
+import { bare } from '../lib/plain';
 import { plainOf } from '../lib/prose';
 import { matchesName, parseQuery } from '../lib/search';
 import * as act from '../state/actions';
@@ -70,7 +71,7 @@ function Verdict({ executions }: { executions: Executions }): JSX.Element {
 
 function save(name: string, type: string, text: string): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.href = URL.createObjectURL(new Blob([bare(text)], { type }));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

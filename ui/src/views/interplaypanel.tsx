@@ -21,7 +21,7 @@ const SHOWN = 200;
 /** What the server calls a function that nothing tells. */
 const NO_FUNCTION = '(unknown)';
 /** What a thread can have for a while. */
-const HELD = new Set(['mutex', 'rwlock', 'futex']);
+const HELD = new Set(['mutex', 'rwlock', 'spinlock', 'futex']);
 
 export const TAB_NAMES: [Tab, string][] = [
   ['threads', 'Threads'],

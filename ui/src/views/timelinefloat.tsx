@@ -6,6 +6,7 @@ import { num } from '../api/json';
 import { unlessSuperseded } from '../api/source';
 import { compact, duration, exact, integer, percent, plural } from '../lib/format';
 import { GREY_HUE } from '../lib/palette';
+import { bare } from '../lib/plain';
 import * as act from '../state/actions';
 import type { App } from '../state/app';
 import { showPaths } from '../state/path';
@@ -357,7 +358,7 @@ export function NoteEditor(): JSX.Element | null {
 /** Hands the notes over as a file that belongs beside the trace. */
 export function saveNotes(app: App): void {
   const name = timelineOf(app).served.trace.name.replace(/\.weft$/, '');
-  const blob = new Blob([time.notesText(app)], { type: 'application/json' });
+  const blob = new Blob([bare(time.notesText(app))], { type: 'application/json' });
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = `${name}.notes.json`;
