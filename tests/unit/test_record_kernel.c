@@ -354,6 +354,7 @@ static struct event run_time_event(uint32_t tid, uint64_t ran_ns)
     uint8_t raw[64] = { 0 };
     memcpy(raw + 24, &tid, 4);
     memcpy(raw + 32, &ran_ns, 8);
+    put64(&event, ran_ns); /* period */
     put32(&event, sizeof raw);
     put(&event, raw, sizeof raw);
     return event;

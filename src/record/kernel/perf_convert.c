@@ -388,6 +388,8 @@ static enum weft_code add_event(struct weft_perf_convert *convert, uint16_t misc
     if (cur->fault || index == WEFT_MAP_NONE)
         return WEFT_OK;
     const uint8_t kind = convert->kinds.items[index];
+    if (kind == WEFT_TRACEPOINT_RAN)
+        (void)weft_cur_u64(cur); /* period */
     return kind == WEFT_PERF_SAMPLER ? add_sample(convert, &about, misc, cur, batch, err)
                                      : add_tracepoint(convert, &about, kind, cur, batch, err);
 }
