@@ -134,7 +134,8 @@ static enum weft_code announce(struct job *job, struct weft_sink *sink, struct w
     const struct weft_store_meta *meta = weft_store_meta_get(store);
     const struct weft_sink_begin begin = { .format = meta->format,
                                            .details = meta->details,
-                                           .is_parallel = true };
+                                           .is_parallel = true,
+                                           .has_some_calls = meta->has_some_calls };
     const struct weft_clock clock = weft_clock_later(&meta->clock, job->replay.from_ns);
     enum weft_code code = sink->ops->begin(sink, &begin, err);
     if (code == WEFT_OK)

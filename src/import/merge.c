@@ -277,6 +277,8 @@ static enum weft_code announce(const struct job *job, struct weft_sink *sink, st
     struct weft_sink_begin begin = { .format = WEFT_STR("merge"),
                                      .details = weft_str_of(details),
                                      .is_parallel = true };
+    for (size_t k = 0; k < job->n_inputs; k++)
+        begin.has_some_calls |= weft_store_meta_get(job->inputs[k].store)->has_some_calls;
     if (job->n_inputs == 1) { /* it is the same trace */
         begin.format = weft_store_meta_get(job->inputs[0].store)->format;
         begin.details = weft_store_meta_get(job->inputs[0].store)->details;

@@ -321,7 +321,8 @@ static enum weft_code announce_whole(const struct weft_store *store, uint32_t *t
     const struct weft_store_meta *meta = weft_store_meta_get(store);
     const struct weft_sink_begin begin = { .format = meta->format,
                                            .details = meta->details,
-                                           .is_parallel = true };
+                                           .is_parallel = true,
+                                           .has_some_calls = meta->has_some_calls };
     enum weft_code code = sink->ops->begin(sink, &begin, err);
     if (code == WEFT_OK)
         code = weft_replay_clock(&meta->clock, sink, err);

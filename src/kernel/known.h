@@ -71,6 +71,26 @@ static inline bool kernel_is_point(const struct kernel_known *known)
     return known->meaning == KERNEL_MEANS_INSTANT || known->meaning == KERNEL_MEANS_RAN;
 }
 
+/* Which system calls a source records: by number all, by name those that it names. */
+struct kernel_calls {
+    uint32_t n_named;
+    bool has_all;
+};
+
+static inline void kernel_calls_add(struct kernel_calls *calls, const struct kernel_known *known)
+{
+    if (known->meaning != KERNEL_MEANS_SYSCALL_ENTER)
+        return;
+    calls->has_all |= known->subtype != 0;
+    calls->n_named += known->subtype == 0;
+}
+
+/* Some, and not others: no kernel has so few. */
+static inline bool kernel_calls_are_some(const struct kernel_calls *calls)
+{
+    return calls->n_named > 0 && calls->n_named < 100 && !calls->has_all;
+}
+
 /* A row of a table of known events. */
 struct kernel_row {
     const char *names; /* "a|b": any of them */

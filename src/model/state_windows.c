@@ -123,6 +123,7 @@ static enum weft_code facts_make(struct weft_history *history, uint32_t thread_i
             facts->first_exit_block = facts->n_blocks;
         facts->blocks[facts->n_blocks++] = (struct weft_state_block){ i, info->first_ns };
     }
+    facts->has_calls &= weft_trace_has_calls(history->trace);
     return order_find(history, thread_id, facts, err);
 }
 

@@ -232,6 +232,13 @@ const struct weft_store_meta *weft_trace_meta(const struct weft_trace *trace)
     return trace->private ? &trace->meta : weft_store_meta_get(trace->store);
 }
 
+bool weft_trace_has_calls(const struct weft_trace *trace)
+{
+    const struct weft_store_meta *meta = weft_trace_meta(trace);
+    return meta->events_of_kind[WEFT_EVENT_SYSCALL_ENTER] > 0 &&
+           meta->events_of_kind[WEFT_EVENT_SYSCALL_EXIT] > 0 && !meta->has_some_calls;
+}
+
 bool weft_trace_counts_losses(const struct weft_trace *trace)
 {
     static const char *const without[] = { "xray-fdr", "xray-basic", "text", "chrome-json", "csv" };

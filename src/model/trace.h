@@ -44,6 +44,8 @@ void weft_trace_close(struct weft_trace *trace);
 const struct weft_store_meta *weft_trace_meta(const struct weft_trace *trace);
 /* Does the format of the source count what was lost? Else none lost means that nothing is known. */
 bool weft_trace_counts_losses(const struct weft_trace *trace);
+/* Does the trace have all system calls of the threads that it has any of, entries and exits? */
+bool weft_trace_has_calls(const struct weft_trace *trace);
 const struct weft_note *weft_trace_note(const struct weft_trace *trace, size_t note);
 uint32_t weft_trace_n_threads(const struct weft_trace *trace);
 uint32_t weft_trace_n_functions(const struct weft_trace *trace);

@@ -121,7 +121,7 @@ static void site_row(const void *context, size_t index, struct weft_cell *cells)
     cells[5].number = row->wait_ns;
     cells[6].number = row->longest_wait_ns;
     cells[7] = (struct weft_cell){ .number = row->hold_ns,
-                                   .is_null = !is_held(&locks->table->rows[row->lock].object) };
+                                   .is_null = !weft_lock_is_held(locks->table->rows[row->lock].object.kind) };
 }
 
 static const struct weft_column pair_columns[] = {

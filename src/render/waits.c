@@ -213,7 +213,7 @@ void weft_render_waits(const struct weft_view *view, const struct weft_waits_tab
     const uint64_t *of_kind = weft_trace_meta(view->trace)->events_of_kind;
     struct waits waits = { .view = view, .table = table, .opts = opts };
     waits.has_wakeups = of_kind[WEFT_EVENT_WAKING] + of_kind[WEFT_EVENT_WOKEN] > 0;
-    waits.has_calls = of_kind[WEFT_EVENT_SYSCALL_ENTER] > 0;
+    waits.has_calls = weft_trace_has_calls(view->trace);
     /* Contexts of wakeups alone last no time. */
     for (size_t i = 0; i < table->n_threads; i++)
         waits.has_interrupts |= table->threads[i].kind_ns[WEFT_STATE_INTERRUPTED] > 0;

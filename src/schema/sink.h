@@ -43,6 +43,7 @@ struct weft_sink_begin {
     struct weft_str format;  /* "xray-fdr" */
     struct weft_str details; /* "version 5, 1779 buffers"; may be empty */
     bool is_parallel;        /* threads are delivered from several workers */
+    bool has_some_calls;     /* some system calls are recorded, and others are not */
 };
 
 struct weft_sink;

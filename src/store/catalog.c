@@ -65,6 +65,7 @@ struct weft_catalog {
     uint64_t bytes_in;
     struct weft_clock clock;
     bool has_clock;
+    bool has_some_calls;
     bool is_meta_put; /* and nothing changed since */
 };
 
@@ -113,6 +114,7 @@ enum weft_code weft_catalog_begin(struct weft_catalog *catalog, const struct wef
 {
     const enum weft_code code =
         weft_strtab_intern(catalog->texts, begin->format, &catalog->format, err);
+    catalog->has_some_calls = begin->has_some_calls;
     if (code != WEFT_OK)
         return code;
     return weft_strtab_intern(catalog->texts, begin->details, &catalog->details, err);
@@ -335,6 +337,9 @@ void weft_catalog_put_meta(struct weft_catalog *catalog, struct weft_bytes *payl
     struct weft_bytes bytes_in = { 0 };
     weft_bytes_put_varint(&bytes_in, catalog->bytes_in);
     put_field(payload, WEFT_META_BYTES_IN, &bytes_in);
+    bytes_in.n = 0;
+    if (catalog->has_some_calls)
+        put_field(payload, WEFT_META_SOME_CALLS, &bytes_in);
     weft_bytes_fini(&bytes_in);
     catalog->is_meta_put = true;
 }

@@ -130,6 +130,7 @@ enum weft_meta_tag {
     WEFT_META_SOURCE = 3,
     WEFT_META_CLOCK = 4,
     WEFT_META_BYTES_IN = 5,
+    WEFT_META_SOME_CALLS = 6,
 };
 
 enum { WEFT_CLOCK_HAS_MONOTONIC = 1, WEFT_CLOCK_HAS_REALTIME = 2 };

@@ -56,6 +56,8 @@ static enum weft_code meta_parse(struct weft_store *store, struct weft_cursor *i
             clock_parse(&field, &meta->clock);
         else if (tag == WEFT_META_BYTES_IN)
             meta->bytes_in = weft_cur_varint(&field);
+        else if (tag == WEFT_META_SOME_CALLS)
+            meta->has_some_calls = true;
         in->fault |= field.fault;
     }
     if (in->fault)

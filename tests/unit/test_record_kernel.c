@@ -348,6 +348,18 @@ static struct event switch_event(uint32_t prev, uint64_t state, uint32_t next, c
     return event;
 }
 
+static struct event run_time_event(uint32_t tid, uint64_t ran_ns)
+{
+    struct event event = sample(4, 50, tid, 1000);
+    uint8_t raw[64] = { 0 };
+    memcpy(raw + 24, &tid, 4);
+    memcpy(raw + 32, &ran_ns, 8);
+    put64(&event, ran_ns); /* period */
+    put32(&event, sizeof raw);
+    put(&event, raw, sizeof raw);
+    return event;
+}
+
 static struct event waking_event(uint32_t tid, uint32_t cpu, uint8_t flags)
 {
     struct event event = sample(2, 50, 51, 1001);
@@ -458,6 +470,29 @@ static struct event stack_event(uint32_t pid, uint32_t tid)
     return event;
 }
 
+/* Run time is that since the thread's last switch, of the thread that leaves alone. */
+static void test_run_time(struct bench *bench)
+{
+    const uint64_t high = UINT64_C(1) << 32, ran_ns = 3 * high + 5;
+    struct weft_tracepoint_format *format = &bench->convert.formats[WEFT_TRACEPOINT_RAN];
+    *format = (struct weft_tracepoint_format){ .id = 1, .fields = { { 24, 4 }, { 32, 8 } } };
+    tap_ok(weft_perf_convert_event(&bench->convert, 4, WEFT_TRACEPOINT_RAN), "another event");
+    check_record(bench, run_time_event(51, 3 * high), want(0, 0, 0, 0, 0), "run time is no record");
+    check_record(bench, run_time_event(51, 5), want(0, 0, 0, 0, 0), "nor is more of it");
+    bench->convert.runs.items[0].ran_ns = ran_ns; /* each event was tried cut short, too */
+    struct event event = switch_event(51, 2, 61, "known");
+    struct weft_kernel_record got = convert_one(bench, &event);
+    tap_ok(got.a == (61 | 2 * high | ran_ns >> 31 << 40) && got.b == (60 | ran_ns << 33),
+           "a switch has the run time of the thread that leaves");
+    got = convert_one(bench, &event);
+    tap_ok(got.a == (61 | 2 * high) && got.b == 60, "once");
+    event = run_time_event(77, 9);
+    (void)convert_one(bench, &event);
+    event = switch_event(51, 2, 61, "known");
+    got = convert_one(bench, &event);
+    tap_ok(got.a == (61 | 2 * high) && got.b == 60, "not that of another one");
+}
+
 /* Both sides of a sample: two records, the kernel's first. */
 static void test_kernel_side(struct bench *bench)
 {
@@ -547,6 +582,7 @@ static void test_perf(struct weft_batch *batch)
     is_good &= weft_map_add(bench.convert.targets, 90, NULL) != WEFT_MAP_NONE;
     tap_ok(is_good, "events and a target");
     test_tracepoints(&bench);
+    test_run_time(&bench);
     test_threads(&bench);
     test_plain_switches(&bench);
     weft_perf_convert_fini(&bench.convert);

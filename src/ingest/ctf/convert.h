@@ -26,6 +26,7 @@ struct ctf_convert {
     struct kernel_convert kernel; /* sink, threads, err; is_survey */
     struct ctf_reader *reader;
     struct ctf_source *sources; /* one a trace */
+    struct kernel_calls calls;  /* of all kernels */
     struct ctf_modules modules;
     struct ctf_payload payload;
     struct weft_map *objects; /* (process, address) -> dense id */

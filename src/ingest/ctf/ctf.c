@@ -210,6 +210,8 @@ static enum weft_code make_source(struct ctf_convert *convert, size_t index)
     source->known = WEFT_ARENA_NEW(trace->meta.arena, trace->meta.n_events, struct ctf_known);
     if (!source->known)
         return kernel_no_memory(&convert->kernel);
+    const bool is_lttng =
+        weft_str_equal(ctf_env_find(&trace->meta, "tracer_name"), WEFT_STR("lttng-modules"));
     source->host_id = host_of(convert, index, ctf_env_find(&trace->meta, "hostname"));
     source->is_kernel = ctf_is_kernel(&trace->plan);
     source->is_user = weft_str_equal(ctf_env_find(&trace->meta, "domain"), WEFT_STR("ust"));
@@ -224,6 +226,8 @@ static enum weft_code make_source(struct ctf_convert *convert, size_t index)
                 weft_strtab_intern(convert->kernel.threads.names, known->base.name,
                                    &known->base.name_id, NULL) != WEFT_OK)
                 return kernel_no_memory(&convert->kernel);
+            if (is_lttng) /* it tells of the classes that it records, and of no others */
+                kernel_calls_add(&convert->calls, &known->base);
         }
     }
     return WEFT_OK;
@@ -242,7 +246,8 @@ static enum weft_code announce_begin(struct ctf_convert *convert)
                    tracer.n_bytes ? ", written by " : "",
                    tracer.n_bytes < 64 ? (int)tracer.n_bytes : 64,
                    tracer.n_bytes ? tracer.bytes : "");
-    const struct weft_sink_begin begin = { .format = WEFT_STR("ctf"),
+    const struct weft_sink_begin begin = { .has_some_calls = kernel_calls_are_some(&convert->calls),
+                                           .format = WEFT_STR("ctf"),
                                            .details = weft_str_of(details) };
     return convert->kernel.sink->ops->begin(convert->kernel.sink, &begin, convert->kernel.err);
 }

@@ -172,7 +172,12 @@ static enum weft_code announce_begin(struct perf_convert *convert)
         file->os_release.n_bytes ? file->os_release.bytes : "",
         file->version.n_bytes ? ", perf " : "", (int)weft_min_u64(file->version.n_bytes, 64),
         file->version.n_bytes ? file->version.bytes : "", file->is_pipe ? ", from a pipe" : "");
-    const struct weft_sink_begin begin = { .format = WEFT_STR("perf.data"),
+    struct kernel_calls calls = { 0 };
+    for (size_t k = 0; k < file->attrs.n; k++)
+        if (file->attrs.items[k].format)
+            kernel_calls_add(&calls, &file->attrs.items[k].format->known);
+    const struct weft_sink_begin begin = { .has_some_calls = kernel_calls_are_some(&calls),
+                                           .format = WEFT_STR("perf.data"),
                                            .details = weft_str_of(details) };
     return convert->kernel.sink->ops->begin(convert->kernel.sink, &begin, convert->kernel.err);
 }

@@ -86,6 +86,8 @@ static struct perf_event_attr attr_of(const struct state *state, uint8_t kind)
         attr.config = state->convert.formats[kind].id;
         attr.sample_type |= PERF_SAMPLE_RAW;
         attr.sample_period = 1;
+        if (kind == WEFT_TRACEPOINT_RAN) /* counts ns: else there would be a sample a ns */
+            attr.sample_type |= PERF_SAMPLE_PERIOD;
     } else if (kind == WEFT_PERF_SAMPLER) {
         attr.config = PERF_COUNT_SW_CPU_CLOCK;
         attr.sample_type |= PERF_SAMPLE_CALLCHAIN;

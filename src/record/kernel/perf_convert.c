@@ -16,7 +16,8 @@ enum {
     STATE_PREEMPTED = 0x100,
     FRAMES_MAX = 512,
     KERNEL_FRAMES_MAX = 64,
-    FRAMES_NEEDED = 3,   /* fewer: there are no frame pointers */
+    FRAMES_NEEDED = 3, /* fewer: there are no frame pointers */
+    CPUS_MAX = 1 << 13,
     FIRST_MARKER = 4095, /* -4095 ... -1 stand between the parts of a chain */
     N_REGISTERS = 20,
     COPY_BYTES_MAX = UINT16_MAX - 7 - WEFT_STACK_COPY_REGISTERS * 8,
@@ -37,6 +38,7 @@ void weft_perf_convert_fini(struct weft_perf_convert *convert)
     weft_map_free(convert->targets);
     WEFT_VEC_FINI(&convert->kinds);
     WEFT_VEC_FINI(&convert->pids);
+    WEFT_VEC_FINI(&convert->runs);
 }
 
 bool weft_perf_convert_event(struct weft_perf_convert *convert, uint64_t id, uint8_t kind)
@@ -78,6 +80,7 @@ static bool is_target(const struct weft_perf_convert *convert, uint32_t pid)
 struct about {
     uint64_t id, time_ns;
     uint32_t pid, tid;
+    uint32_t cpu; /* of a sample */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -116,6 +119,33 @@ static uint16_t text_field(const struct weft_tracepoint_format *format, uint32_t
     return n_to;
 }
 
+/* What the thread that leaves has told of its run time, which then begins anew; 0: nothing. */
+static uint64_t take_run_time(struct weft_perf_convert *convert, uint32_t cpu, uint32_t tid)
+{
+    if (cpu >= convert->runs.n)
+        return 0;
+    const struct weft_perf_run run = convert->runs.items[cpu];
+    convert->runs.items[cpu] = (struct weft_perf_run){ 0 };
+    return run.tid == tid ? run.ran_ns : 0;
+}
+
+static enum weft_code count_run_time(struct weft_perf_convert *convert, const struct about *about,
+                                     const uint8_t *raw, size_t n_raw, struct weft_err *err)
+{
+    const struct weft_tracepoint_format *format = &convert->formats[WEFT_TRACEPOINT_RAN];
+    const uint32_t tid = (uint32_t)field(format, 0, raw, n_raw);
+    while (convert->runs.n <= about->cpu && about->cpu < CPUS_MAX)
+        if (!WEFT_VEC_PUSH(&convert->runs))
+            return no_memory(err);
+    if (about->cpu >= convert->runs.n || tid == 0)
+        return WEFT_OK;
+    struct weft_perf_run *run = &convert->runs.items[about->cpu];
+    if (run->tid != tid)
+        *run = (struct weft_perf_run){ .tid = tid };
+    run->ran_ns += field(format, 1, raw, n_raw);
+    return WEFT_OK;
+}
+
 static enum weft_code add_switch(struct weft_perf_convert *convert, const struct about *about,
                                  const uint8_t *raw, size_t n_raw, struct weft_batch *batch,
                                  struct weft_err *err)
@@ -132,6 +162,9 @@ static enum weft_code add_switch(struct weft_perf_convert *convert, const struct
         record_of(about, WEFT_KERNEL_SWITCH, next | (is_preempted ? 0 : state & 0xff) << 32,
                   pid_of(convert, next) | (uint64_t)is_preempted << 32);
     record.tid = (uint32_t)field(format, 0, raw, n_raw);
+    const uint64_t ran_ns = take_run_time(convert, about->cpu, record.tid);
+    record.a |= ran_ns >> WEFT_SWITCH_RAN_BITS << WEFT_SWITCH_RAN_HIGH_SHIFT;
+    record.b |= ran_ns << WEFT_SWITCH_RAN_LOW_SHIFT;
     if (is_new)
         record.payload_bytes = text_field(format, 3, raw, n_raw, comm, sizeof comm);
     return weft_batch_add(batch, &record, comm, err);
@@ -222,6 +255,8 @@ static enum weft_code add_tracepoint(struct weft_perf_convert *convert, const st
         return add_request(convert, about, kind == WEFT_TRACEPOINT_DONE, raw, n_raw, batch, err);
     case WEFT_TRACEPOINT_FAULT:
         return add_fault(convert, about, raw, n_raw, batch, err);
+    case WEFT_TRACEPOINT_RAN:
+        return count_run_time(convert, about, raw, n_raw, err);
     case WEFT_TRACEPOINTS:
         break;
     }
@@ -348,11 +383,13 @@ static enum weft_code add_event(struct weft_perf_convert *convert, uint16_t misc
     about.pid = weft_cur_u32(cur);
     about.tid = weft_cur_u32(cur);
     about.time_ns = weft_cur_u64(cur);
-    (void)weft_cur_u64(cur); /* processor */
+    about.cpu = (uint32_t)weft_cur_u64(cur); /* behind it zeros */
     const uint32_t index = weft_map_find(convert->of_id, about.id);
     if (cur->fault || index == WEFT_MAP_NONE)
         return WEFT_OK;
     const uint8_t kind = convert->kinds.items[index];
+    if (kind == WEFT_TRACEPOINT_RAN)
+        (void)weft_cur_u64(cur); /* period */
     return kind == WEFT_PERF_SAMPLER ? add_sample(convert, &about, misc, cur, batch, err)
                                      : add_tracepoint(convert, &about, kind, cur, batch, err);
 }

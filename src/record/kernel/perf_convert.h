@@ -24,6 +24,12 @@ enum {
 #define WEFT_PERF_SAMPLE_TYPE                                                                      \
     (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
+/* Run time that a processor's thread has told of by its own clock since it came. */
+struct weft_perf_run {
+    uint32_t tid; /* 0: none */
+    uint64_t ran_ns;
+};
+
 struct weft_perf_convert {
     struct weft_tracepoint_format formats[WEFT_TRACEPOINTS];
     struct weft_map *of_id; /* events, by the kernel's number of them */
@@ -36,6 +42,10 @@ struct weft_perf_convert {
         uint32_t *items; /* their processes; 0: not known */
         size_t n, cap;
     } pids;
+    struct {
+        struct weft_perf_run *items; /* by processor */
+        size_t n, cap;
+    } runs;
     struct weft_map *targets; /* processes */
     bool with_all;
     bool with_copies;

@@ -21,6 +21,7 @@ static const struct {
     [WEFT_TRACEPOINT_ISSUE] = { "block/block_rq_issue", { "dev", "sector", "bytes", "rwbs" } },
     [WEFT_TRACEPOINT_DONE] = { "block/block_rq_complete", { "dev", "sector", "nr_sector" } },
     [WEFT_TRACEPOINT_FAULT] = { "exceptions/page_fault_user", { "address", "error_code" } },
+    [WEFT_TRACEPOINT_RAN] = { "sched/sched_stat_runtime", { "pid", "runtime" } },
 };
 
 bool weft_tracepoint_parse(enum weft_tracepoint which, struct weft_str text,

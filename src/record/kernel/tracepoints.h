@@ -15,6 +15,7 @@ enum weft_tracepoint {
     WEFT_TRACEPOINT_ISSUE, /* dev sector bytes rwbs */
     WEFT_TRACEPOINT_DONE,  /* dev sector nr_sector */
     WEFT_TRACEPOINT_FAULT, /* address error_code */
+    WEFT_TRACEPOINT_RAN,   /* pid runtime */
     WEFT_TRACEPOINTS,
 };
 
