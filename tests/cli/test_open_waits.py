@@ -77,10 +77,11 @@ def test_path(name, log, zero_ns, end_ns):
 def test(name, *options, seconds=1, lasts_ns):
     log = record(name, *options, seconds=seconds)
     info = json.loads(weft("info", f"{name}.weft", "--json").stdout)
-    ok(len(log) == 12, f"{name}: is recorded", (log, info))
-    first = json.loads(weft("info", f"{name}.weft", "--json").stdout)
-    zero_ns, end_ns = first["clock"]["monotonic_ns"], info["duration_ns"]
+    ok(len(log) == 13, f"{name}: is recorded", (log, info))
+    zero_ns, end_ns = info["clock"]["monotonic_ns"], info["duration_ns"]
     ok(end_ns >= lasts_ns, f"{name}: the trace ends when the recording does", end_ns)
+    alarm_ns = log.pop("alarm")[1]
+    end_ns = min(end_ns, alarm_ns - zero_ns + seconds * 1_000_000_000)
     test_locks(name, log, zero_ns, end_ns)
     test_interplay(name, log, zero_ns, end_ns)
     test_path(name, log, zero_ns, end_ns)
