@@ -286,6 +286,19 @@ static bool is_refined(const struct weft_graph_state *state, const struct weft_g
            state->reason == WEFT_PATH_LOCK;
 }
 
+/* A lock that is never released may be held since long before the path: then all is read. */
+static enum weft_code find_holder(struct locks_graph *graph, struct process *process,
+                                  uint32_t thread_id, struct weft_graph_state *state,
+                                  struct weft_graph_edge *edge, struct weft_err *err)
+{
+    if (process->read_ns == 0 || weft_graph_has_source(edge) || state->reason != WEFT_PATH_LOCK)
+        return WEFT_OK;
+    const enum weft_code code = read_from(graph, process, 0, err);
+    if (code == WEFT_OK && process->locks)
+        (void)is_open(process->locks, thread_id, state, edge);
+    return code;
+}
+
 static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
                             struct weft_graph_state *state, struct weft_graph_edge *edge,
                             struct weft_err *err)
@@ -301,9 +314,10 @@ static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
     code = process_of(of(graph), thread_id, &process, err);
     if (code == WEFT_OK)
         code = read_locks(of(graph), process, state->start_ns, err);
-    if (code != WEFT_OK || !process->locks ||
-        (may_open && is_open(process->locks, thread_id, state, edge)))
+    if (code != WEFT_OK || !process->locks)
         return code;
+    if (may_open && is_open(process->locks, thread_id, state, edge))
+        return find_holder(of(graph), process, thread_id, state, edge, err);
     return is_refined(state, edge) ? refine(of(graph), process->locks, thread_id, state, edge, err)
                                    : WEFT_OK;
 }

@@ -151,6 +151,7 @@ int main(int n_args, char **args)
     if (pipe(pipe_fds) != 0)
         return 1;
     (void)alarm(n_args > 1 ? (unsigned)strtoul(args[1], NULL, 10) : 1);
+    say("alarm");
     (void)pthread_rwlock_wrlock(&table);
     (void)pthread_spin_lock(&spin);
     for (unsigned k = 0; k < KINDS; k++) {
