@@ -144,6 +144,7 @@ void ledger_inherit(const struct ledger *ledger, struct ledger_process *child,
     child->inherits = why == WEFT_LEDGER_NO_REASON;
     child->inherited_why = (uint8_t)why;
     child->name = parent->name;
+    child->exe = parent->exe;
 }
 
 void ledger_examine(struct ledger *ledger, struct ledger_process *process)
@@ -156,7 +157,7 @@ void ledger_examine(struct ledger *ledger, struct ledger_process *process)
     image->why = (uint8_t)image_look_at(process->pid, path, &ledger->room);
     image->is_examined = true;
     if (proc_link(process->pid, "exe", exe, sizeof exe))
-        process->name = ledger_name(ledger, exe);
+        process->name = process->exe = ledger_name(ledger, exe);
     process->is_changed = true;
 }
 
@@ -187,9 +188,10 @@ void ledger_exec(struct ledger *ledger, struct ledger_process *process, uint64_t
 {
     process->image_before = process->image;
     process->name_before = process->name;
+    process->exe_before = process->exe;
     close_image(ledger, process, true);
     process->image = (struct ledger_image){ .start_ns = at_ns, .is_exec = true };
-    process->name = 0; /* not known yet */
+    process->name = process->exe = 0; /* not known yet */
 }
 
 void ledger_end(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns)

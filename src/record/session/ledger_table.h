@@ -33,10 +33,11 @@ struct ledger_past {
 struct ledger_process {
     uint32_t pid, parent;
     uint32_t before; /* the process that had this pid before it, + 1; 0: none */
-    uint32_t name;   /* in `names` */
+    uint32_t name;   /* in `names`; so is exe, which /proc shows: 0 is not known */
+    uint32_t exe;
     uint64_t start_ns, end_ns;
     struct ledger_image image, image_before;
-    uint32_t name_before;
+    uint32_t name_before, exe_before;
     struct ledger_past past, past_before_end;
     bool is_target, is_known_to_kernel;
     bool inherits;         /* a copy of a parent that was recorded */
