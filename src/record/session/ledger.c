@@ -315,7 +315,7 @@ static void judge(const struct ledger *ledger, const struct ledger_process *proc
         made->until_ns = ledger->now_ns;
 }
 
-static struct weft_ledger_process describe(const struct ledger *ledger,
+struct weft_ledger_process ledger_describe(const struct ledger *ledger,
                                            const struct ledger_process *process)
 {
     struct weft_ledger_process made = { .pid = process->pid,
@@ -338,7 +338,8 @@ struct weft_ledger_totals ledger_totals(const struct ledger *ledger, uint64_t *n
     struct weft_ledger_totals totals = { 0 };
     *n_further = ledger ? ledger->n_further : 0;
     for (size_t k = 0; ledger && k < ledger->processes.n; k++) {
-        const struct weft_ledger_process made = describe(ledger, &ledger->processes.items[k]);
+        const struct weft_ledger_process made =
+            ledger_describe(ledger, &ledger->processes.items[k]);
         weft_ledger_add(&totals, &made);
     }
     return totals;
@@ -395,7 +396,8 @@ enum weft_code ledger_put(struct ledger *ledger, struct session_output *output, 
         }
         if (is_end || (!all && !ledger->processes.items[k].is_changed))
             continue;
-        const struct weft_ledger_process made = describe(ledger, &ledger->processes.items[k]);
+        const struct weft_ledger_process made =
+            ledger_describe(ledger, &ledger->processes.items[k]);
         ledger->processes.items[k].is_changed = false;
         n_bytes += encode(&made, (uint32_t)k, bytes + n_bytes);
     }

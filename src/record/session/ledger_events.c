@@ -35,8 +35,11 @@ static struct ledger_event *push(struct ledger *ledger, enum ledger_event_kind k
 {
     if (!ledger || !ledger->has_begun || ledger->is_finished)
         return NULL;
-    struct ledger_event *event =
-        ledger->events.n < MOST_EVENTS ? WEFT_VEC_PUSH(&ledger->events) : NULL;
+    if (ledger->events.n >= MOST_EVENTS) { /* a recorder that was stopped for a while */
+        ledger->n_further++;
+        return NULL;
+    }
+    struct ledger_event *event = WEFT_VEC_PUSH(&ledger->events);
     if (!event) {
         ledger->has_no_memory = true;
         return NULL;

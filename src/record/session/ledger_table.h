@@ -115,6 +115,10 @@ void ledger_examine(struct ledger *ledger, struct ledger_process *process);
 
 uint32_t ledger_name(struct ledger *ledger, const char *name);
 
+/* How much of it was recorded, as far as is known now. */
+struct weft_ledger_process ledger_describe(const struct ledger *ledger,
+                                           const struct ledger_process *process);
+
 /* Adds what was counted since the last time. */
 void ledger_apply_counts(struct ledger *ledger, struct ledger_ring *ring,
                          const struct ledger_counts *counts);
