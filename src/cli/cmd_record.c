@@ -152,7 +152,6 @@ static void tell_result(const struct weft_cli *cli, const struct weft_recorder_r
         weft_say("weft: %s: %s\n", result->files[k], k + 1 < result->n_files ? "..." : text);
     if (result->n_files == 0)
         weft_say("weft: no snapshot was asked for: nothing is written\n");
-    show_ledger(result);
 }
 
 /* ---- running -----------------------------------------------------------------------------------
@@ -185,6 +184,22 @@ static enum weft_code make_traces(struct weft_cli *cli, const struct weft_record
             (void)weft_in_file(&cli->err, result->files[k]);
     }
     return code;
+}
+
+/* Without any event, of processes that were not recorded, the trace is of no use: that is an error.
+ * A program that is recorded, and does nothing that there is a record of, is none. */
+static enum weft_code check_empty(const struct weft_recorder_opts *opts,
+                                  const struct weft_recorder_result *result, struct weft_err *err)
+{
+    const char *advice = opts->with_kernel
+                             ? "run weft as root, or with CAP_BPF and CAP_PERFMON, which the "
+                               "kernel's level needs"
+                             : "record without --no-kernel: the kernel's level needs no library in "
+                               "the program";
+    if (result->n_files == 0 || result->state.events > 0 ||
+        result->ledger.n_in_state[WEFT_LEDGER_RECORDED] > 0)
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET, "nothing was recorded: %s", advice);
 }
 
 static int record(struct weft_cli *cli, const struct options *opts, const char *path)
@@ -232,6 +247,10 @@ static int record(struct weft_cli *cli, const struct options *opts, const char *
         cli->n_inputs = 0;
     if (code == WEFT_OK)
         tell_result(cli, &result);
+    if (has_run && !cli->common.quiet) /* also where no trace could be made */
+        show_ledger(&result);
+    if (code == WEFT_OK)
+        code = check_empty(&recorder_opts, &result, &cli->err);
     const int status = weft_cli_end(cli, code);
     const int exit_status = has_run && result.exit_status ? result.exit_status : status;
     weft_recorder_result_fini(&result);

@@ -111,21 +111,22 @@ _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's
 #define WEFT_JOURNAL_MAGIC UINT64_C(0x314c4e524a544657) /* "WFTJRNL1" */
 #define WEFT_JOURNAL_NAME "journal"
 
-enum { WEFT_JOURNAL_ENTRIES = 1 << 14 };
+enum { WEFT_JOURNAL_ENTRIES = 1 << 13, WEFT_JOURNAL_PATH_BYTES = 96 };
 
 enum weft_journal_kind {
     WEFT_JOURNAL_FORK = 1, /* pid: the child; parent: the caller; written by either or both */
-    WEFT_JOURNAL_EXEC,     /* pid is about to run another program */
+    WEFT_JOURNAL_EXEC,     /* pid is about to run another program: path, if it is known and fits */
     WEFT_JOURNAL_NO_EXEC,  /* it could not: pid goes on as it was */
     WEFT_JOURNAL_NO_RING,  /* pid has the library and no ring; value: enum weft_ring_reach */
 };
 
-struct weft_journal_entry { /* 32 bytes */
+struct weft_journal_entry { /* 128 bytes */
     _Atomic uint64_t number;
     uint64_t ticks;
     uint32_t pid, parent;
     uint32_t kind; /* enum weft_journal_kind */
     uint32_t value;
+    char path[WEFT_JOURNAL_PATH_BYTES]; /* ended by a NUL */
 };
 
 struct weft_journal {
@@ -136,7 +137,7 @@ struct weft_journal {
     uint8_t reserved[32];
     struct weft_journal_entry entries[WEFT_JOURNAL_ENTRIES];
 };
-_Static_assert(sizeof(struct weft_journal_entry) == 32, "two entries a cache line");
+_Static_assert(sizeof(struct weft_journal_entry) == 128, "two cache lines");
 /* ---- rings of processes that cannot make a file in the folder: of another user, with another root
  * or mount namespace, or with RLIMIT_FSIZE below the size of a file
  *

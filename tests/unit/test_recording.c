@@ -641,6 +641,59 @@ static void test_loss_at_end(void)
     expect(&file, lines, "a loss behind a thread's last record");
 }
 
+static struct weft_ledger_entry entry_of(uint32_t number, uint32_t pid, uint8_t state, uint8_t why)
+{
+    return (struct weft_ledger_entry){ .number = number,
+                                       .pid = pid,
+                                       .state = state,
+                                       .why = why,
+                                       .levels = WEFT_LEDGER_BY_LIBRARY,
+                                       .start_ns = 1000,
+                                       .end_ns = WEFT_LEDGER_NO_TIME,
+                                       .from_ns = WEFT_LEDGER_NO_TIME,
+                                       .until_ns = WEFT_LEDGER_NO_TIME,
+                                       .n_threads = 1 };
+}
+
+static void put_entry(struct rb *file, struct weft_ledger_entry entry, const char *name,
+                      size_t n_missing)
+{
+    uint8_t bytes[sizeof entry + 64] = { 0 };
+    entry.name_bytes = (uint32_t)strlen(name);
+    memcpy(bytes, &entry, sizeof entry);
+    memcpy(bytes + sizeof entry, name, entry.name_bytes);
+    rb_piece(file, WEFT_PIECE_LEDGER, 0, 0, 1500, bytes,
+             sizeof entry + (entry.name_bytes + 7) / 8 * 8 - n_missing);
+}
+
+/* Of entries with one number the last one counts; one that is cut, or has a state that is none, is
+ * counted as damage. */
+static void test_ledger(void)
+{
+    static const char *const ended[] = { "process 10 shell: recorded, none\n",
+                                         "process 11 date: not_recorded, static_program\n",
+                                         "note not_recorded 1 (static program",
+                                         "note bad_record 184 at", NULL };
+    static const char *const killed[] = { "process 10 shell: partly, recorder_killed\n",
+                                          "process 11 date: not_recorded, static_program\n",
+                                          "note not_recorded 1 (the recording has no end: what "
+                                          "ran after 0.000 s is missing)\n",
+                                          NULL };
+    for (int is_killed = 0; is_killed < 2; is_killed++) {
+        struct rb file = { 0 };
+        begin(&file);
+        put_entry(&file, entry_of(7, 10, WEFT_LEDGER_PARTLY, WEFT_LEDGER_UNDECIDED), "shell", 0);
+        put_entry(&file, entry_of(8, 11, WEFT_LEDGER_NOT_RECORDED, WEFT_LEDGER_STATIC), "date", 0);
+        put_entry(&file, entry_of(7, 10, WEFT_LEDGER_RECORDED, WEFT_LEDGER_NO_REASON), "shell", 0);
+        put_entry(&file, entry_of(9, 12, 200, 200), "none", 0);
+        put_entry(&file, entry_of(9, 12, 0, 0), "a name that is longer", 8);
+        if (!is_killed)
+            rb_text(&file, WEFT_PIECE_END, 0, 0, 2000, "the program ended");
+        expect(&file, is_killed ? killed : ended,
+               is_killed ? "a ledger without an end" : "a ledger");
+    }
+}
+
 static void test_heads(void)
 {
     struct rb file = { 0 };
@@ -685,6 +738,7 @@ int main(void)
     test_damaged_functions();
     test_losses();
     test_loss_at_end();
+    test_ledger();
     test_heads();
     return tap_done();
 }

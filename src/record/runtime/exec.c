@@ -237,29 +237,24 @@ static int done(const struct environment *environment, int result)
     } while (0)
 
 /* The journal says of a process that becomes another program, in case that has no ring. */
-#define BECOME(variables, call)                                                                    \
+#define BECOME(path, variables, call)                                                              \
     do {                                                                                           \
-        note_exec(WEFT_JOURNAL_EXEC, (uint32_t)getpid(), (uint32_t)getppid());                     \
+        (void)weft_journal_exec((uint32_t)getpid(), (uint32_t)getppid(), (path));                  \
         WITH(variables, not_become(call));                                                         \
     } while (0)
 
-static void note_exec(enum weft_journal_kind kind, uint32_t pid, uint32_t parent)
-{
-    (void)weft_journal_put(kind, pid, parent, 0);
-}
-
 static int not_become(int result)
 {
-    note_exec(WEFT_JOURNAL_NO_EXEC, (uint32_t)getpid(), (uint32_t)getppid());
+    (void)weft_journal_put(WEFT_JOURNAL_NO_EXEC, (uint32_t)getpid(), (uint32_t)getppid(), 0);
     return result;
 }
 
 /* What was spawned runs another program at once. */
-static int spawned(int result, const pid_t *child, pid_t *pid)
+static int spawned(int result, const pid_t *child, const char *path, pid_t *pid)
 {
     if (result == 0) {
         (void)weft_journal_put(WEFT_JOURNAL_FORK, (uint32_t)*child, (uint32_t)getpid(), 0);
-        note_exec(WEFT_JOURNAL_EXEC, (uint32_t)*child, (uint32_t)getpid());
+        (void)weft_journal_exec((uint32_t)*child, (uint32_t)getpid(), path);
     }
     if (result == 0 && pid)
         *pid = *child;
@@ -268,32 +263,32 @@ static int spawned(int result, const pid_t *child, pid_t *pid)
 
 WEFT_WRAP int execve(const char *path, char *const argv[], char *const envp[])
 {
-    BECOME(envp, WEFT_REAL(execve)(path, argv, completed));
+    BECOME(path, envp, WEFT_REAL(execve)(path, argv, completed));
 }
 
 WEFT_WRAP int execv(const char *path, char *const argv[])
 {
-    BECOME(environ, WEFT_REAL(execve)(path, argv, completed));
+    BECOME(path, environ, WEFT_REAL(execve)(path, argv, completed));
 }
 
 WEFT_WRAP int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-    BECOME(envp, WEFT_REAL(execvpe)(file, argv, completed));
+    BECOME(file, envp, WEFT_REAL(execvpe)(file, argv, completed));
 }
 
 WEFT_WRAP int execvp(const char *file, char *const argv[])
 {
-    BECOME(environ, WEFT_REAL(execvpe)(file, argv, completed));
+    BECOME(file, environ, WEFT_REAL(execvpe)(file, argv, completed));
 }
 
 WEFT_WRAP int fexecve(int fd, char *const argv[], char *const envp[])
 {
-    BECOME(envp, WEFT_REAL(fexecve)(fd, argv, completed));
+    BECOME(NULL, envp, WEFT_REAL(fexecve)(fd, argv, completed));
 }
 
 WEFT_WRAP int execveat(int fd, const char *path, char *const argv[], char *const envp[], int flags)
 {
-    BECOME(envp, WEFT_REAL(execveat)(fd, path, argv, completed, flags));
+    BECOME(path, envp, WEFT_REAL(execveat)(fd, path, argv, completed, flags));
 }
 
 WEFT_WRAP int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -302,7 +297,7 @@ WEFT_WRAP int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_a
 {
     pid_t child = 0;
     WITH(envp, spawned(WEFT_REAL(posix_spawn)(&child, path, actions, attributes, argv, completed),
-                       &child, pid));
+                       &child, path, pid));
 }
 
 WEFT_WRAP int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
@@ -311,7 +306,7 @@ WEFT_WRAP int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_
 {
     pid_t child = 0;
     WITH(envp, spawned(WEFT_REAL(posix_spawnp)(&child, file, actions, attributes, argv, completed),
-                       &child, pid));
+                       &child, file, pid));
 }
 
 /* ---- arguments one by one: collected on the stack, as the C library does */
@@ -341,7 +336,7 @@ WEFT_WRAP int execl(const char *path, const char *first, ...)
     va_list rest;
     COLLECT(first, rest);
     va_end(rest);
-    BECOME(environ, WEFT_REAL(execve)(path, argv, completed));
+    BECOME(path, environ, WEFT_REAL(execve)(path, argv, completed));
 }
 
 WEFT_WRAP int execlp(const char *file, const char *first, ...)
@@ -349,7 +344,7 @@ WEFT_WRAP int execlp(const char *file, const char *first, ...)
     va_list rest;
     COLLECT(first, rest);
     va_end(rest);
-    BECOME(environ, WEFT_REAL(execvpe)(file, argv, completed));
+    BECOME(file, environ, WEFT_REAL(execvpe)(file, argv, completed));
 }
 
 WEFT_WRAP int execle(const char *path, const char *first, ...)
@@ -358,7 +353,7 @@ WEFT_WRAP int execle(const char *path, const char *first, ...)
     COLLECT(first, rest);
     char *const *const envp = va_arg(rest, char *const *);
     va_end(rest);
-    BECOME(envp, WEFT_REAL(execve)(path, argv, completed));
+    BECOME(path, envp, WEFT_REAL(execve)(path, argv, completed));
 }
 
 /* ---- the process's own environment */

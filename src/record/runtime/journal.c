@@ -56,7 +56,8 @@ void weft_journal_open(void)
     errno = kept_errno;
 }
 
-bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value)
+static bool put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value,
+                const char *path)
 {
     if (!journal)
         return false;
@@ -66,11 +67,25 @@ bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent
     }
     const uint64_t number = atomic_fetch_add(&journal->head, 1);
     struct weft_journal_entry *entry = &journal->entries[number % WEFT_JOURNAL_ENTRIES];
+    const size_t n_path = strlen(path);
     entry->ticks = weft_ring_ticks();
     entry->pid = pid;
     entry->parent = parent;
     entry->kind = kind;
     entry->value = value;
+    entry->path[0] = 0;
+    if (n_path < sizeof entry->path)
+        memcpy(entry->path, path, n_path + 1);
     atomic_store_explicit(&entry->number, number + 1, memory_order_release);
     return true;
+}
+
+bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value)
+{
+    return put(kind, pid, parent, value, "");
+}
+
+bool weft_journal_exec(uint32_t pid, uint32_t parent, const char *path)
+{
+    return put(WEFT_JOURNAL_EXEC, pid, parent, 0, path && path[0] == '/' ? path : "");
 }

@@ -18,4 +18,7 @@ void weft_journal_open(void);
 /* False without a journal, or where it has no room. */
 bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value);
 
+/* `pid` is about to run the program at `path`; NULL: it is not known. */
+bool weft_journal_exec(uint32_t pid, uint32_t parent, const char *path);
+
 #endif

@@ -144,6 +144,7 @@ void ledger_inherit(const struct ledger *ledger, struct ledger_process *child,
     child->inherits = why == WEFT_LEDGER_NO_REASON;
     child->inherited_why = (uint8_t)why;
     child->name = parent->name;
+    child->exe = parent->exe;
 }
 
 void ledger_examine(struct ledger *ledger, struct ledger_process *process)
@@ -156,7 +157,7 @@ void ledger_examine(struct ledger *ledger, struct ledger_process *process)
     image->why = (uint8_t)image_look_at(process->pid, path, &ledger->room);
     image->is_examined = true;
     if (proc_link(process->pid, "exe", exe, sizeof exe))
-        process->name = ledger_name(ledger, exe);
+        process->name = process->exe = ledger_name(ledger, exe);
     process->is_changed = true;
 }
 
@@ -187,9 +188,10 @@ void ledger_exec(struct ledger *ledger, struct ledger_process *process, uint64_t
 {
     process->image_before = process->image;
     process->name_before = process->name;
+    process->exe_before = process->exe;
     close_image(ledger, process, true);
     process->image = (struct ledger_image){ .start_ns = at_ns, .is_exec = true };
-    process->name = 0; /* not known yet */
+    process->name = process->exe = 0; /* not known yet */
 }
 
 void ledger_end(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns)
@@ -313,7 +315,7 @@ static void judge(const struct ledger *ledger, const struct ledger_process *proc
         made->until_ns = ledger->now_ns;
 }
 
-static struct weft_ledger_process describe(const struct ledger *ledger,
+struct weft_ledger_process ledger_describe(const struct ledger *ledger,
                                            const struct ledger_process *process)
 {
     struct weft_ledger_process made = { .pid = process->pid,
@@ -336,7 +338,8 @@ struct weft_ledger_totals ledger_totals(const struct ledger *ledger, uint64_t *n
     struct weft_ledger_totals totals = { 0 };
     *n_further = ledger ? ledger->n_further : 0;
     for (size_t k = 0; ledger && k < ledger->processes.n; k++) {
-        const struct weft_ledger_process made = describe(ledger, &ledger->processes.items[k]);
+        const struct weft_ledger_process made =
+            ledger_describe(ledger, &ledger->processes.items[k]);
         weft_ledger_add(&totals, &made);
     }
     return totals;
@@ -393,7 +396,8 @@ enum weft_code ledger_put(struct ledger *ledger, struct session_output *output, 
         }
         if (is_end || (!all && !ledger->processes.items[k].is_changed))
             continue;
-        const struct weft_ledger_process made = describe(ledger, &ledger->processes.items[k]);
+        const struct weft_ledger_process made =
+            ledger_describe(ledger, &ledger->processes.items[k]);
         ledger->processes.items[k].is_changed = false;
         n_bytes += encode(&made, (uint32_t)k, bytes + n_bytes);
     }

@@ -26,9 +26,11 @@ struct ledger_opts {
 struct ledger *ledger_new(const struct ledger_opts *opts);
 void ledger_free(struct ledger *ledger); /* NULL is allowed; so it is everywhere below */
 
-/* The process that the program begins with; nothing is in the ledger without one. `has_kernel`: the
- * kernel's records of it and its descendants will come. */
-void ledger_begin(struct ledger *ledger, uint32_t pid, uint64_t now_ns, bool has_kernel);
+/* The process that the program begins with, and the path of what it will run ("": not known);
+ * nothing is in the ledger without one. `has_kernel`: the kernel's records of it and its
+ * descendants will come. */
+void ledger_begin(struct ledger *ledger, uint32_t pid, const char *program, uint64_t now_ns,
+                  bool has_kernel);
 
 /* A record of the kernel; only fork, exec and exit of the program's threads matter. */
 void ledger_take_record(struct ledger *ledger, const struct weft_kernel_record *record,

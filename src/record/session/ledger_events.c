@@ -35,8 +35,11 @@ static struct ledger_event *push(struct ledger *ledger, enum ledger_event_kind k
 {
     if (!ledger || !ledger->has_begun || ledger->is_finished)
         return NULL;
-    struct ledger_event *event =
-        ledger->events.n < MOST_EVENTS ? WEFT_VEC_PUSH(&ledger->events) : NULL;
+    if (ledger->events.n >= MOST_EVENTS) { /* a recorder that was stopped for a while */
+        ledger->n_further++;
+        return NULL;
+    }
+    struct ledger_event *event = WEFT_VEC_PUSH(&ledger->events);
     if (!event) {
         ledger->has_no_memory = true;
         return NULL;
@@ -114,12 +117,16 @@ void ledger_take_entry(struct ledger *ledger, const struct weft_journal_entry *e
                                                     [WEFT_JOURNAL_NO_RING] = EVENT_NO_RING };
     if (entry->kind < WEFT_JOURNAL_FORK || entry->kind > WEFT_JOURNAL_NO_RING || entry->pid == 0)
         return;
+    char path[WEFT_JOURNAL_PATH_BYTES + 1];
     struct ledger_event *event = push(ledger, kinds[entry->kind], time_ns);
     if (!event)
         return;
     event->pid = entry->pid;
     event->parent = entry->parent;
     event->value = entry->value;
+    (void)snprintf(path, sizeof path, "%.*s", (int)strnlen(entry->path, sizeof entry->path),
+                   entry->path);
+    event->name = ledger_name(ledger, path);
 }
 
 void ledger_no_ring(struct ledger *ledger, uint32_t pid, uint32_t reach, uint64_t time_ns)
@@ -255,7 +262,7 @@ static bool take_ring(struct ledger *ledger, const struct ledger_event *event, u
     else
         process->past.has_covered = true; /* of a program that it ran before */
     if (event->name && is_of_image)
-        process->name = event->name;
+        process->name = process->exe = event->name;
     const struct ledger_counts counts = ring->counts;
     ring->counts = (struct ledger_counts){ 0 };
     ring->process = (uint32_t)(process - ledger->processes.items) + 1;
@@ -286,6 +293,7 @@ static void take_no_exec(struct ledger_process *process)
         return;
     process->image = process->image_before;
     process->name = process->name_before;
+    process->exe = process->exe_before;
 }
 
 static enum weft_ledger_why why_of_reach(uint32_t reach)
@@ -339,8 +347,10 @@ static bool take(struct ledger *ledger, const struct ledger_event *event, uint64
         if (!is_live(process)) /* of vfork, which nothing reports */
             take_child(ledger, event);
         process = ledger_of_pid(ledger, event->pid);
-        if (is_live(process))
+        if (is_live(process)) {
             ledger_exec(ledger, process, event->time_ns);
+            process->name = event->name;
+        }
         break;
     case EVENT_NO_EXEC:
         if (is_live(process) && !ledger->has_kernel)
@@ -397,7 +407,8 @@ void ledger_advance(struct ledger *ledger, uint64_t until_ns)
     examine_new(ledger, until_ns);
 }
 
-void ledger_begin(struct ledger *ledger, uint32_t pid, uint64_t now_ns, bool has_kernel)
+void ledger_begin(struct ledger *ledger, uint32_t pid, const char *program, uint64_t now_ns,
+                  bool has_kernel)
 {
     char path[64];
     if (!ledger || pid == 0 || ledger->has_begun)
@@ -408,6 +419,7 @@ void ledger_begin(struct ledger *ledger, uint32_t pid, uint64_t now_ns, bool has
     if (!process)
         return;
     process->is_target = true;
+    process->name = ledger_name(ledger, program);
     process->image.is_stub = true;
     process->is_known_to_kernel = has_kernel;
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);

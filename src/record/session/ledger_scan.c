@@ -31,9 +31,9 @@ static void meet_child(struct ledger *ledger, uint32_t pid, uint32_t parent, uin
     if (!child)
         return;
     if (proc_link(pid, "exe", exe, sizeof exe))
-        child->name = ledger_name(ledger, exe);
+        child->name = child->exe = ledger_name(ledger, exe);
     const struct ledger_process *of = ledger_of_pid(ledger, parent);
-    child->image.is_exec = !of || (child->name && of->name != child->name);
+    child->image.is_exec = !of || (child->exe && of->exe && of->exe != child->exe);
     if (!child->image.is_exec)
         ledger_inherit(ledger, child, of);
     child->is_changed = true;
@@ -80,10 +80,10 @@ static void look_at_program(struct ledger *ledger, struct ledger_process *proces
     if (!proc_link(process->pid, "exe", exe, sizeof exe))
         return;
     const uint32_t name = ledger_name(ledger, exe);
-    if (process->name && name != process->name && !process->image.is_stub)
+    if (process->exe && name != process->exe && !process->image.is_stub)
         ledger_exec(ledger, process, now_ns);
     process->is_changed |= name != process->name;
-    process->name = name;
+    process->name = process->exe = name;
 }
 
 void ledger_scan(struct ledger *ledger, uint64_t now_ns)

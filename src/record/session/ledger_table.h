@@ -33,10 +33,11 @@ struct ledger_past {
 struct ledger_process {
     uint32_t pid, parent;
     uint32_t before; /* the process that had this pid before it, + 1; 0: none */
-    uint32_t name;   /* in `names` */
+    uint32_t name;   /* in `names`; so is exe, which /proc shows: 0 is not known */
+    uint32_t exe;
     uint64_t start_ns, end_ns;
     struct ledger_image image, image_before;
-    uint32_t name_before;
+    uint32_t name_before, exe_before;
     struct ledger_past past, past_before_end;
     bool is_target, is_known_to_kernel;
     bool inherits;         /* a copy of a parent that was recorded */
@@ -113,6 +114,10 @@ void ledger_cover(struct ledger *ledger, struct ledger_process *process);
 void ledger_examine(struct ledger *ledger, struct ledger_process *process);
 
 uint32_t ledger_name(struct ledger *ledger, const char *name);
+
+/* How much of it was recorded, as far as is known now. */
+struct weft_ledger_process ledger_describe(const struct ledger *ledger,
+                                           const struct ledger_process *process);
 
 /* Adds what was counted since the last time. */
 void ledger_apply_counts(struct ledger *ledger, struct ledger_ring *ring,

@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -726,12 +727,15 @@ static enum weft_code begin_ledger(struct recorder *recorder, struct weft_err *e
     const struct ledger_opts ledger_opts = { .has_library = has_library,
                                              .follows = opts->follows,
                                              .is_attached = opts->pid != 0 };
+    char program[PATH_MAX];
     if (!opts->argv && !opts->pid)
         return WEFT_OK;
     recorder->ledger = recorder->programs.ledger = ledger_new(&ledger_opts);
     if (!recorder->ledger)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the ledger");
-    ledger_begin(recorder->ledger, opts->argv ? (uint32_t)recorder->target.pid : opts->pid,
+    if (!opts->argv || !proc_find_program(opts->argv[0], program))
+        program[0] = '\0';
+    ledger_begin(recorder->ledger, opts->argv ? (uint32_t)recorder->target.pid : opts->pid, program,
                  session_clock_ns(CLOCK_MONOTONIC), recorder->levels.kernel != NULL);
     return WEFT_OK;
 }

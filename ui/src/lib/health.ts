@@ -210,6 +210,17 @@ const ADVICE: Record<string, Adviser> = {
       'The traces that were merged share no clock: each begins at time 0. Order and overlap between their threads say nothing.',
     todo: 'Record with a common clock, or compare times only inside one source.',
   }),
+  not_recorded: () => ({
+    means:
+      'Processes of the program, or parts of them, were not recorded, for the reason given here: what they did is in no number.',
+    todo: 'weft info lists each process, how much of it was recorded, and why not the rest.',
+    command: 'man weft-record',
+  }),
+  excluded: () => ({
+    means:
+      'Options of the recording excluded processes, or parts of their time: what they did is in no number.',
+    todo: 'weft info lists these processes.',
+  }),
   clock_set: () => ({
     means:
       'The clock of a host was set by packets that it exchanged with another: each left before it came. Times of the two may differ by as much as is said here.',
@@ -223,6 +234,8 @@ const SHORT: Record<string, string> = {
   bad_record: 'unreadable',
   unknown_record: 'unknown records',
   lost_records: 'lost records',
+  not_recorded: 'processes not fully recorded',
+  excluded: 'processes excluded',
   depth_limit: 'calls too deep',
   duplicate_buffer: 'events twice',
   clock_set: 'ns of doubt between clocks',
@@ -331,12 +344,13 @@ export function verdictOf(info: Info): string {
     const kinds = Math.max(1, lost.length);
     return `Something was lost: ${plural(kinds, 'kind')} of loss below; what is shown is what was left.`;
   }
-  const mended = `${plural(repaired.length, 'kind')} of oddity ${repaired.length === 1 ? 'was' : 'were'} mended`;
-  if (info.lost === null)
-    return `${repaired.length > 0 ? mended : 'Healthy: nothing had to be mended'}; this format does not count what is lost.`;
-  return repaired.length > 0
-    ? `Nothing was lost; ${mended}.`
-    : 'Healthy: nothing was lost, and nothing had to be mended.';
+  const excluded = info.notes.filter(note => note.kind === 'excluded');
+  if (excluded.length > 0) {
+    const count = excluded.reduce((sum, note) => sum + note.count, 0);
+    return `Recorded as asked for: options excluded ${plural(count, 'process', 'processes')}, or parts of their time.`;
+  }
+  const anomalies = repaired.length > 0 ? `${plural(repaired.length, 'kind')} of anomaly repaired` : 'nothing repaired';
+  return info.lost === null ? `This format does not count losses; ${anomalies}.` : `No data loss; ${anomalies}.`;
 }
 
 /** What the clock is, as rows. */

@@ -63,7 +63,9 @@ const CLASS_WORDS: Record<HealthClass, [title: string, remark: string, none: str
 
 function Table({ findings, kind }: { findings: Finding[]; kind: HealthClass }): JSX.Element {
   const own = findings.filter(finding => finding.class === kind);
-  const [title, remark, none] = CLASS_WORDS[kind];
+  const [title, remark, usual] = CLASS_WORDS[kind];
+  const hasExcluded = findings.some(finding => finding.kind === 'excluded');
+  const none = kind === 'lost' && hasExcluded ? 'Only what options excluded.' : usual;
   return (
     <section aria-label={title}>
       <h2>
@@ -263,7 +265,7 @@ function HealthBadge({ health }: { health: Health }): JSX.Element {
       )}
       {!lost && !repaired && (
         <button class="badge" title="Health (9)" onClick={open}>
-          nothing lost
+          {info.notes.some(note => note.kind === 'excluded') ? 'partly recorded' : 'nothing lost'}
         </button>
       )}
     </>

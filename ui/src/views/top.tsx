@@ -34,7 +34,12 @@ function Badges(): JSX.Element {
   if (trace.part?.kind === 'sketch') return <></>; // nothing is known of it yet
   const lost = badgeText(trace.notes, 'lost');
   const repaired = badgeText(trace.notes, 'repaired');
-  if (!lost && !repaired) return <span class="badge">nothing lost</span>;
+  if (!lost && !repaired)
+    return (
+      <span class="badge">
+        {trace.notes.some(note => note.kind === 'excluded') ? 'partly recorded' : 'nothing lost'}
+      </span>
+    );
   return (
     <>
       {lost && <span class="badge bad">{lost}</span>}

@@ -49,6 +49,17 @@ it('losses come first, and make the verdict', () => {
   expect(verdictOf(infoOf([], { lost: null }))).toContain('does not count what is lost');
 });
 
+it('a recording that leaves something out never says that nothing was lost', () => {
+  const verdicts = ['lost', 'info'].map(kind =>
+    verdictOf(
+      infoOf([note(kind === 'lost' ? 'not_recorded' : 'excluded', kind as 'lost' | 'info')]),
+    ),
+  );
+  expect(verdicts[0]).toContain('Something was lost');
+  expect(verdicts[1]).toContain('excluded');
+  for (const verdict of verdicts) expect(verdict.toLowerCase()).not.toContain('nothing was lost');
+});
+
 it('switches that were missed are no calls that were lost', () => {
   const missed = { ...note('lost_records', 'lost'), detail: 'switches of threads, inferred' };
   const [finding] = findingsOf(infoOf([missed]), 't.weft');
