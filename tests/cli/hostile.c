@@ -37,12 +37,12 @@ static void *work(void *context)
 
 int main(int argc, char **argv)
 {
-    static const uint64_t firsts[] = { 1, 1001 };
+    static uint64_t firsts[] = { 1, 1001 };
     pthread_t threads[2];
     name = argc > 1 ? argv[1] : "plain";
     pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
     for (int i = 0; i < 2; i++)
-        if (pthread_create(&threads[i], 0, work, (void *)&firsts[i]) != 0)
+        if (pthread_create(&threads[i], 0, work, &firsts[i]) != 0)
             return 1;
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], 0);

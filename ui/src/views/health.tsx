@@ -56,8 +56,8 @@ function Row({ finding }: { finding: Finding }): JSX.Element {
 }
 
 const CLASS_WORDS: Record<HealthClass, [title: string, remark: string, none: string]> = {
-  lost: ['Lost', 'is in no number on any screen', 'Nothing was lost.'],
-  repaired: ['Mended', 'was odd and was put right by rule', 'Nothing had to be mended.'],
+  lost: ['Lost', 'missing from all results', 'No data loss.'],
+  repaired: ['Repaired', 'anomalies that a rule put right', 'Nothing repaired.'],
   info: ['To know', 'no harm, but it changes how numbers read', 'Nothing else is to be known.'],
 };
 

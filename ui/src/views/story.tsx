@@ -207,7 +207,7 @@ function Health(): JSX.Element {
   return (
     <section>
       <h2>Losses and repairs</h2>
-      {notes.length === 0 && <p>Nothing was lost and nothing had to be repaired.</p>}
+      {notes.length === 0 && <p>No data loss, nothing repaired.</p>}
       <ul class="notes">
         {notes.map((note, i) => (
           <li key={i} class={note.class}>

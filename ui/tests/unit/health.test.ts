@@ -44,9 +44,9 @@ it('losses come first, and make the verdict', () => {
   expect(findings[0]!.where).toBe('2 threads, from byte 4,096');
   expect(findings[0]!.command).toBe("weft import -o t.weft 'it'\\''s.fdr'");
   expect(verdictOf(info)).toContain('lost');
-  expect(verdictOf(infoOf([note('missing_exit', 'repaired')]))).toContain('Nothing was lost');
-  expect(verdictOf(infoOf([]))).toContain('Healthy');
-  expect(verdictOf(infoOf([], { lost: null }))).toContain('does not count what is lost');
+  expect(verdictOf(infoOf([note('missing_exit', 'repaired')]))).toContain('No data loss');
+  expect(verdictOf(infoOf([]))).toContain('No data loss');
+  expect(verdictOf(infoOf([], { lost: null }))).toContain('does not count losses');
 });
 
 it('a recording that leaves something out never says that nothing was lost', () => {
