@@ -327,8 +327,9 @@ static struct weft_cfi_found seek(struct weft_cfi_store *store,
                                   const struct weft_cfi_program *program, uint64_t file_off)
 {
     struct weft_cfi_found found = { 0 };
+    store->is_nomem = false;
     struct table *table = table_of(store, program);
-    store->is_nomem = !table;
+    store->is_nomem |= !table;
     if (!table)
         return found;
     table->last_used = ++store->n_used;

@@ -103,7 +103,7 @@ struct weft_dwarf *weft_dwarf_of(const struct weft_elf_file *file)
     if (!dwarf)
         return NULL;
     dwarf->file = *file;
-    if (!weft_elf_file_is_scattered(file))
+    if (!weft_elf_file_is_scattered(file) && !weft_elf_file_is_big(file))
         open_sections(dwarf);
     dwarf->most_read = most_read(dwarf);
     if (dwarf->sections[WEFT_DWARF_INFO].n_bytes && dwarf->sections[WEFT_DWARF_ABBREV].n_bytes &&

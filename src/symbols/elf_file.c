@@ -92,6 +92,12 @@ const char *weft_elf_file_debug_link(const struct weft_elf_file *file)
     return NULL;
 }
 
+bool weft_elf_file_is_big(const struct weft_elf_file *file)
+{
+    GElf_Ehdr header;
+    return gelf_getehdr(file->elf, &header) && header.e_ident[EI_DATA] == ELFDATA2MSB;
+}
+
 bool weft_elf_file_has_symbols(const struct weft_elf_file *file)
 {
     for (Elf_Scn *section = NULL; (section = elf_nextscn(file->elf, section));) {

@@ -28,6 +28,9 @@ struct weft_str weft_elf_file_build_id(const struct weft_elf_file *file);
 /* Name of the file with its debugging information; NULL: none. Valid until it is closed. */
 const char *weft_elf_file_debug_link(const struct weft_elf_file *file);
 
+/* Its byte order. */
+bool weft_elf_file_is_big(const struct weft_elf_file *file);
+
 /* True if it has a symbol table; programs are often installed without. */
 bool weft_elf_file_has_symbols(const struct weft_elf_file *file);
 

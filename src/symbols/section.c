@@ -208,23 +208,39 @@ static bool is_packed_by_gnu(Elf *elf, const char *name, GElf_Shdr *header)
            find(elf, packed, header);
 }
 
+/* Where the bytes of a section are. */
+static bool place(struct weft_section *section, const struct weft_elf_file *file,
+                  const GElf_Shdr *header)
+{
+    *section = (struct weft_section){ .fd = file->fd,
+                                      .file_off = header->sh_offset,
+                                      .n_bytes = header->sh_size,
+                                      .address = header->sh_addr };
+    if (!file->bytes)
+        return true;
+    if (header->sh_offset > file->n_bytes || header->sh_size > file->n_bytes - header->sh_offset)
+        return false;
+    section->memory = file->bytes + header->sh_offset;
+    return true;
+}
+
+bool weft_section_of(struct weft_section *section, const struct weft_elf_file *file, Elf_Scn *from)
+{
+    GElf_Shdr header;
+    *section = (struct weft_section){ .fd = -1 };
+    return gelf_getshdr(from, &header) && header.sh_type != SHT_NOBITS && header.sh_size > 0 &&
+           !(header.sh_flags & SHF_COMPRESSED) && place(section, file, &header);
+}
+
 bool weft_section_open(struct weft_section *section, const struct weft_elf_file *file,
                        const char *name)
 {
     GElf_Shdr header;
     const bool is_plain = find(file->elf, name, &header);
     *section = (struct weft_section){ .fd = -1 };
-    if (!is_plain && !is_packed_by_gnu(file->elf, name, &header))
+    if ((!is_plain && !is_packed_by_gnu(file->elf, name, &header)) ||
+        !place(section, file, &header))
         return false;
-    *section = (struct weft_section){ .fd = file->fd,
-                                      .file_off = header.sh_offset,
-                                      .n_bytes = header.sh_size,
-                                      .address = header.sh_addr };
-    if (file->bytes) {
-        if (header.sh_offset > file->n_bytes || header.sh_size > file->n_bytes - header.sh_offset)
-            return false;
-        section->memory = file->bytes + header.sh_offset;
-    }
     const bool is_good = is_plain ? !(header.sh_flags & SHF_COMPRESSED) ||
                                         unpack_elf(section, gelf_getclass(file->elf) == ELFCLASS64)
                                   : unpack_gnu(section);

@@ -28,6 +28,8 @@ struct weft_section {
  */
 bool weft_section_open(struct weft_section *section, const struct weft_elf_file *file,
                        const char *name);
+/* The same of a section of libelf, which is not unpacked. */
+bool weft_section_of(struct weft_section *section, const struct weft_elf_file *file, Elf_Scn *from);
 /* One that is all zeros is allowed. */
 void weft_section_fini(struct weft_section *section);
 

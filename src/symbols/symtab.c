@@ -8,6 +8,8 @@
 #include <gelf.h>
 #include <stdlib.h>
 
+enum { WINDOW_BYTES = 64 << 10, NAME_BYTES = 256, LONGEST_NAME = 64 << 10 };
+
 /* A name of a function. */
 struct symbol {
     uint64_t address;
@@ -44,7 +46,7 @@ static enum weft_code keep_symbol(struct weft_symtab *symtab, const GElf_Sym *sy
                                   const char *name, struct weft_err *err)
 {
     const unsigned binding = GELF_ST_BIND(symbol->st_info);
-    if (!is_wanted(symtab, symbol) || !name || !*name)
+    if (!name || !*name)
         return WEFT_OK;
     const size_t n_name = strlen(name) + 1;
     const size_t name_at = symtab->names.n;
@@ -64,32 +66,102 @@ static enum weft_code keep_symbol(struct weft_symtab *symtab, const GElf_Sym *sy
     return WEFT_OK;
 }
 
-static enum weft_code read_section(struct weft_symtab *symtab, Elf *elf, Elf_Scn *section,
-                                   const GElf_Shdr *header, struct weft_err *err)
+/* A table of symbols, and the one of their names: read a window at a time. */
+struct tables {
+    struct weft_section symbols, names;
+    bool is_64, is_big; /* its byte order */
+    uint64_t n_symbols;
+};
+
+static uint64_t take_word(const struct tables *tables, struct weft_cursor *cur)
 {
-    Elf_Data *data = elf_getdata(section, NULL);
-    const size_t one_bytes = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
-    const size_t n_symbols = data && one_bytes ? data->d_size / one_bytes : 0;
-    for (size_t k = 0; k < n_symbols && k < INT32_MAX; k++) {
-        GElf_Sym symbol;
-        if (!gelf_getsym(data, (int)k, &symbol))
-            break;
-        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
-        const enum weft_code code = keep_symbol(symtab, &symbol, name, err);
-        if (code != WEFT_OK)
-            return code;
-    }
-    return WEFT_OK;
+    if (!tables->is_64)
+        return tables->is_big ? __builtin_bswap32(weft_cur_u32(cur)) : weft_cur_u32(cur);
+    return tables->is_big ? __builtin_bswap64(weft_cur_u64(cur)) : weft_cur_u64(cur);
 }
 
-static enum weft_code read_sections(struct weft_symtab *symtab, Elf *elf, uint32_t type,
-                                    struct weft_err *err)
+static bool take_symbol(struct tables *tables, uint64_t index, GElf_Sym *symbol)
+{
+    const size_t n_bytes = tables->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+    struct weft_cursor cur;
+    if (!weft_section_view(&tables->symbols, index * n_bytes, n_bytes, WINDOW_BYTES, &cur))
+        return false;
+    *symbol = (GElf_Sym){ .st_name = weft_cur_u32(&cur) };
+    if (!tables->is_64) {
+        symbol->st_value = take_word(tables, &cur);
+        symbol->st_size = take_word(tables, &cur);
+    }
+    symbol->st_info = weft_cur_u8(&cur);
+    symbol->st_other = weft_cur_u8(&cur);
+    symbol->st_shndx = weft_cur_u16(&cur);
+    if (tables->is_64) {
+        symbol->st_value = take_word(tables, &cur);
+        symbol->st_size = take_word(tables, &cur);
+    }
+    if (tables->is_big) {
+        symbol->st_name = __builtin_bswap32(symbol->st_name);
+        symbol->st_shndx = __builtin_bswap16(symbol->st_shndx);
+    }
+    return !cur.fault;
+}
+
+/* Valid until the next call; NULL: it does not end. */
+static const char *take_name(struct tables *tables, uint64_t at)
+{
+    for (size_t n = NAME_BYTES; n <= LONGEST_NAME; n *= 16) {
+        struct weft_cursor cur;
+        if (!weft_section_view(&tables->names, at, n, WINDOW_BYTES, &cur))
+            return NULL;
+        if (memchr(cur.at, 0, weft_cur_left(&cur)))
+            return (const char *)cur.at;
+        if (weft_cur_left(&cur) < n)
+            return NULL;
+    }
+    return NULL;
+}
+
+static enum weft_code read_tables(struct weft_symtab *symtab, struct tables *tables,
+                                  struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
-    for (Elf_Scn *section = NULL; code == WEFT_OK && (section = elf_nextscn(elf, section));) {
+    for (uint64_t k = 0; code == WEFT_OK && k < tables->n_symbols; k++) {
+        GElf_Sym symbol;
+        if (!take_symbol(tables, k, &symbol))
+            break;
+        if (is_wanted(symtab, &symbol))
+            code = keep_symbol(symtab, &symbol, take_name(tables, symbol.st_name), err);
+    }
+    if (code == WEFT_OK && (tables->symbols.is_nomem || tables->names.is_nomem))
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
+    return code;
+}
+
+static enum weft_code read_section(struct weft_symtab *symtab, const struct weft_elf_file *file,
+                                   Elf_Scn *section, const GElf_Shdr *header, struct weft_err *err)
+{
+    struct tables tables = { .is_64 = gelf_getclass(file->elf) == ELFCLASS64,
+                             .is_big = weft_elf_file_is_big(file) };
+    Elf_Scn *names = elf_getscn(file->elf, header->sh_link);
+    enum weft_code code = WEFT_OK;
+    if (weft_section_of(&tables.symbols, file, section)) {
+        tables.n_symbols =
+            tables.symbols.n_bytes / (tables.is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym));
+        if (names && weft_section_of(&tables.names, file, names))
+            code = read_tables(symtab, &tables, err);
+    }
+    weft_section_fini(&tables.symbols);
+    weft_section_fini(&tables.names);
+    return code;
+}
+
+static enum weft_code read_sections(struct weft_symtab *symtab, const struct weft_elf_file *file,
+                                    uint32_t type, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (Elf_Scn *section = NULL; code == WEFT_OK && (section = elf_nextscn(file->elf, section));) {
         GElf_Shdr header;
         if (gelf_getshdr(section, &header) && header.sh_type == type)
-            code = read_section(symtab, elf, section, &header, err);
+            code = read_section(symtab, file, section, &header, err);
     }
     return code;
 }
@@ -185,13 +257,12 @@ static bool sort_symbols(struct symbols *symbols)
 static enum weft_code read_all(struct weft_symtab *symtab, const struct weft_elf_file *file,
                                struct weft_err *err)
 {
-    Elf *elf = file->elf;
-    enum weft_code code = read_sections(symtab, elf, SHT_SYMTAB, err);
+    enum weft_code code = read_sections(symtab, file, SHT_SYMTAB, err);
     if (code == WEFT_OK && symtab->symbols.n == 0) {
         if (!symtab->is_of_data)
             code = read_debug_names(symtab, file, err);
         if (code == WEFT_OK)
-            code = read_sections(symtab, elf, SHT_DYNSYM, err);
+            code = read_sections(symtab, file, SHT_DYNSYM, err);
     }
     if (code == WEFT_OK && !sort_symbols(&symtab->symbols))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
