@@ -261,8 +261,10 @@ static bool take_ring(struct ledger *ledger, const struct ledger_event *event, u
         ledger_cover(ledger, process);
     else
         process->past.has_covered = true; /* of a program that it ran before */
+    if (is_of_image && !event->is_fork)
+        process->exe = event->name;
     if (event->name && is_of_image)
-        process->name = process->exe = event->name;
+        process->name = event->name;
     const struct ledger_counts counts = ring->counts;
     ring->counts = (struct ledger_counts){ 0 };
     ring->process = (uint32_t)(process - ledger->processes.items) + 1;
@@ -276,15 +278,40 @@ static void take_child(struct ledger *ledger, const struct ledger_event *event)
     struct ledger_process *child = ledger_of_pid(ledger, event->pid);
     struct ledger_process *parent = ledger_of_pid(ledger, event->parent);
     const size_t place = parent ? (size_t)(parent - ledger->processes.items) : SIZE_MAX;
-    if (ledger->has_kernel || (is_live(child) && child->start_ns + WAIT_NS > event->time_ns))
+    if (ledger->has_kernel)
         return;
+    /* It may have been met in /proc, by its ring, or even its end, before its parent wrote this. */
+    if (child && !child->is_target && !child->is_forked &&
+        child->start_ns + WAIT_NS > event->time_ns) {
+        child->is_forked = true;
+        return;
+    }
     if (is_live(child)) /* its number is another process's now */
         ledger_end(ledger, child, event->time_ns);
     child = ledger_add(ledger, event->pid, event->parent, event->time_ns);
+    if (child)
+        child->is_forked = true;
     if (child && place != SIZE_MAX)
         ledger_inherit(ledger, child, &ledger->processes.items[place]);
     else if (child)
         child->inherits = true; /* it has the journal from a parent that has the library */
+}
+
+static void take_will_exec(struct ledger *ledger, const struct ledger_event *event)
+{
+    if (!is_live(ledger_of_pid(ledger, event->pid))) /* of vfork, which nothing reports */
+        take_child(ledger, event);
+    struct ledger_process *process = ledger_of_pid(ledger, event->pid);
+    if (!is_live(process))
+        return;
+    /* It may have been met in /proc since, when it ran that program already. */
+    if (process->image.is_exec && process->image.start_ns >= event->time_ns)
+        process->image.start_ns = event->time_ns;
+    else
+        ledger_exec(ledger, process, event->time_ns);
+    if (process->start_ns > event->time_ns)
+        process->start_ns = event->time_ns;
+    process->name = event->name ? event->name : process->name;
 }
 
 static void take_no_exec(struct ledger_process *process)
@@ -342,15 +369,8 @@ static bool take(struct ledger *ledger, const struct ledger_event *event, uint64
         take_child(ledger, event);
         break;
     case EVENT_WILL_EXEC:
-        if (ledger->has_kernel)
-            break;
-        if (!is_live(process)) /* of vfork, which nothing reports */
-            take_child(ledger, event);
-        process = ledger_of_pid(ledger, event->pid);
-        if (is_live(process)) {
-            ledger_exec(ledger, process, event->time_ns);
-            process->name = event->name;
-        }
+        if (!ledger->has_kernel)
+            take_will_exec(ledger, event);
         break;
     case EVENT_NO_EXEC:
         if (is_live(process) && !ledger->has_kernel)

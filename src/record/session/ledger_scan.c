@@ -5,6 +5,7 @@
  */
 #include "base/vec.h"
 #include "record/session/ledger_table.h"
+#include "record/session/ticks.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,12 +26,14 @@ static void meet_child(struct ledger *ledger, uint32_t pid, uint32_t parent, uin
 {
     const struct ledger_process *known = ledger_of_pid(ledger, pid);
     char exe[PATH_MAX];
-    if (known && known->end_ns == WEFT_LEDGER_NO_TIME)
+    const bool has_exe = proc_link(pid, "exe", exe, sizeof exe);
+    /* One that has ended and was not waited for yet runs nothing. */
+    if (known && (known->end_ns == WEFT_LEDGER_NO_TIME || !has_exe))
         return;
     struct ledger_process *child = ledger_add(ledger, pid, parent, now_ns);
     if (!child)
         return;
-    if (proc_link(pid, "exe", exe, sizeof exe))
+    if (has_exe)
         child->name = child->exe = ledger_name(ledger, exe);
     const struct ledger_process *of = ledger_of_pid(ledger, parent);
     child->image.is_exec = !of || (child->exe && of->exe && of->exe != child->exe);
@@ -80,6 +83,8 @@ static void look_at_program(struct ledger *ledger, struct ledger_process *proces
     if (!proc_link(process->pid, "exe", exe, sizeof exe))
         return;
     const uint32_t name = ledger_name(ledger, exe);
+    if (!process->exe && process->image.is_exec && name == process->exe_before)
+        return; /* what the journal says that it will run, it does not run yet */
     if (process->exe && name != process->exe && !process->image.is_stub)
         ledger_exec(ledger, process, now_ns);
     process->is_changed |= name != process->name;
@@ -96,7 +101,7 @@ void ledger_scan(struct ledger *ledger, uint64_t now_ns)
         if (ledger->processes.items[k].end_ns != WEFT_LEDGER_NO_TIME)
             continue;
         if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) {
-            ledger_ended(ledger, pid, now_ns); /* behind what it did before */
+            ledger_ended(ledger, pid, session_clock_ns(CLOCK_MONOTONIC));
             continue;
         }
         const uint32_t n_threads = look_at_threads(ledger, pid, now_ns);

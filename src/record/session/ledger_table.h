@@ -40,6 +40,7 @@ struct ledger_process {
     uint32_t name_before, exe_before;
     struct ledger_past past, past_before_end;
     bool is_target, is_known_to_kernel;
+    bool is_forked;        /* the journal has reported its fork */
     bool inherits;         /* a copy of a parent that was recorded */
     uint8_t inherited_why; /* otherwise */
     bool is_damaged, is_changed;
