@@ -175,8 +175,9 @@ static bool are_same(const char *a, const char *b)
 static enum weft_code check_standard(struct weft_cli *cli)
 {
     struct stat about;
-    if (cli->command->takes_words)
-        return WEFT_OK; /* what they print is of no file */
+    /* What they print is of no file, or the program's own. */
+    if (cli->command->takes_words || cli->command->takes_a_program)
+        return WEFT_OK;
     if (fstat(STDERR_FILENO, &about) == 0 && S_ISREG(about.st_mode) &&
         weft_inputs_find(cli, &about, true)) {
         const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
