@@ -42,7 +42,7 @@ static const struct weft_option options[] = {
     { 0, "no-follow", NULL, "not the children of the program", WEFT_OPTION_FLAG, FIELD(no_follow),
       NULL },
     { 0, "no-command-line", NULL,
-      "not the command line, which else is recorded without what looks like a secret",
+      "do not record the command line (by default it is recorded with secrets replaced)",
       WEFT_OPTION_FLAG, FIELD(no_command), NULL },
     { 0, "no-bpf", NULL, "of the kernel by perf events, even where BPF is allowed",
       WEFT_OPTION_FLAG, FIELD(no_bpf), NULL },
