@@ -33,7 +33,8 @@ static const struct weft_option options[] = {
       WEFT_OPTION_TEXT, MEMBER(gate), NULL },
     { 0, "report", "FILE", "with --gate: write a report in Markdown", WEFT_OPTION_OUTPUT,
       MEMBER(report), NULL },
-    { 0, "with-paths", NULL, "with --report: paths as they were recorded; else without folders",
+    { 0, "with-paths", NULL,
+      "with --report: keep absolute paths; by default only the names of files are written",
       WEFT_OPTION_FLAG, MEMBER(with_paths), NULL },
 };
 

@@ -10,9 +10,8 @@ struct options {
 static const struct weft_option options[] = {
     { 0, "threads", NULL, "list the threads too", WEFT_OPTION_FLAG,
       offsetof(struct options, threads), NULL },
-    { 0, "private", NULL,
-      "list what the file would reveal: command line, hosts, users, paths, names", WEFT_OPTION_FLAG,
-      offsetof(struct options, private), NULL },
+    { 0, "private", NULL, "list what the file reveals: command line, hosts, users, paths, names",
+      WEFT_OPTION_FLAG, offsetof(struct options, private), NULL },
 };
 
 static enum weft_code show_revealed(struct weft_cli *cli)

@@ -47,7 +47,7 @@ static const struct weft_option options[] = {
     { 0, "no-follow", NULL, "not the children of the program", WEFT_OPTION_FLAG, FIELD(no_follow),
       NULL },
     { 0, "no-command-line", NULL,
-      "not the command line, which else is recorded without what looks like a secret",
+      "do not record the command line (by default it is recorded with secrets replaced)",
       WEFT_OPTION_FLAG, FIELD(no_command), NULL },
     { 0, "wait", "tree|child",
       "record until no process of the program is left, or until the program itself ends "

@@ -114,11 +114,11 @@ static enum weft_code check_kind(struct weft_cli *cli, const char *path, const s
         return refuse(cli, path, "expected the output to be a file, found a disk");
     if (is_trace && !S_ISREG(about->st_mode) && !is_null_device(about))
         return refuse(cli, path,
-                      "a trace needs a regular file or /dev/null: it cannot be written to a pipe, "
+                      "a trace needs a regular file or /dev/null; it cannot be written to a pipe, "
                       "a device or a socket");
     if (is_trace && own_descriptor(path) >= 0 && !is_null_device(about))
         return refuse(cli, path,
-                      "a trace needs the name of a file: it cannot be written to an open "
+                      "a trace needs the name of a file; it cannot be written to an open "
                       "descriptor");
     return WEFT_OK;
 }
@@ -132,7 +132,7 @@ static enum weft_code check_content(struct weft_cli *cli, const char *path)
     if (!kept || cli->common.force || own_descriptor(path) >= 0 ||
         (cli->command->writes_traces && strcmp(kept, "a database") != 0))
         return WEFT_OK;
-    (void)snprintf(text, sizeof text, "%s is there; only with --force is it overwritten", kept);
+    (void)snprintf(text, sizeof text, "the file is %s; use --force to overwrite it", kept);
     return refuse(cli, path, text);
 }
 
@@ -146,7 +146,7 @@ static enum weft_code check_output(struct weft_cli *cli, const char *path)
     const char *input = S_ISREG(about.st_mode) ? weft_inputs_find(cli, &about, with_folders) : NULL;
     if (input)
         return refuse(cli, path,
-                      "the output is an input of this command, too: expected another file");
+                      "the output is also an input of this command; choose another file");
     enum weft_code code = strcmp(path, "-") == 0 ? WEFT_OK : check_kind(cli, path, &about);
     return code == WEFT_OK && strcmp(path, "-") != 0 ? check_content(cli, path) : code;
 }
@@ -157,7 +157,7 @@ static enum weft_code check_database(struct weft_cli *cli, const char *path)
     struct stat about;
     return stat(path, &about) == 0 && weft_inputs_find(cli, &about, false)
                ? refuse(cli, path,
-                        "the database is an input of this command, too: expected another file")
+                        "the database is also an input of this command; choose another file")
                : WEFT_OK;
 }
 
@@ -175,19 +175,20 @@ static bool are_same(const char *a, const char *b)
 static enum weft_code check_standard(struct weft_cli *cli)
 {
     struct stat about;
-    if (cli->command->takes_words)
-        return WEFT_OK; /* what they print is of no file */
+    /* What they print is of no file, or the program's own. */
+    if (cli->command->takes_words || cli->command->takes_a_program)
+        return WEFT_OK;
     if (fstat(STDERR_FILENO, &about) == 0 && S_ISREG(about.st_mode) &&
         weft_inputs_find(cli, &about, true)) {
         const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (nothing >= 0)
             (void)dup2(nothing, STDERR_FILENO); /* the message must not go there either */
-        return refuse(cli, "standard error", "it leads to an input of this command");
+        return refuse(cli, "standard error", "it is redirected to an input of this command");
     }
     if (fstat(STDOUT_FILENO, &about) == 0 && S_ISREG(about.st_mode) &&
         weft_inputs_find(cli, &about, true))
         return refuse(cli, "standard output",
-                      "it leads to an input of this command: expected another file");
+                      "it is redirected to an input of this command; choose another file");
     return WEFT_OK;
 }
 
@@ -201,7 +202,7 @@ enum weft_code weft_outputs_check(struct weft_cli *cli)
         code = is_database[k] ? check_database(cli, outputs[k]) : check_output(cli, outputs[k]);
         for (size_t i = 0; code == WEFT_OK && i < k; i++)
             if (are_same(outputs[i], outputs[k]))
-                code = refuse(cli, outputs[k], "it is named for two outputs of this command");
+                code = refuse(cli, outputs[k], "the same file is named for two outputs");
     }
     return code;
 }
