@@ -47,6 +47,24 @@ static bool sum_symbols(uint64_t *sum)
     return is_good;
 }
 
+/* What is inlined at many places. A program without debugging information has a constant. */
+static bool sum_inlined(uint64_t *sum)
+{
+    bool is_good;
+    struct weft_inlines *inlines = weft_inlines_open(program.path, &is_good);
+    is_good = !is_good;
+    *sum = 1;
+    for (uint64_t k = 0; inlines && is_good && k < PLACES; k++) {
+        const char *names[8];
+        const size_t n = weft_inlines_at(inlines, k * STEP_BYTES / 4, names, 8);
+        is_good = !weft_inlines_nomem(inlines);
+        for (size_t i = 0; is_good && i < n; i++)
+            *sum = *sum * 31 + strlen(names[i]);
+    }
+    weft_inlines_free(inlines);
+    return is_good;
+}
+
 static void test(bool (*work)(uint64_t *sum), const char *name)
 {
     uint64_t want, got;
@@ -68,5 +86,6 @@ int main(void)
 {
     test(sum_rows, "call frames");
     test(sum_symbols, "symbols");
+    test(sum_inlined, "inlined functions");
     return tap_done();
 }
