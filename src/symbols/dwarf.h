@@ -17,14 +17,18 @@
 
 struct weft_dwarf;
 
-/* NULL: the file has no debugging information, or there is no memory. The caller frees. */
-struct weft_dwarf *weft_dwarf_open(const char *path);
+/* NULL: the file has no debugging information, or there is no memory, which `*is_nomem` says. The
+ * caller frees. */
+struct weft_dwarf *weft_dwarf_open(const char *path, bool *is_nomem);
 /* The same of a file that is open, and stays so as long. */
-struct weft_dwarf *weft_dwarf_of(const struct weft_elf_file *file);
+struct weft_dwarf *weft_dwarf_of(const struct weft_elf_file *file, bool *is_nomem);
 /* NULL is allowed. */
 void weft_dwarf_free(struct weft_dwarf *dwarf);
 
 size_t weft_dwarf_n_units(const struct weft_dwarf *dwarf);
+
+/* Was there no memory for an answer? Then what was found is not all. */
+bool weft_dwarf_nomem(const struct weft_dwarf *dwarf);
 
 /* What a value of an attribute is. */
 enum weft_dwarf_kind {
@@ -140,7 +144,7 @@ struct weft_dwarf {
     struct weft_dwarf_abbrevs abbrevs[WEFT_DWARF_HELD_ABBREVS];
     uint64_t n_used;
     uint64_t n_read, most_read; /* bytes of entries and abbreviations: beyond that it is damage */
-    bool owns_file;
+    bool owns_file, is_nomem;
     struct weft_dwarf *alt; /* what several files share; NULL: nothing */
     struct {
         char *items;

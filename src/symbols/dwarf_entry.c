@@ -348,7 +348,9 @@ void weft_dwarf_bases(struct weft_dwarf *dwarf, const struct weft_dwarf_unit *un
 static struct weft_str text_at(struct weft_dwarf *to, struct weft_section *section, uint64_t at)
 {
     for (size_t n = NAME_BYTES; n <= LONGEST_NAME; n *= 4) {
-        if (!weft_vec_reserve(&to->text.items, &to->text.cap, n, 1) || at >= section->n_bytes)
+        const bool has_room = weft_vec_reserve(&to->text.items, &to->text.cap, n, 1);
+        to->is_nomem |= !has_room;
+        if (!has_room || at >= section->n_bytes)
             break;
         const uint64_t n_left = section->n_bytes - at;
         const size_t n_read = n < n_left ? n : (size_t)n_left;

@@ -80,11 +80,12 @@ static bool read_units(struct weft_dwarf *dwarf)
         if (!is_read(&unit))
             continue;
         struct weft_dwarf_unit *place = WEFT_VEC_PUSH(&dwarf->units);
+        dwarf->is_nomem |= !place;
         if (!place)
             return false;
         *place = unit;
     }
-    return dwarf->units.n > 0;
+    return dwarf->units.n > 0 && !info->is_nomem;
 }
 
 /* Entries are read again and again, but what names are made of is found within limits. */
@@ -97,9 +98,10 @@ static uint64_t most_read(const struct weft_dwarf *dwarf)
                : UINT64_MAX;
 }
 
-struct weft_dwarf *weft_dwarf_of(const struct weft_elf_file *file)
+struct weft_dwarf *weft_dwarf_of(const struct weft_elf_file *file, bool *is_nomem)
 {
     struct weft_dwarf *dwarf = calloc(1, sizeof *dwarf);
+    *is_nomem = !dwarf;
     if (!dwarf)
         return NULL;
     dwarf->file = *file;
@@ -109,16 +111,18 @@ struct weft_dwarf *weft_dwarf_of(const struct weft_elf_file *file)
     if (dwarf->sections[WEFT_DWARF_INFO].n_bytes && dwarf->sections[WEFT_DWARF_ABBREV].n_bytes &&
         read_units(dwarf))
         return dwarf;
+    *is_nomem = weft_dwarf_nomem(dwarf);
     weft_dwarf_free(dwarf);
     return NULL;
 }
 
-static struct weft_dwarf *open_file(const char *path)
+static struct weft_dwarf *open_file(const char *path, bool *is_nomem)
 {
     struct weft_elf_file file;
+    *is_nomem = false;
     if (!weft_elf_file_open(path, &file))
         return NULL;
-    struct weft_dwarf *dwarf = weft_dwarf_of(&file);
+    struct weft_dwarf *dwarf = weft_dwarf_of(&file, is_nomem);
     if (dwarf)
         dwarf->owns_file = true;
     else
@@ -143,19 +147,27 @@ static void open_alt(struct weft_dwarf *dwarf, const char *path)
     if (snprintf(other, sizeof other, "%.*s%s", n_folder, path, bytes) >= PATH_MAX)
         return;
     const struct weft_str id = { end + 1, n - (size_t)(end + 1 - bytes) };
-    dwarf->alt = open_file(other);
+    dwarf->alt = open_file(other, &dwarf->is_nomem);
     if (dwarf->alt && !weft_str_equal(weft_elf_file_build_id(&dwarf->alt->file), id)) {
         weft_dwarf_free(dwarf->alt);
         dwarf->alt = NULL;
     }
 }
 
-struct weft_dwarf *weft_dwarf_open(const char *path)
+struct weft_dwarf *weft_dwarf_open(const char *path, bool *is_nomem)
 {
-    struct weft_dwarf *dwarf = open_file(path);
+    struct weft_dwarf *dwarf = open_file(path, is_nomem);
     if (dwarf)
         open_alt(dwarf, path);
     return dwarf;
+}
+
+bool weft_dwarf_nomem(const struct weft_dwarf *dwarf)
+{
+    bool is_nomem = dwarf->is_nomem || (dwarf->alt && weft_dwarf_nomem(dwarf->alt));
+    for (size_t k = 0; k < WEFT_DWARF_SECTIONS; k++)
+        is_nomem |= dwarf->sections[k].is_nomem;
+    return is_nomem;
 }
 
 void weft_dwarf_free(struct weft_dwarf *dwarf)
@@ -185,15 +197,16 @@ size_t weft_dwarf_n_units(const struct weft_dwarf *dwarf)
  */
 
 /* False at the end of the specifications, or without memory. */
-static bool read_spec(struct weft_dwarf_abbrevs *abbrevs, struct weft_cursor *cur)
+static bool read_spec(struct weft_dwarf_abbrevs *abbrevs, struct weft_cursor *cur, bool *is_nomem)
 {
     const uint64_t name = weft_cfi_uleb(cur);
     const uint64_t form = weft_cfi_uleb(cur);
     const int64_t number = form == DW_FORM_implicit_const ? weft_cfi_sleb(cur) : 0;
     if (cur->fault || (name == 0 && form == 0))
         return false;
-    struct weft_dwarf_spec *spec =
-        abbrevs->specs.n < MOST_SPECS && form <= UINT16_MAX ? WEFT_VEC_PUSH(&abbrevs->specs) : NULL;
+    const bool fits = abbrevs->specs.n < MOST_SPECS && form <= UINT16_MAX;
+    struct weft_dwarf_spec *spec = fits ? WEFT_VEC_PUSH(&abbrevs->specs) : NULL;
+    *is_nomem |= fits && !spec;
     cur->fault |= !spec;
     if (spec)
         *spec = (struct weft_dwarf_spec){ .name = name <= UINT16_MAX ? (uint16_t)name : 0,
@@ -211,7 +224,8 @@ static int by_code(const void *a_void, const void *b_void)
     return (a->specs_at > b->specs_at) - (a->specs_at < b->specs_at);
 }
 
-static bool read_abbrevs(struct weft_dwarf_abbrevs *abbrevs, struct weft_cursor *cur)
+static bool read_abbrevs(struct weft_dwarf_abbrevs *abbrevs, struct weft_cursor *cur,
+                         bool *is_nomem)
 {
     uint64_t code;
     bool is_sorted = true;
@@ -219,13 +233,14 @@ static bool read_abbrevs(struct weft_dwarf_abbrevs *abbrevs, struct weft_cursor 
         const uint64_t tag = weft_cfi_uleb(cur);
         const bool has_inner = weft_cur_u8(cur) != 0;
         const uint32_t specs_at = (uint32_t)abbrevs->specs.n;
-        while (read_spec(abbrevs, cur))
+        while (read_spec(abbrevs, cur, is_nomem))
             ;
         if (cur->fault || abbrevs->codes.n >= MOST_CODES)
             return false;
         const size_t n = abbrevs->codes.n;
         is_sorted = is_sorted && (n == 0 || abbrevs->codes.items[n - 1].code < code);
         struct weft_dwarf_abbrev *abbrev = WEFT_VEC_PUSH(&abbrevs->codes);
+        *is_nomem |= !abbrev;
         if (!abbrev)
             return false;
         *abbrev = (struct weft_dwarf_abbrev){ .code = code,
@@ -263,7 +278,7 @@ static const struct weft_dwarf_abbrevs *abbrevs_at(struct weft_dwarf *dwarf, uin
         place->codes.n = place->specs.n = 0;
         if (dwarf->n_read > dwarf->most_read || !weft_section_view(section, off, n, n, &cur))
             return NULL;
-        place->is_used = read_abbrevs(place, &cur);
+        place->is_used = read_abbrevs(place, &cur, &dwarf->is_nomem);
         dwarf->n_read += (uint64_t)(cur.at - cur.start);
         if (!place->is_used && (n >= n_left || n >= MOST_ABBREV_BYTES))
             return NULL;

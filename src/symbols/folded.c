@@ -49,6 +49,7 @@ static void put_inlined(struct weft_folded *folded, uint32_t module, uint64_t ad
     const char *names[MOST_INLINED];
     const size_t n_names =
         weft_symbols_inlined(folded->symbols, module, address, names, MOST_INLINED);
+    folded->text.has_failed |= weft_symbols_nomem(folded->symbols);
     for (size_t k = 0; k < n_names; k++) {
         weft_json_byte(&folded->text, ';');
         put_name(folded, weft_symbols_plain(folded->symbols, names[k]));

@@ -32,6 +32,7 @@ struct weft_inlines {
     struct weft_strtab *names;
     struct ranges units; /* `off`: index in `read` */
     struct unit *read;   /* by unit */
+    bool is_nomem;       /* there was no memory for an answer */
 };
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
@@ -105,17 +106,25 @@ static bool index_units(struct weft_inlines *inlines)
     return inlines->read != NULL;
 }
 
-struct weft_inlines *weft_inlines_open(const char *path)
+struct weft_inlines *weft_inlines_open(const char *path, bool *is_nomem)
 {
     struct weft_inlines *inlines = calloc(1, sizeof *inlines);
+    *is_nomem = !inlines;
     if (!inlines)
         return NULL;
     inlines->names = weft_strtab_new();
-    inlines->dwarf = weft_dwarf_open(path);
-    if (inlines->names && inlines->dwarf && index_units(inlines) && inlines->units.n > 0)
+    inlines->dwarf = weft_dwarf_open(path, is_nomem);
+    inlines->is_nomem |= !inlines->names || (inlines->dwarf && !index_units(inlines));
+    if (inlines->dwarf && inlines->units.n > 0 && !weft_inlines_nomem(inlines))
         return inlines;
+    *is_nomem |= weft_inlines_nomem(inlines);
     weft_inlines_free(inlines);
     return NULL;
+}
+
+bool weft_inlines_nomem(const struct weft_inlines *inlines)
+{
+    return inlines->is_nomem || (inlines->dwarf && weft_dwarf_nomem(inlines->dwarf));
 }
 
 void weft_inlines_free(struct weft_inlines *inlines)
@@ -138,8 +147,10 @@ static void read_functions(struct weft_inlines *inlines, size_t index)
     struct weft_dwarf_entry entry;
     bool has_entry = weft_dwarf_unit_entry(inlines->dwarf, index, &entry);
     for (; has_entry; has_entry = weft_dwarf_follow(&entry))
-        if (entry.tag == DW_TAG_subprogram && !add_ranges(&unit->functions, &entry, entry.off))
+        if (entry.tag == DW_TAG_subprogram && !add_ranges(&unit->functions, &entry, entry.off)) {
+            inlines->is_nomem = true;
             break;
+        }
     sort_ranges(&unit->functions);
     unit->is_read = true;
 }
@@ -197,6 +208,7 @@ size_t weft_inlines_at(struct weft_inlines *inlines, uint64_t address, const cha
             break;
         if (inner.tag == DW_TAG_inlined_subroutine) {
             names[n_names] = name_of(inlines, &inner);
+            inlines->is_nomem |= !names[n_names];
             if (!names[n_names])
                 break;
             n_names++;

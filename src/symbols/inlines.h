@@ -6,13 +6,15 @@
 #ifndef WEFT_SYMBOLS_INLINES_H
 #define WEFT_SYMBOLS_INLINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct weft_inlines;
 
-/* NULL: the file has no debugging information, or there is no memory. The caller frees. */
-struct weft_inlines *weft_inlines_open(const char *path);
+/* NULL: the file has no debugging information, or there is no memory, which `*is_nomem` says. The
+ * caller frees. */
+struct weft_inlines *weft_inlines_open(const char *path, bool *is_nomem);
 /* NULL is allowed. */
 void weft_inlines_free(struct weft_inlines *inlines);
 
@@ -21,5 +23,8 @@ void weft_inlines_free(struct weft_inlines *inlines);
  * for: O(functions of the unit), then O(log functions + entries of the function). */
 size_t weft_inlines_at(struct weft_inlines *inlines, uint64_t address, const char **names,
                        size_t n_most);
+
+/* Was there no memory for an answer? Then names are missing. */
+bool weft_inlines_nomem(const struct weft_inlines *inlines);
 
 #endif

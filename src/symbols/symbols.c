@@ -47,6 +47,7 @@ struct weft_symbols {
         size_t n, cap;
     } modules;
     char *plain; /* the last name that was demangled */
+    bool is_nomem;
 };
 
 struct weft_symbols *weft_symbols_new(const char *place)
@@ -449,13 +450,15 @@ struct weft_str weft_symbols_plain(struct weft_symbols *symbols, const char *nam
 
 /* Files of debugging information alone are large, packed, and mostly of the distribution's own
  * libraries: they are asked only if the user named a place. */
-static struct weft_inlines *inlines_of(const struct weft_symbols *symbols, struct module *module)
+static struct weft_inlines *inlines_of(struct weft_symbols *symbols, struct module *module)
 {
+    bool is_nomem = false;
     if (!module->has_sought_inlines && module->file) {
-        module->inlines = weft_inlines_open(module->file);
-        if (!module->inlines && module->debug_file && symbols->place)
-            module->inlines = weft_inlines_open(module->debug_file);
+        module->inlines = weft_inlines_open(module->file, &is_nomem);
+        if (!module->inlines && !is_nomem && module->debug_file && symbols->place)
+            module->inlines = weft_inlines_open(module->debug_file, &is_nomem);
     }
+    symbols->is_nomem |= is_nomem;
     module->has_sought_inlines = true;
     return module->inlines;
 }
@@ -470,7 +473,15 @@ size_t weft_symbols_inlined(struct weft_symbols *symbols, uint32_t module, uint6
 {
     struct module *own = &symbols->modules.items[module];
     struct weft_inlines *inlines = inlines_of(symbols, own);
-    return inlines ? weft_inlines_at(inlines, address + own->bias, names, n_most) : 0;
+    const size_t n_names =
+        inlines ? weft_inlines_at(inlines, address + own->bias, names, n_most) : 0;
+    symbols->is_nomem |= inlines && weft_inlines_nomem(inlines);
+    return n_names;
+}
+
+bool weft_symbols_nomem(const struct weft_symbols *symbols)
+{
+    return symbols->is_nomem;
 }
 
 size_t weft_symbols_place_name(struct weft_str path, uint64_t address, char *name, size_t n_name)

@@ -85,6 +85,9 @@ struct weft_str weft_symbols_plain(struct weft_symbols *symbols, const char *nam
  * the module's file, and if there is a place of the user in a file of its own, too. */
 bool weft_symbols_has_inlines(struct weft_symbols *symbols, uint32_t module);
 
+/* Was there no memory for what was inlined? Then names are missing. */
+bool weft_symbols_nomem(const struct weft_symbols *symbols);
+
 /* Functions that the compiler put in the place of a call, outermost first: those that the
  * instruction at `address` belongs to, within the function that weft_symbols_name gives. At most
  * `n_most` of the outermost; names as in the file, valid as long as the symbols. 0: none, or not

@@ -194,7 +194,8 @@ static enum weft_code read_debug_names(struct weft_symtab *symtab, const struct 
                                        struct weft_err *err)
 {
     struct debug_walk walk = { .symtab = symtab, .err = err, .code = WEFT_OK };
-    struct weft_dwarf *dwarf = weft_dwarf_of(file);
+    bool is_nomem;
+    struct weft_dwarf *dwarf = weft_dwarf_of(file, &is_nomem);
     const size_t n_units = dwarf ? weft_dwarf_n_units(dwarf) : 0;
     for (size_t k = 0; walk.code == WEFT_OK && k < n_units; k++) {
         struct weft_dwarf_entry entry;
@@ -207,7 +208,10 @@ static enum weft_code read_debug_names(struct weft_symtab *symtab, const struct 
                 (void)weft_dwarf_ranges(&entry, keep_debug_function, &walk);
         }
     }
+    is_nomem |= dwarf && weft_dwarf_nomem(dwarf);
     weft_dwarf_free(dwarf);
+    if (walk.code == WEFT_OK && is_nomem)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
     return walk.code;
 }
 

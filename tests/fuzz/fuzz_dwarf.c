@@ -56,7 +56,8 @@ static uint64_t read_entries(struct weft_dwarf *dwarf)
 
 static void read_file(const char *path)
 {
-    struct weft_inlines *inlines = weft_inlines_open(path);
+    bool is_nomem;
+    struct weft_inlines *inlines = weft_inlines_open(path, &is_nomem);
     for (uint64_t k = 0; inlines && k < PLACES; k++) {
         const char *names[MOST_NAMES];
         const size_t n = weft_inlines_at(inlines, k * 0x111, names, MOST_NAMES);
@@ -90,7 +91,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         struct weft_elf_file memory = file;
         memory.bytes = data;
         memory.n_bytes = n_bytes;
-        struct weft_dwarf *from_file = weft_dwarf_of(&file), *from_memory = weft_dwarf_of(&memory);
+        bool is_nomem;
+        struct weft_dwarf *from_file = weft_dwarf_of(&file, &is_nomem);
+        struct weft_dwarf *from_memory = weft_dwarf_of(&memory, &is_nomem);
         must(read_entries(from_file) == read_entries(from_memory));
         weft_dwarf_free(from_file);
         weft_dwarf_free(from_memory);

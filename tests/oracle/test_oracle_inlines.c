@@ -221,7 +221,7 @@ static size_t twin_at(struct twin_inlines *inlines, uint64_t address, const char
 /* ---- comparing ---------------------------------------------------------------------------------
  */
 
-enum { MOST_NAMES = 64, RANDOM_PLACES = 20000, MOST_SHOWN = 5 };
+enum { MOST_NAMES = 64, RANDOM_PLACES = 8000, MOST_SHOWN = 5 };
 
 struct comparing {
     struct twin_inlines *twin;
@@ -279,9 +279,10 @@ static void compare_units(struct comparing *comparing)
 
 static void test_program(const char *path)
 {
+    bool is_nomem;
     struct comparing comparing = { .twin = twin_open(path),
-                                   .inlines = weft_inlines_open(path),
-                                   .dwarf = weft_dwarf_open(path) };
+                                   .inlines = weft_inlines_open(path, &is_nomem),
+                                   .dwarf = weft_dwarf_open(path, &is_nomem) };
     uint64_t state = tap_seed(3);
     if (!comparing.twin || !comparing.inlines) {
         tap_ok(!comparing.twin == !comparing.inlines, "%s: %s", path,

@@ -10,7 +10,7 @@
 #include "symbols/walk.h"
 #include "tap.h"
 
-enum { MOST_ALLOCATIONS = 3000, PLACES = 400, STEP_BYTES = 64 };
+enum { MOST_ALLOCATIONS = 3000, PLACES = 400, STEP_BYTES = 1040 };
 
 static const struct weft_cfi_program program = { .path = "/proc/self/exe" };
 
@@ -22,7 +22,7 @@ static bool sum_rows(uint64_t *sum)
     *sum = 0;
     for (uint64_t k = 0; is_good && k < PLACES; k++) {
         struct weft_cfi_found found;
-        is_good = weft_cfi_store_find(store, &program, 0x2000 + k * STEP_BYTES, &found);
+        is_good = weft_cfi_store_find(store, &program, k * STEP_BYTES, &found);
         if (is_good && found.row)
             *sum =
                 *sum * 31 + found.row->from + found.row->n_rules + (uint64_t)found.row->cfa.value;
@@ -47,6 +47,24 @@ static bool sum_symbols(uint64_t *sum)
     return is_good;
 }
 
+/* What is inlined at many places. A program without debugging information has a constant. */
+static bool sum_inlined(uint64_t *sum)
+{
+    bool is_good;
+    struct weft_inlines *inlines = weft_inlines_open(program.path, &is_good);
+    is_good = !is_good;
+    *sum = 1;
+    for (uint64_t k = 0; inlines && is_good && k < PLACES; k++) {
+        const char *names[8];
+        const size_t n = weft_inlines_at(inlines, k * STEP_BYTES / 4, names, 8);
+        is_good = !weft_inlines_nomem(inlines);
+        for (size_t i = 0; is_good && i < n; i++)
+            *sum = *sum * 31 + strlen(names[i]);
+    }
+    weft_inlines_free(inlines);
+    return is_good;
+}
+
 static void test(bool (*work)(uint64_t *sum), const char *name)
 {
     uint64_t want, got;
@@ -68,5 +86,6 @@ int main(void)
 {
     test(sum_rows, "call frames");
     test(sum_symbols, "symbols");
+    test(sum_inlined, "inlined functions");
     return tap_done();
 }
