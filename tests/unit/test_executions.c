@@ -380,7 +380,7 @@ int main(void)
     memory(session);
     weft_session_close(session);
     weft_pool_free(run.pool);
-    limit(path, 64, false, "--mem");
+    limit(path, 64, false, NULL);
     limit(path, 1 << 16, true, NULL);
     limit(path, 300, true, "more different labels than half of --mem holds");
     (void)remove(path);
