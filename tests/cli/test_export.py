@@ -405,7 +405,8 @@ def bundled():
 def outputs(trace):
     for name in FORMATS:
         path = WORK / "out"
-        done = weft("export", trace, "--format", name, "-o", path)
+        raw = ["--raw"] if name == "csv" else []
+        done = weft("export", trace, "--format", name, *raw, "-o", path)
         ok(done.returncode == 0 and done.stdout == b"" and b"wrote" in done.stderr,
            f"{name} into a file", done.stderr)
         ok(path.read_bytes() == export(trace, name), f"{name}: the same as on standard output")
