@@ -10,24 +10,28 @@
 #include <unistd.h>
 
 /* "weft" */
-enum { APPLICATION_ID = 0x77656674, VERSION = 2, WAIT_MS = 60000, LENGTH_MAX = 1 << 26 };
+enum { APPLICATION_ID = 0x77656674, VERSION = 3, WAIT_MS = 60000, LENGTH_MAX = 1 << 26 };
 
-/* Tables that all versions have, and the one of each that holds its executions. A version's tables
- * are never changed: a file is refused that has others. */
-static const char *const tables[] = {
-    "CREATE TABLE frames(id INTEGER PRIMARY KEY, kind INTEGER, name TEXT, module TEXT)",
-    "CREATE TABLE nodes(id INTEGER PRIMARY KEY, parent INTEGER, frame INTEGER, "
-    "confidence INTEGER)",
-    "CREATE TABLE threads(id INTEGER PRIMARY KEY, name TEXT)",
-    "CREATE TABLE metrics(id INTEGER PRIMARY KEY, unit INTEGER, name TEXT)",
-    "CREATE TABLE sources(id INTEGER PRIMARY KEY, type TEXT, tag TEXT, fingerprint INTEGER, "
-    "path TEXT, host TEXT, realtime_ns INTEGER, metrics BLOB, executions INTEGER, unfinished "
-    "INTEGER, "
-    "is_complete INTEGER)",
-};
-enum { N_TABLES = sizeof tables / sizeof *tables };
+/* Tables that all versions have, with a column of sums since the third, and the one of each that
+ * holds its executions. A version's tables are never changed: a file is refused that has others. */
+#define TABLES(sum)                                                                                \
+    {                                                                                              \
+        "CREATE TABLE frames(id INTEGER PRIMARY KEY, kind INTEGER, name TEXT, module TEXT" sum     \
+        ")",                                                                                       \
+            "CREATE TABLE nodes(id INTEGER PRIMARY KEY, parent INTEGER, frame INTEGER, "           \
+            "confidence INTEGER" sum ")",                                                          \
+            "CREATE TABLE threads(id INTEGER PRIMARY KEY, name TEXT" sum ")",                      \
+            "CREATE TABLE metrics(id INTEGER PRIMARY KEY, unit INTEGER, name TEXT" sum ")",        \
+            "CREATE TABLE sources(id INTEGER PRIMARY KEY, type TEXT, tag TEXT, fingerprint "       \
+            "INTEGER, path TEXT, host TEXT, realtime_ns INTEGER, metrics BLOB, executions "        \
+            "INTEGER, unfinished INTEGER, is_complete INTEGER" sum ")",                            \
+    }
+enum { N_TABLES = WEFT_DATABASE_TABLES };
+static const char *const tables_of[VERSION][N_TABLES] = { TABLES(""), TABLES(""),
+                                                          TABLES(", sum INTEGER") };
 static const char *const tables_of_executions[VERSION] = {
     "CREATE TABLE executions(id INTEGER PRIMARY KEY, tree BLOB)",
+    "CREATE TABLE blocks(id INTEGER PRIMARY KEY, bytes BLOB)",
     "CREATE TABLE blocks(id INTEGER PRIMARY KEY, bytes BLOB)",
 };
 
@@ -170,7 +174,7 @@ static bool is_ours(struct weft_str sql, int64_t version)
     bool is_found =
         version > 0 && weft_str_equal(sql, weft_str_of(tables_of_executions[version - 1]));
     for (size_t i = 0; i < N_TABLES && version > 0; i++)
-        is_found |= weft_str_equal(sql, weft_str_of(tables[i]));
+        is_found |= weft_str_equal(sql, weft_str_of(tables_of[version - 1][i]));
     return is_found;
 }
 
@@ -233,7 +237,7 @@ static enum weft_code make_tables(struct weft_database *database, struct weft_er
     enum weft_code code =
         weft_database_do(database, tables_of_executions[VERSION - 1], "making tables", err);
     for (size_t i = 0; i < N_TABLES && code == WEFT_OK; i++)
-        code = weft_database_do(database, tables[i], "making tables", err);
+        code = weft_database_do(database, tables_of[VERSION - 1][i], "making tables", err);
     return code;
 }
 
@@ -252,8 +256,13 @@ static enum weft_code migrate(struct weft_database *database, struct weft_err *e
     char sql[96];
     (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
                    APPLICATION_ID, VERSION);
-    enum weft_code code =
-        database->version == 0 ? make_tables(database, err) : make_blocks(database, err);
+    enum weft_code code = WEFT_OK;
+    if (database->version == 0)
+        code = make_tables(database, err);
+    if (database->version == 1)
+        code = make_blocks(database, err);
+    if (code == WEFT_OK && database->version > 0)
+        code = weft_database_add_sums(database, err);
     database->version = VERSION;
     return code == WEFT_OK ? weft_database_do(database, sql, "making tables", err) : code;
 }
@@ -366,6 +375,8 @@ static enum weft_code open_file(struct weft_database *database, struct weft_err 
     (void)sqlite3_limit(database->file, SQLITE_LIMIT_LENGTH, LENGTH_MAX);
     (void)sqlite3_db_config(database->file, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     weft_database_wait(database, WAIT_MS);
+    if (!weft_database_make_sums(database))
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a database");
     return weft_database_do(database, settings, "opening", err);
 }
 

@@ -25,6 +25,16 @@ struct weft_database_blocks_out {
     } classes;
 };
 
+/* The tables beside that of the executions. Each of their rows has a sum of what is in it. */
+enum weft_database_table {
+    WEFT_DATABASE_FRAMES,
+    WEFT_DATABASE_NODES,
+    WEFT_DATABASE_THREADS,
+    WEFT_DATABASE_METRICS,
+    WEFT_DATABASE_SOURCES,
+    WEFT_DATABASE_TABLES,
+};
+
 /* What is being added. */
 struct weft_database_writer {
     const struct weft_ecct_tree *tree;
@@ -106,6 +116,18 @@ struct weft_str weft_database_text(sqlite3_stmt *statement, int column);
 /* The one integer that a query gives. */
 WEFT_CHECKED enum weft_code weft_database_number(struct weft_database *database, const char *sql,
                                                  int64_t *number, struct weft_err *err);
+
+/* A condition of SQL: a row of the table is as it was written. In files of versions without sums
+ * all are. */
+const char *weft_database_is_whole(const struct weft_database *database,
+                                   enum weft_database_table table);
+
+/* Makes the function weft_sum(...) known, the sum of a row's columns. False if that cannot be. */
+bool weft_database_make_sums(struct weft_database *database);
+
+/* Gives all rows of files of versions without sums theirs. */
+WEFT_CHECKED enum weft_code weft_database_add_sums(struct weft_database *database,
+                                                   struct weft_err *err);
 
 /* A transaction: others that write wait. */
 WEFT_CHECKED enum weft_code weft_database_lock(struct weft_database *database,

@@ -47,18 +47,34 @@ static enum weft_code add_row(struct listing *listing, sqlite3_stmt *statement,
     return is_copied ? WEFT_OK : no_memory(err);
 }
 
+/* Sources that are gone leave their executions behind, which nothing else would count. Where those
+ * cannot all be read, they are counted as missing. */
+static bool has_orphans(struct weft_database *database)
+{
+    int64_t n = 0;
+    return database->version >= 3 &&
+           weft_database_number(database,
+                                "SELECT count(*) FROM blocks WHERE id >> 32 NOT IN "
+                                "(SELECT id FROM sources)",
+                                &n, NULL) == WEFT_OK &&
+           n > 0;
+}
+
 enum weft_code weft_database_check_sources(struct weft_database *database, struct weft_err *err)
 {
-    static const char sql[] =
+    char sql[768];
+    int64_t n = 0;
+    (void)snprintf(
+        sql, sizeof sql,
         "SELECT count(*) FROM sources WHERE typeof(type) != 'text' OR typeof(tag) != 'text' OR "
         "typeof(fingerprint) != 'integer' OR typeof(path) != 'text' OR typeof(host) != 'text' OR "
         "typeof(realtime_ns) != 'integer' OR typeof(executions) != 'integer' OR "
-        "typeof(unfinished) != 'integer' OR typeof(is_complete) != 'integer'";
-    int64_t n = 0;
+        "typeof(unfinished) != 'integer' OR typeof(is_complete) != 'integer' OR (%s) IS NOT 1",
+        weft_database_is_whole(database, WEFT_DATABASE_SOURCES));
     const enum weft_code code = weft_database_number(database, sql, &n, err);
-    return code != WEFT_OK || n == 0
-               ? code
-               : weft_database_fail(database, SQLITE_CORRUPT, "reading sources", err);
+    if (code != WEFT_OK || (n == 0 && !has_orphans(database)))
+        return code;
+    return weft_database_fail(database, SQLITE_CORRUPT, "reading sources", err);
 }
 
 enum weft_code weft_database_sources(struct weft_database *database, struct weft_arena *arena,

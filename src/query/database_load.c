@@ -51,11 +51,15 @@ static enum weft_code no_memory(struct weft_err *err)
 typedef bool (*put_fn)(struct loading *loading, size_t id, sqlite3_stmt *row);
 
 /* Calls `put` for each row whose id is below the number of items; false: no memory. */
-static enum weft_code each_row(struct loading *loading, const char *sql, size_t n_items, put_fn put,
+static enum weft_code each_row(struct loading *loading, enum weft_database_table table,
+                               const char *columns, size_t n_items, put_fn put,
                                struct weft_err *err)
 {
     sqlite3_stmt *statement = NULL;
     bool has_row = true;
+    char sql[256];
+    (void)snprintf(sql, sizeof sql, "SELECT %s WHERE %s ORDER BY id", columns,
+                   weft_database_is_whole(loading->database, table));
     enum weft_code code = weft_database_prepare(loading->database, sql, &statement, err);
     while (code == WEFT_OK && has_row) {
         code = weft_database_step(loading->database, statement, &has_row, err);
@@ -165,17 +169,17 @@ static enum weft_code read_tables(struct loading *loading, struct weft_err *err)
 {
     enum weft_code code = read_counts(loading, err);
     if (code == WEFT_OK)
-        code = each_row(loading, "SELECT id, kind, name, module FROM frames", loading->n_frames,
-                        put_frame, err);
+        code = each_row(loading, WEFT_DATABASE_FRAMES, "id, kind, name, module FROM frames",
+                        loading->n_frames, put_frame, err);
     if (code == WEFT_OK)
-        code = each_row(loading, "SELECT id, parent, frame, confidence FROM nodes ORDER BY id",
+        code = each_row(loading, WEFT_DATABASE_NODES, "id, parent, frame, confidence FROM nodes",
                         loading->n_nodes, put_node, err);
     if (code == WEFT_OK)
-        code =
-            each_row(loading, "SELECT id, name FROM threads", loading->n_threads, put_thread, err);
+        code = each_row(loading, WEFT_DATABASE_THREADS, "id, name FROM threads", loading->n_threads,
+                        put_thread, err);
     if (code == WEFT_OK)
-        code = each_row(loading, "SELECT id, unit, name FROM metrics", loading->n_metrics,
-                        put_metric, err);
+        code = each_row(loading, WEFT_DATABASE_METRICS, "id, unit, name FROM metrics",
+                        loading->n_metrics, put_metric, err);
     return code;
 }
 

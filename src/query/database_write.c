@@ -100,11 +100,15 @@ static enum weft_code take_metric(struct weft_database_writer *writer, sqlite3_s
     return take_name(writer->metric_names, weft_database_text(row, 1), place, err);
 }
 
-static enum weft_code take_rows(struct weft_database *database, const char *sql, size_t n_known,
-                                take_fn take, struct weft_err *err)
+static enum weft_code take_rows(struct weft_database *database, enum weft_database_table table,
+                                const char *columns, size_t n_known, take_fn take,
+                                struct weft_err *err)
 {
     sqlite3_stmt *statement = NULL;
     bool has_row = true;
+    char sql[256];
+    (void)snprintf(sql, sizeof sql, "SELECT %s WHERE id > ?1 AND %s ORDER BY id", columns,
+                   weft_database_is_whole(database, table));
     enum weft_code code = weft_database_prepare(database, sql, &statement, err);
     if (code == WEFT_OK)
         (void)sqlite3_bind_int64(statement, 1, (int64_t)n_known);
@@ -127,17 +131,16 @@ static enum weft_code take_new_rows(struct weft_database *database, struct weft_
 {
     const struct weft_database_writer *writer = database->writer;
     enum weft_code code =
-        take_rows(database, "SELECT id, kind, name, module FROM frames WHERE id > ?1 ORDER BY id",
+        take_rows(database, WEFT_DATABASE_FRAMES, "id, kind, name, module FROM frames",
                   weft_ecct_tree_n_frames(writer->mirror), take_frame, err);
     if (code == WEFT_OK)
-        code = take_rows(
-            database, "SELECT id, parent, frame, confidence FROM nodes WHERE id > ?1 ORDER BY id",
-            weft_ecct_tree_n_nodes(writer->mirror) - 1, take_node, err);
+        code = take_rows(database, WEFT_DATABASE_NODES, "id, parent, frame, confidence FROM nodes",
+                         weft_ecct_tree_n_nodes(writer->mirror) - 1, take_node, err);
     if (code == WEFT_OK)
-        code = take_rows(database, "SELECT id, name FROM threads WHERE id > ?1 ORDER BY id",
+        code = take_rows(database, WEFT_DATABASE_THREADS, "id, name FROM threads",
                          weft_strtab_count(writer->threads), take_thread, err);
     if (code == WEFT_OK)
-        code = take_rows(database, "SELECT id, name FROM metrics WHERE id > ?1 ORDER BY id",
+        code = take_rows(database, WEFT_DATABASE_METRICS, "id, name FROM metrics",
                          weft_strtab_count(writer->metric_names), take_metric, err);
     return code;
 }
@@ -175,8 +178,8 @@ static enum weft_code name_of(struct weft_database *database, struct weft_strtab
         return code;
     const int64_t numbers[] = { *place, unit ? *unit : 0 };
     return put_row(database,
-                   unit ? "INSERT INTO metrics VALUES(?1, ?2, ?3)"
-                        : "INSERT INTO threads VALUES(?1, ?2)",
+                   unit ? "INSERT INTO metrics VALUES(?1, ?2, ?3, weft_sum(?1, ?2, ?3))"
+                        : "INSERT INTO threads VALUES(?1, ?2, weft_sum(?1, ?2))",
                    numbers, unit ? 2 : 1, &name, 1, err);
 }
 
@@ -191,12 +194,15 @@ static enum weft_code frame_of(struct weft_database *database, const struct weft
         return code;
     const int64_t numbers[] = { *place + 1, frame->kind };
     const struct weft_str texts[] = { frame->name, frame->module };
-    return put_row(database, "INSERT INTO frames VALUES(?1, ?2, ?3, ?4)", numbers, 2, texts, 2,
-                   err);
+    return put_row(database, "INSERT INTO frames VALUES(?1, ?2, ?3, ?4, weft_sum(?1, ?2, ?3, ?4))",
+                   numbers, 2, texts, 2, err);
 }
 
 /* Another program may have made it less certain still. */
-#define LESS_CERTAIN "UPDATE nodes SET confidence = max(confidence, ?2) WHERE id = ?1"
+#define LESS_CERTAIN                                                                               \
+    "UPDATE nodes SET confidence = max(confidence, ?2), "                                          \
+    "sum = weft_sum(id, parent, frame, max(confidence, ?2)) "                                      \
+    "WHERE id = ?1 AND sum = weft_sum(id, parent, frame, confidence)"
 
 /* Adds a node below one that is there, or makes it less certain. */
 static enum weft_code put_node(struct weft_database *database, uint32_t parent,
@@ -222,8 +228,9 @@ static enum weft_code put_node(struct weft_database *database, uint32_t parent,
     const int64_t numbers[] = { *place, node->confidence, parent, frame + 1 };
     if (code != WEFT_OK)
         return code;
-    return is_new ? put_row(database, "INSERT INTO nodes VALUES(?1, ?3, ?4, ?2)", numbers, 4, NULL,
-                            0, err)
+    return is_new ? put_row(database,
+                            "INSERT INTO nodes VALUES(?1, ?3, ?4, ?2, weft_sum(?1, ?3, ?4, ?2))",
+                            numbers, 4, NULL, 0, err)
                   : put_row(database, LESS_CERTAIN, numbers, 2, NULL, 0, err);
 }
 
@@ -446,7 +453,9 @@ static enum weft_code put_source(struct weft_database *database,
         code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "the database has too many sources");
     if (code == WEFT_OK)
         code = weft_database_prepare(
-            database, "INSERT INTO sources VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0)",
+            database,
+            "INSERT INTO sources VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0, "
+            "weft_sum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0))",
             &statement, err);
     if (code == WEFT_OK)
         code = bind_source(writer, source, statement, err);
@@ -496,11 +505,12 @@ static enum weft_code put_counts(struct weft_database *database, uint64_t n_adde
 {
     const int64_t numbers[] = { database->writer->source, (int64_t)n_added, (int64_t)n_unfinished,
                                 is_complete };
-    enum weft_code code =
-        put_row(database,
-                "UPDATE sources SET executions = ?2, unfinished = ?3, is_complete = ?4 "
-                "WHERE id = ?1",
-                numbers, 4, NULL, 0, err);
+    enum weft_code code = put_row(
+        database,
+        "UPDATE sources SET executions = ?2, unfinished = ?3, is_complete = ?4, sum = "
+        "weft_sum(id, type, tag, fingerprint, path, host, realtime_ns, metrics, ?2, ?3, ?4) "
+        "WHERE id = ?1",
+        numbers, 4, NULL, 0, err);
     if (code == WEFT_OK && sqlite3_changes(database->file) != 1)
         code = weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET,
                          "another program has added the same executions meanwhile");

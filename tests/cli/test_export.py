@@ -36,7 +36,8 @@ def weft(*arguments):
 
 
 def export(trace, format_name, *arguments):
-    done = weft("export", trace, "--format", format_name, *arguments)
+    raw = ["--raw"] if format_name == "csv" else []
+    done = weft("export", trace, "--format", format_name, *raw, *arguments)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.decode())
     return done.stdout
@@ -125,7 +126,7 @@ def sums_of_folded(data):
 def sums_of_csv(rows, of_row):
     sums = {}
     for row in rows:
-        name = "".join(" " if c < " " else c for c in row["function"].replace(";", ":"))
+        name = "".join(f"\\x{ord(c):02x}" if c < " " else c for c in row["function"].replace(";", ":"))
         sums[name] = sums.get(name, 0) + of_row(row)
     return {name: weight for name, weight in sums.items() if weight}
 
@@ -404,7 +405,8 @@ def bundled():
 def outputs(trace):
     for name in FORMATS:
         path = WORK / "out"
-        done = weft("export", trace, "--format", name, "-o", path)
+        raw = ["--raw"] if name == "csv" else []
+        done = weft("export", trace, "--format", name, *raw, "-o", path)
         ok(done.returncode == 0 and done.stdout == b"" and b"wrote" in done.stderr,
            f"{name} into a file", done.stderr)
         ok(path.read_bytes() == export(trace, name), f"{name}: the same as on standard output")

@@ -208,7 +208,16 @@ def of_recordings():
     check("record", "-o", WORK / "x.weft", "--", program + "no", may_fail=True)
 
 
+def of_sources():
+    """Commands print to standard error by weft_say alone, which makes names plain."""
+    source = pathlib.Path(__file__).parents[2] / "src/cli"
+    others = [path.name for path in sorted(source.glob("*.c"))
+              if path.name != "say.c" and any(word in path.read_text() for word in ("(stderr", ", stderr", "perror("))]
+    ok(not others, "commands print to standard error in one way", others)
+
+
 try:
+    of_sources()
     of_imports()
     of_errors()
     of_recordings()

@@ -536,12 +536,12 @@ static void check_refusals(void)
     fails(path, WEFT_DATABASE_READ, WEFT_E_UNSUPPORTED, "version 7");
     fails(path, WEFT_DATABASE_WRITE, WEFT_E_UNSUPPORTED, "version 7");
     change(path, "PRAGMA user_version = 0");
-    fails(path, WEFT_DATABASE_READ, WEFT_E_MALFORMED, "version 1 to 2, found 0");
-    fails(path, WEFT_DATABASE_WRITE, WEFT_E_MALFORMED, "version 1 to 2, found 0");
+    fails(path, WEFT_DATABASE_READ, WEFT_E_MALFORMED, "version 1 to 3, found 0");
+    fails(path, WEFT_DATABASE_WRITE, WEFT_E_MALFORMED, "version 1 to 3, found 0");
     change(path, "PRAGMA user_version = 1");
     fails(path, WEFT_DATABASE_READ, WEFT_E_MALFORMED, "found others");
     fails(path, WEFT_DATABASE_WRITE, WEFT_E_MALFORMED, "found others");
-    change(path, "PRAGMA user_version = 2; CREATE TRIGGER t AFTER INSERT ON sources BEGIN "
+    change(path, "PRAGMA user_version = 3; CREATE TRIGGER t AFTER INSERT ON sources BEGIN "
                  "DELETE FROM blocks; END");
     fails(path, WEFT_DATABASE_WRITE, WEFT_E_MALFORMED, "found others");
     change(path, "DROP TRIGGER t; DROP TABLE metrics");
@@ -637,6 +637,14 @@ static void check_damage(void)
         { "UPDATE nodes SET frame = 'x' WHERE id = 1", 0 },
         { "UPDATE threads SET name = NULL WHERE id = 2", 0 },
         { "UPDATE metrics SET unit = 99 WHERE id = 1", 0 },
+        { "UPDATE frames SET name = 'other' WHERE id = 1", 0 }, /* what only sums tell */
+        { "UPDATE frames SET module = module || 'x' WHERE id = 1", 0 },
+        { "UPDATE frames SET kind = (kind + 1) % 2 WHERE id = 1", 0 },
+        { "UPDATE nodes SET parent = 0 WHERE id = (SELECT max(id) FROM nodes WHERE parent > 0)",
+          0 },
+        { "UPDATE nodes SET confidence = (confidence + 1) % 3 WHERE id = 1", 0 },
+        { "UPDATE threads SET name = name || ' ' WHERE id = 1", 0 },
+        { "UPDATE metrics SET name = 'pagefaults' WHERE id = 1", 0 },
     };
     char whole[2 * PATH_BYTES];
     (void)snprintf(whole, sizeof whole, "%s", new_path("whole.db"));
@@ -654,6 +662,34 @@ static void check_damage(void)
         if (system(command) != 0)
             abort();
         damage(path, cases[i].sql, cases[i].n_lost);
+    }
+}
+
+/* A source that is not as it was written, or gone, ends the reading. */
+static void check_damaged_sources(void)
+{
+    static const char *const cases[] = {
+        "UPDATE sources SET tag = 'base2'",       "UPDATE sources SET type = 'requesu'",
+        "UPDATE sources SET fingerprint = 2",     "UPDATE sources SET host = 'there'",
+        "UPDATE sources SET path = 'other.weft'", "UPDATE sources SET realtime_ns = 5",
+        "UPDATE sources SET metrics = x''",       "UPDATE sources SET executions = executions - 1",
+        "UPDATE sources SET is_complete = 0",     "UPDATE sources SET id = id + 1",
+        "UPDATE sources SET unfinished = 0",      "DELETE FROM sources",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = new_path("sources.db");
+        struct weft_err err = { 0 };
+        struct weft_database *database;
+        struct weft_ecct_matrix *matrix = NULL;
+        add(path, &plain);
+        change(path, cases[i]);
+        must(weft_database_open(path, WEFT_DATABASE_READ, &database, &err), &err);
+        tap_ok(weft_database_load(database, WEFT_STR("request"), &matrix, &err) ==
+                       WEFT_E_MALFORMED &&
+                   strstr(err.text, "reading sources: the database is damaged"),
+               "%s: %s", cases[i], err.text);
+        weft_ecct_matrix_free(matrix);
+        weft_database_close(database);
     }
 }
 
@@ -770,7 +806,7 @@ static void check_version_1(void)
     struct added added = plain;
     added.tag = "other";
     add(path, &added);
-    tap_ok(number_in(path, "PRAGMA user_version") == 2 &&
+    tap_ok(number_in(path, "PRAGMA user_version") == 3 &&
                number_in(path, "SELECT count(*) FROM sqlite_master WHERE name = 'executions'") == 0,
            "writers bring it up");
     tap_eq_u64(count_of(path, "request"), N_VERSION_1 + N_EXECUTIONS, "with all that it had");
@@ -819,10 +855,29 @@ static void check_killed_upgrade(uint64_t seed)
         const bool is_whole =
             matrix->n_items == (size_t)N_TIMES * N_VERSION_1 && !matrix->n_damaged;
         const int64_t version = number_in(path, "PRAGMA user_version");
-        n_whole += is_whole && (version == 1 || version == 2);
+        n_whole += is_whole && (version == 1 || version == 3);
         weft_ecct_matrix_free(matrix);
     }
     tap_eq_u64(n_whole, N_ROUNDS, "killed while it is brought up: all is there");
+}
+
+/* The tables of version 2 are those of this one without sums. */
+static void check_version_2(void)
+{
+    const char *path = new_path("v2.db");
+    add(path, &plain);
+    change(path, "ALTER TABLE frames DROP COLUMN sum; ALTER TABLE nodes DROP COLUMN sum; "
+                 "ALTER TABLE threads DROP COLUMN sum; ALTER TABLE metrics DROP COLUMN sum; "
+                 "ALTER TABLE sources DROP COLUMN sum; PRAGMA user_version = 2");
+    is_as_added(path, "request", plain.seed, N_EXECUTIONS, "version 2");
+    tap_eq_u64((uint64_t)number_in(path, "PRAGMA user_version"), 2, "readers leave it so");
+    struct added added = plain;
+    added.tag = "other";
+    add(path, &added);
+    tap_eq_u64((uint64_t)number_in(path, "PRAGMA user_version"), 3, "writers bring it up");
+    tap_eq_u64(count_of(path, "request"), 2 * N_EXECUTIONS, "with all that it had");
+    tap_eq_u64((uint64_t)number_in(path, "SELECT count(*) FROM nodes WHERE sum IS NULL"), 0,
+               "each row has its sum");
 }
 
 /* A reader that opened it before it was brought up reads it afterwards. */
@@ -876,6 +931,8 @@ int main(void)
     check_damaged_page();
     check_names();
     check_version_1();
+    check_version_2();
+    check_damaged_sources();
     check_killed_upgrade(seed);
     check_upgraded_meanwhile();
     check_blocks();

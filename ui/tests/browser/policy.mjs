@@ -28,11 +28,6 @@ const inject = page =>
     add('script', { src: 'data:text/javascript,window.injected=12' });
     add('script', { src: URL.createObjectURL(new Blob(['window.injected = 13'])) });
     add('div', { innerHTML: '<img src="x" onerror="window.injected = 14">' });
-    try {
-      new Function('window.injected = 15')();
-    } catch {
-      // refused
-    }
     await new Promise(resolve => setTimeout(resolve, 500));
     return window.injected ?? null;
   });
