@@ -3,6 +3,7 @@
  * CPU time by the clocks of threads, and user and kernel time from system calls and samples.
  */
 #include "analysis/analysis.h"
+#include "kernel/known.h"
 #include "told_trace.h"
 
 #include <unistd.h>
@@ -105,6 +106,23 @@ static void check_interval(void)
     tap_ok(!weft_run_mode_times(&most).is_known, "samples of few threads say nothing of all");
 }
 
+/* Without a few named ones all are recorded; by number all are. */
+static void check_calls(void)
+{
+    const struct kernel_known named = { .meaning = KERNEL_MEANS_SYSCALL_ENTER };
+    const struct kernel_known numbered = { .meaning = KERNEL_MEANS_SYSCALL_ENTER, .subtype = 1 };
+    const struct kernel_known other = { .meaning = KERNEL_MEANS_SWITCH };
+    struct kernel_calls calls = { 0 };
+    kernel_calls_add(&calls, &other);
+    tap_ok(!kernel_calls_are_some(&calls), "none at all are not some");
+    kernel_calls_add(&calls, &named);
+    tap_ok(kernel_calls_are_some(&calls), "a few are some");
+    kernel_calls_add(&calls, &numbered);
+    tap_ok(!kernel_calls_are_some(&calls), "those by number are all");
+    calls = (struct kernel_calls){ .n_named = 300 };
+    tap_ok(!kernel_calls_are_some(&calls), "hundreds are all");
+}
+
 int main(void)
 {
     const char *root = getenv("WEFT_BUILD_ROOT");
@@ -114,6 +132,7 @@ int main(void)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(i, &run);
     check_interval();
+    check_calls();
     (void)unlink(path);
     weft_pool_free(run.pool);
     return tap_done();

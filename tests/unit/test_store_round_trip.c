@@ -246,7 +246,8 @@ static bool streams_write(const struct stream *streams, uint32_t n_streams, uint
     if (weft_writer_open(path, &opts, &writer, &err) != WEFT_OK)
         return failed(&err);
     struct weft_sink *sink = weft_writer_sink(writer);
-    const struct weft_sink_begin begin = { .format = WEFT_STR("random") };
+    const struct weft_sink_begin begin = { .format = WEFT_STR("random"),
+                                           .has_some_calls = n_streams % 2 };
     enum weft_code code = sink->ops->begin(sink, &begin, &err);
     for (uint32_t i = 0; i < n_streams && code == WEFT_OK; i++) {
         const struct weft_thread_info info = { .tid = 100 + i,
@@ -279,7 +280,8 @@ static bool streams_same(const struct stream *streams, uint32_t n_streams, uint3
         return failed(&err);
     struct weft_block_buf *buf = weft_block_buf_new();
     const struct weft_store_meta *meta = weft_store_meta_get(store);
-    bool is_same = !meta->is_recovered && meta->n_threads == n_streams && buf;
+    bool is_same = !meta->is_recovered && meta->n_threads == n_streams && buf &&
+                   meta->has_some_calls == n_streams % 2;
     if (!is_same)
         (void)snprintf(what, sizeof what, "the file needed recovery");
     for (uint32_t i = 0; i < n_streams && is_same; i++) /* twice: unchecked the second time */
