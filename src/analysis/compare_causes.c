@@ -146,12 +146,11 @@ static double excess(const struct causes *causes, uint32_t node)
     return causes->profile.total[node] - causes->tree.total_ns[node];
 }
 
-/* Is it what happens to a thread anywhere, but here stayed with a function that only slow ones
- * call? */
+/* Is it what happens to a thread anywhere? Which thread took the processor, and where that one was,
+ * does not tell executions apart: it depends on chance, and on the stacks that the trace has. */
 static bool is_kept(const struct causes *causes, uint32_t node)
 {
-    return causes->tree.parent[node] != 0 &&
-           weft_frame_happens_anywhere(&causes->base->matrix->frames[causes->tree.frame[node]]);
+    return weft_frame_happens_anywhere(&causes->base->matrix->frames[causes->tree.frame[node]]);
 }
 
 /* The deepest node that has at least half of all that the profile is slower, as have all above it;

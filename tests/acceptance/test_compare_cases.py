@@ -3,6 +3,7 @@
 each broken variant, nothing significant of the fixed ones, two causes as two groups, builds against
 each other in a database; and the statistics of the demo, computed elsewhere."""
 import json
+import re
 import subprocess
 import sys
 
@@ -66,6 +67,29 @@ def check_broken():
        and "fdatasync" in causes[1]["path"], "case4: two causes are two groups", causes)
 
 
+def without_stacks(text):
+    """A first sentence without what only stacks tell."""
+    text = first_sentence(text.replace("p_case", "f_case"))
+    text = re.sub(r"`[^`]* > ([^`]*)`", r"`\1`", text)
+    return re.sub(r", (which is in `[^`]*`|running)", "", text)
+
+
+def check_formats():
+    """perf.data and trace.dat of one run: the same verdict, of the same thing."""
+    kinds = (r"preempted by thread `[^`]*`", r"blocked: [a-z ]*", r"for thread `[^`]*`")
+    for name in ("case1_cpu_bug", "case1_cpu_fixed", "case2_disk_bug", "case3_lock_bug", "case3_lock_fixed",
+                 "case4_sleep_bug"):
+        folder = next(unpack_all(f"kernel/{name}")[0].rglob("truth.tsv")).parent
+        store = WORK / f"{name}-dat.weft"
+        if not store.exists():
+            run("import", "-q", "-o", store, folder / "trace.dat")
+        ours, theirs = diagnose(named_store(name), None)[0], diagnose(store, None)[0]
+        ok(ours["significant"] == theirs["significant"], f"{name}: one verdict from both formats",
+           (ours["explanation"], theirs["explanation"]))
+        found = [[re.findall(kind, without_stacks(one["explanation"])) for kind in kinds] for one in (ours, theirs)]
+        ok(not ours["significant"] or found[0] == found[1], f"{name}: of the same cause", found)
+
+
 def check_fixed():
     for name, kind in FIXED:
         found = diagnose(named_store(name), kind)[0]
@@ -119,6 +143,7 @@ def check_demo():
 
 
 check_broken()
+check_formats()
 check_fixed()
 check_builds()
 check_demo()
