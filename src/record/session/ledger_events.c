@@ -282,7 +282,7 @@ static void take_child(struct ledger *ledger, const struct ledger_event *event)
         return;
     /* It may have been met in /proc, by its ring, or even its end, before its parent wrote this. */
     if (child && !child->is_target && !child->is_forked &&
-        child->start_ns + WAIT_NS > event->time_ns) {
+        (is_live(child) || child->start_ns + WAIT_NS > event->time_ns)) {
         child->is_forked = true;
         return;
     }
