@@ -39,6 +39,13 @@ enum weft_ring_library {
     WEFT_RING_FUNCTIONS = 2,  /* libweft-functions.so */
 };
 
+/* What threads of the process used instead of the time stamp counter. */
+enum weft_ring_clock {
+    WEFT_CLOCK_SYSTEM = 1, /* the kernel's clock, scaled to ticks: PR_SET_TSC */
+    WEFT_CLOCK_STRICT =
+        2, /* nothing: in strict seccomp, what they did was not recorded, but counted */
+};
+
 enum weft_ring_state {
     WEFT_RING_FREE,
     WEFT_RING_LIVE,
@@ -88,7 +95,9 @@ struct weft_ring_file {
         n_used;          /* slots that were taken: the first ones; those behind have no memory */
     uint64_t open_ticks; /* when the file was made */
     _Atomic uint32_t n_freed; /* slots that the recorder has freed so far, modulo 2^32 */
-    uint8_t reserved[28];
+    _Atomic uint32_t clocks;  /* bits of enum weft_ring_clock */
+    _Atomic uint32_t n_execs; /* calls that start another program here, or in a child of vfork */
+    uint8_t reserved[20];
 };
 _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's");
 

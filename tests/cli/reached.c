@@ -381,6 +381,75 @@ SILENT static void threads_in_turn(long n)
         start_threads(threads, AT_ONCE, live_alone);
 }
 
+/* ---- threads that may not read the time stamp counter */
+
+enum { STEP_MS = 100 };
+
+/* Not by nanosleep's wrapper alone: what happens around it is timed, too. */
+__attribute__((noinline)) static void step(void)
+{
+    doze(STEP_MS);
+}
+
+SILENT static void *step_in_thread(void *unused)
+{
+    call(3);
+    step();
+    return unused;
+}
+
+SILENT static void lose_counter(void)
+{
+    if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) != 0)
+        fail("PR_SET_TSC");
+}
+
+/* This thread and another one, one with the counter, and a child. Another program would not start:
+ * the dynamic linker reads the counter. */
+SILENT static void without_counter(long n)
+{
+    pthread_t threads[2];
+    (void)pthread_create(&threads[0], NULL, step_in_thread, NULL);
+    lose_counter();
+    call(n);
+    step();
+    (void)pthread_create(&threads[1], NULL, step_in_thread, NULL);
+    for (int k = 0; k < 2; k++)
+        (void)pthread_join(threads[k], NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        n_calls = 0;
+        work(n);
+    }
+    wait_for(child);
+    if (prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0) != 0)
+        fail("PR_SET_TSC");
+    step();
+}
+
+/* A thread that may only read, write and end; its calls from then on are counted. */
+SILENT static void *be_strict(void *unused)
+{
+    call(4);
+    if (prctl(PR_SET_SECCOMP, 1, 0, 0, 0) != 0)
+        fail("PR_SET_SECCOMP");
+    for (int k = 0; k < 100; k++)
+        leaf();
+    (void)pthread_mutex_lock(&mutex);
+    (void)pthread_mutex_unlock(&mutex);
+    (void)!write(log_fd, "0 100 strict\n", 13);
+    (void)syscall(SYS_exit, 0); /* the thread's own */
+    return unused;
+}
+
+SILENT static void strict(long n)
+{
+    pthread_t thread;
+    (void)pthread_create(&thread, NULL, be_strict, NULL);
+    doze(STEP_MS);
+    call(n);
+}
+
 SILENT static void nothing(long n)
 {
     (void)n;
@@ -409,7 +478,9 @@ static const struct mode modes[] = {
     { "cleared-vfork", cleared_vfork },
     { "daemon", daemonize },
     { "large", large },
+    { "no-counter", without_counter },
     { "outlive", outlive },
+    { "strict", strict },
     { "threads", threads_at_once },
     { "turns", threads_in_turn },
 };

@@ -3,11 +3,15 @@
 """Processes that are hard to reach are recorded: those that outlive the program, change users or roots,
 lose their environment or run into limits. Each writes how many calls it made; each call is in the trace.
 usage: test_record_reach.py WEFT REACHED [full]    (REACHED: reached.c; full: as often as by hand)"""
+import csv
+import io
 import json
 import os
 import pathlib
 import re
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -151,6 +155,107 @@ def test_threads():
         print(f"# {time.monotonic() - start_s:.1f} s", flush=True)
 
 
+# ---- threads without a time stamp counter --------------------------------------------------------
+
+
+def test_counter():
+    """PR_SET_TSC: the clock by a system call instead, on the same scale."""
+    check("threads and a child without the counter", [PROGRAM, "no-counter", 200], 2)
+    rows = json.loads(run("functions", "reach.weft", "--json").stdout)["functions"]
+    step = next((row for row in rows if row["name"] == "step"), {"count": 0})
+    ok(step["count"] == 4 and step["min_ns"] > 99e6 and step["p50_ns"] < 200e6, "their calls are as long as they are", step)
+    ok("error" not in info("reach.weft"), "the trace opens")
+
+
+def test_strict():
+    """Strict seccomp: what the thread did before is there, what it does then is counted."""
+    got, _, n_calls, n_found = record(PROGRAM, "strict", 200)
+    about = info("reach.weft")
+    ok(got.returncode == 0 and n_found == n_calls - 100 and about["lost"] >= 200,
+       "strict seccomp: each call is recorded or counted", (got, n_calls, n_found, about["lost"]))
+
+
+# ---- programs as they are -------------------------------------------------------------------------
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def request(port):
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as one:
+        one.sendall(b"GET /page HTTP/1.0\r\n\r\n")
+        got = b""
+        while part := one.recv(4096):
+            got += part
+        return got
+
+
+NGINX = """user nobody nogroup; worker_processes 2; pid {folder}/pid; error_log {folder}/errors;
+{daemon}
+events {{ worker_connections 64; }}
+http {{ access_log off; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f;
+uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
+server {{ listen 127.0.0.1:{port}; root {folder}; }} }}
+"""
+
+
+def until_served(port):
+    for _ in range(400):
+        try:
+            return request(port)
+        except OSError:
+            time.sleep(0.05)
+    return b""
+
+
+def nginx(daemon, n_requests):
+    """A master of root, workers of nobody: how many reads of a connection the trace has of workers."""
+    folder, port = os.path.abspath("nginx"), free_port()
+    os.mkdir(folder, 0o755)
+    pathlib.Path(folder, "page").write_text("hello", encoding="utf-8")
+    pathlib.Path(folder, "conf").write_text(NGINX.format(folder=folder, port=port, daemon=daemon), encoding="utf-8")
+    with open("said", "w", encoding="utf-8") as said, \
+         subprocess.Popen([WEFT, "record", "--no-kernel", "-o", "reach.weft", "--", shutil.which("nginx"), "-c",
+                           f"{folder}/conf"], stderr=said) as recorder:
+        is_up = b"hello" in until_served(port)
+        n_answers = sum(b"hello" in request(port) for _ in range(n_requests)) if is_up else 0
+        os.kill(int(pathlib.Path(folder, "pid").read_text(encoding="utf-8")), signal.SIGQUIT)
+        status = recorder.wait(timeout=60)
+    errors = pathlib.Path(folder, "errors").read_text(encoding="utf-8")
+    shutil.rmtree(folder)
+    rows = csv.DictReader(io.StringIO(run("export", "reach.weft", "--format", "csv").stdout))
+    accepts = [row["pid"] for row in rows if row["function"].startswith("accept")]
+    return status, n_answers, accepts, errors + pathlib.Path("said").read_text(encoding="utf-8")
+
+
+def test_nginx():
+    if os.geteuid() != 0 or not shutil.which("nginx"):
+        skip("nginx cannot be run")
+        return
+    for daemon in ("daemon off;", "daemon on;"):
+        status, n_answers, accepts, said = nginx(daemon, 40)
+        ok(status == 0 and n_answers == 40 and len(accepts) >= 41 and len(set(accepts)) <= 2,
+           f"nginx, {daemon[:-1]}: the workers of another user", (status, n_answers, len(accepts), said))
+
+
+def test_users():
+    """Other ways to another user, as services are started."""
+    if os.geteuid() != 0:
+        return
+    log = os.path.abspath("log")
+    for command in (["su", "nobody", "-s", "/bin/sh", "-c", f"{PROGRAM} calls 70 {log}"],
+                    ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", PROGRAM, "calls", "70", log],
+                    ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs", "env", "-i",
+                     PROGRAM, "calls", "70", log],
+                    ["sh", "-c", f"ulimit -f 8; exec {PROGRAM} calls 70 {log}"],
+                    ["unshare", "-m", "sh", "-c", f"mount -t tmpfs tmpfs /dev/shm; {PROGRAM} calls 70 {log}"]):
+        if shutil.which(command[0]):
+            check(" ".join(command[:5]), command, 1)
+
+
 # ---- programs that are started with another environment ------------------------------------------
 
 
@@ -180,6 +285,41 @@ def test_nested():
               "-o", "reach.weft", "--", "env", PROGRAM, "calls", 40)
     ok(got.returncode == 0 and (n_leaves("reach.weft"), n_leaves("outer.weft")) == (40, 0),
        "a recorder in a recording", (got, n_leaves("reach.weft"), n_leaves("outer.weft")))
+
+
+# ---- programs that the libraries cannot be loaded into -------------------------------------------
+
+
+def test_unloadable():
+    warning = "its functions, locks and markers are not recorded"
+    with open("static.c", "w", encoding="utf-8") as file:
+        file.write("#include <unistd.h>\nint main(void) { usleep(300000); return 0; }\n")
+    if subprocess.run(["cc", "-static", "-o", "static", "static.c"], check=False).returncode != 0:
+        skip("static programs cannot be built")
+        return
+    got = run("record", "--no-kernel", "-o", "reach.weft", "--", "./static")
+    ok(got.stderr.count(f"static is statically linked: {warning}") == 1, "a static program is said", got)
+    got = run("record", "--no-kernel", "-o", "reach.weft", "--", "sh", "-c", "./static; ./static; true")
+    ok(got.stderr.count(f"static is statically linked: {warning}") == 1, "a child is, once", got)
+    script = "import subprocess; subprocess.run(['./static'])"
+    got = run("record", "--no-kernel", "-o", "reach.weft", "--", "/usr/bin/python3", "-c", script)
+    ok(got.stderr.count(f"static is statically linked: {warning}") == 1, "of vfork, too", got)
+    with open("script", "w", encoding="utf-8") as file:
+        file.write(f"#!{os.path.abspath('static')} -x\n")
+    os.chmod("script", 0o755)
+    got = run("record", "--no-kernel", "-o", "reach.weft", "--", "./script")
+    ok("script is statically linked" in got.stderr, "a script of one", got)
+    if os.geteuid() == 0:
+        shutil.copy(PROGRAM, "privileged")
+        os.chown("privileged", 65534, 65534)
+        os.chmod("privileged", 0o4755)
+        got = run("record", "--no-kernel", "-o", "reach.weft", "--", "./privileged", "calls", 1)
+        ok("privileged gains privileges when it starts" in got.stderr, "a setuid program is said", got)
+        os.unlink("privileged")
+    got = run("record", "--no-kernel", "-o", "reach.weft", "--", "sh", "-c", f"{PROGRAM} calls 1; ls >/dev/null")
+    ok(warning not in got.stderr, "nothing is said of others", got)
+    for name in ("static", "static.c", "script"):
+        os.unlink(name)
 
 
 def main():

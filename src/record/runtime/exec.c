@@ -202,6 +202,7 @@ static char *const *complete(struct environment *to, char *const *variables)
     const struct lack lack = lack_of(variables);
     char **room = to->room;
     to->mapped = NULL;
+    weft_ring_starts_program();
     if (lack.n_bytes == 0)
         return variables;
     if (lack.n_bytes > sizeof to->room) {

@@ -23,7 +23,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Of the first line of a filter that grows. */
@@ -64,21 +63,14 @@ static uint64_t cull_ticks;
 
 /* ---- the file */
 
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Ticks of so many ns, measured for a fifth of a millisecond. */
 static uint64_t ticks_of(uint64_t ns)
 {
-    const uint64_t start_ns = monotonic_ns();
+    const uint64_t start_ns = weft_clock_ns();
     const uint64_t start = weft_ring_ticks();
     uint64_t now_ns;
     do
-        now_ns = monotonic_ns();
+        now_ns = weft_clock_ns();
     while (now_ns - start_ns < CALIBRATE_NS);
     const double per_ns = (double)(weft_ring_ticks() - start) / (double)(now_ns - start_ns);
     return (uint64_t)((double)ns * per_ns);

@@ -37,16 +37,21 @@ __attribute__((noinline)) void weft_functions_record_slow(enum weft_unit_kind ki
     weft_ring_leave();
 }
 
+__attribute__((noinline)) void weft_functions_record_odd(enum weft_unit_kind kind, uint64_t address)
+{
+    if (weft_functions_are_filtered)
+        weft_filtered_record(kind, address);
+    else
+        weft_functions_record_slow(kind, address, weft_ring_ticks());
+}
+
 __attribute__((noinline)) void weft_functions_record_nested(enum weft_unit_kind kind,
                                                             uint64_t address, uintptr_t frame)
 {
     if (!weft_ring_nested(frame))
         return;
     weft_ring_begin_record(frame);
-    if (weft_functions_are_filtered)
-        weft_filtered_record(kind, address);
-    else
-        weft_functions_record_slow(kind, address, weft_ring_ticks());
+    weft_functions_record_odd(kind, address);
 }
 
 WEFT_HOOK void __cyg_profile_func_enter(void *function, void *callsite)

@@ -30,6 +30,9 @@ WEFT_INLINE uint32_t weft_functions_unit(enum weft_unit_kind kind, uint64_t numb
 /* What the quick way has no room for. The caller has entered; this leaves. */
 void weft_functions_record_slow(enum weft_unit_kind kind, uint64_t address, uint64_t now);
 
+/* With filters, or without the time stamp counter; likewise. */
+void weft_functions_record_odd(enum weft_unit_kind kind, uint64_t address);
+
 /* What a handler of a signal calls while a record is being written below it, or was left. */
 void weft_functions_record_nested(enum weft_unit_kind kind, uint64_t address, uintptr_t frame);
 
@@ -48,11 +51,11 @@ WEFT_INLINE void weft_functions_record(enum weft_unit_kind kind, uint64_t addres
         return;
     }
     weft_ring_begin_record(frame);
-    if (WEFT_UNLIKELY(weft_functions_are_filtered)) {
-        weft_filtered_record(kind, address);
+    if (WEFT_UNLIKELY(weft_functions_are_filtered || weft_clock_is_odd)) {
+        weft_functions_record_odd(kind, address);
         return;
     }
-    const uint64_t now = weft_ring_ticks();
+    const uint64_t now = weft_ring_counter();
     struct weft_ring *ring = weft_ring_thread.here;
     const uint64_t delta = now - ring->last_ticks;
     const uint64_t head = ring->head;

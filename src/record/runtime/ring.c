@@ -36,7 +36,8 @@ struct process {
     _Alignas(128) struct weft_ring rings[];
 };
 
-static struct weft_ring nowhere; /* has no room, ever */
+static const uintptr_t FOR_EVER = UINTPTR_MAX; /* instead of a place in the stack */
+static struct weft_ring nowhere;               /* has no room, ever */
 /* Of a child whose first record its parent began (weft_ring_forked): what is written there nobody
  * reads. */
 static struct weft_ring_slot no_slot;
@@ -152,6 +153,11 @@ static bool begin(void)
     }
     if (!atomic_compare_exchange_strong(&process->status, &status, STATUS_BEGINNING))
         return status == STATUS_ON;
+    if (!has_begun && !weft_clock_begin()) {
+        weft_reach_report(WEFT_REACH_CLOCK);
+        weft_ring_is_on = false;
+        return false;
+    }
     if (!has_end_key)
         has_end_key = pthread_key_create(&end_key, thread_ends) == 0;
     if (!open_file(process)) {
@@ -462,8 +468,32 @@ static bool drop_begun(struct weft_ring *ring)
     return has_begun_one;
 }
 
+void weft_ring_end_records(void)
+{
+    weft_ring_thread.busy = FOR_EVER;
+}
+
+void weft_ring_starts_program(void)
+{
+    struct weft_ring_file *file = weft_ring_own_file();
+    if (file)
+        atomic_fetch_add(&file->n_execs, 1);
+}
+
+void weft_ring_clock_changed(enum weft_ring_clock clock)
+{
+    struct weft_ring_file *file = weft_ring_own_file();
+    if (file)
+        atomic_fetch_or(&file->clocks, clock);
+}
+
 bool weft_ring_nested(uintptr_t frame)
 {
+    if (weft_ring_thread.busy == FOR_EVER) {
+        if (weft_ring_thread.here->slot)
+            count_lost(weft_ring_thread.here, weft_ring_ticks());
+        return false;
+    }
     const int kept_errno = errno;
     struct weft_ring *ring = weft_ring_thread.here;
     stack_t stack;

@@ -25,6 +25,7 @@
 #include <time.h>
 #endif
 
+#include "record/runtime/clock.h"
 #include "schema/recording.h"
 
 #define WEFT_LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -74,6 +75,16 @@ extern bool weft_ring_is_on;
  * wrote is dropped. */
 bool weft_ring_nested(uintptr_t frame);
 
+/* The calling thread records nothing more: each further record is counted as lost. Makes no system
+ * call. */
+void weft_ring_end_records(void);
+
+/* For the file: this process, or a child of it, is about to become another program. */
+void weft_ring_starts_program(void);
+
+/* For the file: some thread has another clock now. */
+void weft_ring_clock_changed(enum weft_ring_clock clock);
+
 /* Makes room for a record of `n_units` at `now`, and for a TIME before it, and writes the LOST and
  * the TIME that must stand before it. NULL when there is no room: the record is counted, unless it
  * is none (0 units). */
@@ -117,7 +128,8 @@ void weft_ring_put(enum weft_op op, int64_t argument, uint64_t now, const uint64
 void weft_ring_put_text(enum weft_op op, int64_t argument, const uint64_t *numbers,
                         unsigned n_numbers, const char *text);
 
-WEFT_INLINE uint64_t weft_ring_ticks(void)
+/* Only where weft_clock_is_odd is false. */
+WEFT_INLINE uint64_t weft_ring_counter(void)
 {
 #ifdef __x86_64__
     return __rdtsc();
@@ -126,6 +138,11 @@ WEFT_INLINE uint64_t weft_ring_ticks(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 #endif
+}
+
+WEFT_INLINE uint64_t weft_ring_ticks(void)
+{
+    return WEFT_LIKELY(!weft_clock_is_odd) ? weft_ring_counter() : weft_clock_ticks();
 }
 
 /* Where the stack of the calling thread ends now. */

@@ -700,6 +700,11 @@ enum weft_code programs_stop(struct programs *programs, struct weft_err *err)
     return code == WEFT_OK ? programs_poll(programs, true, err) : code;
 }
 
+bool programs_has(const struct programs *programs, uint32_t pid)
+{
+    return find_program(programs, pid) != NULL;
+}
+
 uint64_t programs_lost(const struct programs *programs)
 {
     uint64_t n_lost = programs->lost;

@@ -77,6 +77,9 @@ struct program_news {
 WEFT_CHECKED enum weft_code programs_tell(struct programs *programs,
                                           const struct program_news *news, struct weft_err *err);
 
+/* Does the process have rings, or had it until it became another program? */
+bool programs_has(const struct programs *programs, uint32_t pid);
+
 /* Words that found no room. */
 uint64_t programs_lost(const struct programs *programs);
 

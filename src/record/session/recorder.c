@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/file.h"
 #include "record/session/levels.h"
+#include "record/session/loadable.h"
 #include "record/session/mark.h"
 #include "record/session/programs.h"
 #include "record/session/target.h"
@@ -66,8 +67,9 @@ struct recorder {
     uint64_t end_ns;     /* when the program ended; 0: not yet */
     int n_passed;        /* interrupts that were passed on */
     int n_passed_at_end; /* those until the program ended */
-    bool has_told_rest;  /* of processes that outlive the program */
-    bool has_stopped;    /* nothing is recorded any more */
+    struct loadable loadable;
+    bool has_told_rest; /* of processes that outlive the program */
+    bool has_stopped;   /* nothing is recorded any more */
     bool has_stopped_early;
 };
 
@@ -107,6 +109,12 @@ static void restore_signals(const struct sigaction *before)
 {
     for (size_t k = 0; k < N_SIGNALS; k++)
         (void)sigaction(signals[k], &before[k], NULL);
+}
+
+static void say(const struct recorder *recorder, const char *text)
+{
+    if (recorder->opts->say)
+        recorder->opts->say(recorder->opts->context, text);
 }
 
 /* ---- what it costs -----------------------------------------------------------------------------
@@ -212,6 +220,8 @@ static enum weft_code look_for_exec(struct recorder *recorder,
 {
     const uint32_t pid = (uint32_t)record->a;
     const bool is_target = recorder->target.pid == (pid_t)pid || recorder->opts->pid == pid;
+    if (record->type == WEFT_KERNEL_EXEC && programs_has(&recorder->programs, pid))
+        loadable_look_at_process(&recorder->loadable, pid);
     return record->type == WEFT_KERNEL_EXEC && is_target
                ? programs_tell(&recorder->programs,
                                &(struct program_news){
@@ -321,12 +331,6 @@ static enum weft_code poll_kernel(struct recorder *recorder, uint32_t *fill_perc
 /* ---- one round ---------------------------------------------------------------------------------
  */
 
-static void say(const struct recorder *recorder, const char *text)
-{
-    if (recorder->opts->say)
-        recorder->opts->say(recorder->opts->context, text);
-}
-
 static enum weft_code take_snapshot(struct recorder *recorder, const char *why,
                                     struct weft_err *err)
 {
@@ -390,6 +394,7 @@ static enum weft_code do_due(struct recorder *recorder, uint64_t now_ns, struct 
     enum weft_code code = WEFT_OK;
     if (is_time(&recorder->clock_ns, now_ns, CLOCK_NS))
         code = put_clock(recorder, err);
+    loadable_look_at_starts(&recorder->loadable, &recorder->programs);
     if (code == WEFT_OK)
         code = put_losses(recorder, err);
     if (code == WEFT_OK && is_time(&recorder->cost_ns, now_ns, COST_NS)) {
@@ -661,6 +666,12 @@ static enum weft_code start_kernel(struct recorder *recorder, struct weft_err *e
         say(recorder, text);
         levels_close(&recorder->levels);
     }
+    recorder->loadable.is_on = recorder->levels.preload[0] != '\0';
+    recorder->loadable.has_kernel = recorder->levels.kernel != NULL;
+    recorder->loadable.say = opts->say;
+    recorder->loadable.context = opts->context;
+    if (opts->argv)
+        loadable_look_at_command(&recorder->loadable, opts->argv[0]);
     if (!opts->argv && !recorder->levels.kernel)
         return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
                          "of a process that runs already only the kernel can tell, and it is not "
@@ -781,6 +792,7 @@ enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
     trigger_free(recorder.trigger);
     ledger_free(recorder.ledger);
     free(recorder.lost_on_cpu);
+    loadable_close(&recorder.loadable);
     if (recorder.watched_fd >= 0)
         (void)close(recorder.watched_fd);
     restore_signals(before);

@@ -90,7 +90,7 @@ static bool write_tail(const struct ring_file *file, uint32_t place, uint64_t ta
 struct file_look {
     uint64_t magic, data_off, start_ticks, lost_threads, functions_off;
     uint32_t library, pid, parent, n_slots, n_units, n_modules, pid_namespace;
-    uint32_t functions_cap, n_functions, n_used;
+    uint32_t functions_cap, n_functions, n_used, n_execs;
 };
 
 static bool look_at_file(struct weft_ring_file *head, struct file_look *look)
@@ -114,6 +114,7 @@ static bool look_at_file(struct weft_ring_file *head, struct file_look *look)
     look->n_functions = atomic_load_explicit(&head->n_functions, memory_order_acquire);
     look->lost_threads = atomic_load_explicit(&head->lost_threads, memory_order_relaxed);
     look->n_used = atomic_load_explicit(&head->n_used, memory_order_acquire);
+    look->n_execs = atomic_load_explicit(&head->n_execs, memory_order_relaxed);
     look->n_modules = atomic_load_explicit(&head->n_modules, memory_order_relaxed);
     is_guarded = 0;
     return true;
@@ -243,6 +244,8 @@ bool ring_file_modules_changed(struct ring_file *file)
     if (!file->head || file->is_broken || !look_at_file(file->head, &look))
         return false;
     file->lost_threads = look.lost_threads;
+    file->starts_program = file->starts_program || look.n_execs != file->n_execs;
+    file->n_execs = look.n_execs;
     if (look.n_modules == file->n_modules)
         return false;
     file->n_modules = look.n_modules;

@@ -45,6 +45,8 @@ struct ring_file {
         size_t n, cap;
     } slots;               /* those that were taken */
     uint32_t n_modules;    /* as last seen */
+    uint32_t n_execs;      /* likewise */
+    bool starts_program;   /* it has called exec since this was last false */
     uint32_t n_looks;      /* at what is mapped, or not, since then */
     bool is_broken;        /* not what it should be: left alone */
     bool is_over;          /* its program is gone, or runs another one: read once more */

@@ -46,6 +46,12 @@ static void add_level(uint32_t pid, struct tree *tree, struct proc_text *room)
         (void)closedir(tasks);
 }
 
+void tree_children(uint32_t pid, struct tree *tree, struct proc_text *room)
+{
+    tree->n = 0;
+    add_level(pid, tree, room);
+}
+
 void tree_find(uint32_t pid, struct tree *tree, struct proc_text *room)
 {
     size_t n_alive = 0;

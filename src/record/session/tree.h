@@ -22,6 +22,9 @@ struct tree {
  */
 void tree_find(uint32_t pid, struct tree *tree, struct proc_text *room);
 
+/* Its children alone. */
+void tree_children(uint32_t pid, struct tree *tree, struct proc_text *room);
+
 /* "2 processes (sleep 4711, nginx 4712)", with at most three names. */
 void tree_print(const struct tree *tree, char *text, size_t n_text, struct proc_text *room);
 

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The flag is the thread's: children and new threads inherit it, other threads keep the counter. So
+ * each thread is asked (PR_GET_TSC) at its first record, once any thread has changed its own. The
+ * wrapper of prctl is told in time; a system call past the C library is not seen.
+ *
+ * A thread in strict seccomp records nothing more: its stack is marked as one on which a record is
+ * being written for ever, so that each further record is counted as lost, without a system call.
+ */
+#include "record/runtime/clock.h"
+
+#include "record/runtime/ring.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WEFT_WRAP __attribute__((visibility("default")))
+
+__extension__ typedef unsigned __int128 wide;
+
+enum state { STATE_UNKNOWN, STATE_COUNTER, STATE_CLOCK, STATE_NONE };
+
+bool weft_clock_is_odd = true;
+static bool has_changed; /* a thread has lost the counter, or the program began without */
+static __thread enum state state;
+static __thread uint64_t last_ticks; /* of a thread without a counter */
+static int (*real_prctl)(int, ...);
+
+/* ticks = base_ticks + (ns - base_ns) * rate / 2^32 */
+static uint64_t base_ticks, base_ns;
+static uint64_t rate;                  /* 0: unknown */
+static uint64_t start_ticks, start_ns; /* when the program started, to find the rate by */
+
+uint64_t weft_clock_ns(void)
+{
+    struct timespec now = { 0 };
+    (void)syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t counter(void)
+{
+#ifdef __x86_64__
+    return __rdtsc();
+#else
+    return weft_clock_ns();
+#endif
+}
+
+static bool has_counter(void)
+{
+#ifdef __x86_64__
+    int how = PR_TSC_ENABLE;
+    return syscall(SYS_prctl, PR_GET_TSC, &how, 0, 0, 0) != 0 || how == PR_TSC_ENABLE;
+#else
+    return true;
+#endif
+}
+
+/* Both at one moment: of a few tries the one that took the least time. */
+static void take_pair(uint64_t *ticks, uint64_t *ns)
+{
+    uint64_t least = UINT64_MAX;
+    for (int k = 0; k < 5; k++) {
+        const uint64_t before = counter(), now_ns = weft_clock_ns(), took = counter() - before;
+        if (took >= least)
+            continue;
+        least = took;
+        *ticks = before + took / 2;
+        *ns = now_ns;
+    }
+}
+
+bool weft_clock_begin(void)
+{
+    const int kept_errno = errno;
+    const bool is_there = has_counter();
+    state = is_there ? STATE_COUNTER : STATE_NONE;
+    if (is_there)
+        take_pair(&start_ticks, &start_ns);
+    has_changed = has_changed || !is_there;
+    weft_clock_is_odd = has_changed;
+    errno = kept_errno;
+    return is_there;
+}
+
+static uint64_t scaled(uint64_t ns)
+{
+    const uint64_t ticks = base_ticks + (uint64_t)((wide)(ns - base_ns) * rate >> 32);
+    return last_ticks = ticks > last_ticks ? ticks : last_ticks;
+}
+
+uint64_t weft_clock_ticks(void)
+{
+    const int kept_errno = errno;
+    if (state == STATE_UNKNOWN)
+        state = has_counter() ? STATE_COUNTER : rate ? STATE_CLOCK : STATE_NONE;
+    const uint64_t ticks = state == STATE_COUNTER ? counter()
+                           : state == STATE_CLOCK ? scaled(weft_clock_ns())
+                                                  : last_ticks;
+    errno = kept_errno;
+    return ticks;
+}
+
+/* ---- threads that lose the counter */
+
+/* While it can still be read. */
+static void scale(void)
+{
+    take_pair(&base_ticks, &base_ns);
+    last_ticks = base_ticks;
+    const uint64_t took_ns = base_ns - start_ns;
+    if (took_ns && base_ticks > start_ticks)
+        rate = (uint64_t)(((wide)(base_ticks - start_ticks) << 32) / took_ns);
+}
+
+static enum state state_after(int option, unsigned long value)
+{
+    if (option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT)
+        return STATE_NONE;
+    if (option == PR_SET_TSC && value == PR_TSC_SIGSEGV)
+        return start_ns ? STATE_CLOCK : STATE_NONE;
+    return STATE_COUNTER;
+}
+
+/* Before it is changed: a handler may record at once. */
+static void change(enum state to)
+{
+    if (weft_clock_ticks() && state == STATE_COUNTER)
+        scale();
+    has_changed = weft_clock_is_odd = true;
+    state = to;
+    if (to == STATE_NONE)
+        weft_ring_end_records();
+    weft_ring_clock_changed(to == STATE_NONE ? WEFT_CLOCK_STRICT : WEFT_CLOCK_SYSTEM);
+}
+
+__attribute__((constructor)) static void resolve(void)
+{
+    *(void **)&real_prctl = dlsym(RTLD_NEXT, "prctl");
+}
+
+WEFT_WRAP int prctl(int option, ...)
+{
+    unsigned long values[4];
+    va_list rest;
+    va_start(rest, option);
+    for (int k = 0; k < 4; k++)
+        values[k] = va_arg(rest, unsigned long);
+    va_end(rest);
+    if (!real_prctl)
+        resolve();
+    const enum state before = state, after = state_after(option, values[0]);
+    const bool is_change = weft_ring_is_on && (option == PR_SET_SECCOMP || option == PR_SET_TSC) &&
+                           after != STATE_COUNTER && before != STATE_NONE;
+    const uintptr_t busy = weft_ring_thread.busy;
+    if (is_change)
+        change(after);
+    const int result = real_prctl(option, values[0], values[1], values[2], values[3]);
+    if (is_change && result != 0) {
+        state = before;
+        weft_ring_thread.busy = busy;
+    } else if (result == 0 && option == PR_SET_TSC && values[0] == PR_TSC_ENABLE) {
+        state = STATE_COUNTER;
+    }
+    return result;
+}
