@@ -141,6 +141,28 @@ def test_filter():
     ok(got.returncode == 0 and n_found == 0, "filters reach a program of another user", (got, n_found))
 
 
+def test_hostile():
+    """Whatever is sent to the recorder's socket harms no recording."""
+    asker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ask_recorder.py")
+    seed = os.environ.get("WEFT_SEED", "1")
+    got, n_said, n_calls, n_found = record("sh", "-c", f"/usr/bin/python3 {asker} {seed} && {PROGRAM} user-exec 60")
+    ok(got.returncode == 0 and got.stdout == "", "a hostile child gets nothing from the recorder", got)
+    ok((n_said, n_found) == (2, n_calls), "which goes on recording", (got, n_said, n_calls, n_found))
+
+
+def test_hung():
+    """A recorder that does not answer delays a program by some seconds, and no more."""
+    if os.geteuid() != 0:
+        return
+    log = Log()
+    with subprocess.Popen([WEFT, "record", "-q", "--no-kernel", "-o", "reach.weft", "--", "sh", "-c",
+                           f"kill -STOP $PPID; {PROGRAM} user-exec 60; kill -CONT $PPID"],
+                          env={**os.environ, "REACHED_LOG": log.path}) as recorder:
+        start_s = time.monotonic()
+        status = recorder.wait(timeout=60)
+    ok(status == 0 and log.calls()[0] == 2 and time.monotonic() - start_s < 20, "a recorder that is stopped", status)
+
+
 # ---- many threads --------------------------------------------------------------------------------
 
 

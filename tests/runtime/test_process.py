@@ -55,7 +55,7 @@ def children():
 def many_threads():
     """A reader that drains, as the recorder does, and thread after thread takes a slot."""
     with Recorded([PROGRAM, "threads", "10000"], preload=BOTH,
-                  env={"WEFT_RECORD_SLOTS": "512"}) as it:
+                  env={"WEFT_RECORD_SLOTS": "4096"}) as it: # fewer than threads, whoever reads
         n_calls, n_ends, n_lost, names = 0, 0, 0, set()
         rings = {}
         is_over = False

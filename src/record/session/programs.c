@@ -373,14 +373,16 @@ static uint64_t ns_of_ticks(const void *context, uint64_t ticks)
     return at_ns > 0 ? (uint64_t)at_ns : 0;
 }
 
-/* Do files of both libraries belong to one program? What a child of fork has does not tell. */
+/* Do files of both libraries belong to one program? A child of fork has no copy of its maps: a
+ * later file that has one is that of another program. */
 static bool is_same_program(struct programs *programs, const struct ring_file *file,
                             const struct ring_file *other)
 {
     struct proc_text maps = { 0 };
-    const bool is_same = !read_then(programs, file->name, &programs->maps) ||
-                         !read_then(programs, other->name, &maps) ||
-                         !is_another(maps_of(&maps), maps_of(&programs->maps));
+    const bool has_own = read_then(programs, file->name, &programs->maps);
+    const bool has_other = read_then(programs, other->name, &maps);
+    const bool is_same =
+        !has_own || (has_other && !is_another(maps_of(&maps), maps_of(&programs->maps)));
     proc_text_fini(&maps);
     return is_same;
 }
