@@ -9,13 +9,6 @@
  */
 #include "record/runtime/ring.h"
 
-bool weft_clock_is_odd; /* its own look at the clock */
-
-uint64_t weft_clock_ticks(void)
-{
-    return weft_ring_counter();
-}
-
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>

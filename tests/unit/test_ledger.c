@@ -191,6 +191,23 @@ static void test_journal(void)
            "what only the journal reports");
 }
 
+/* A parent may write of a fork when its child has run another program, and ended. */
+static void test_late_parent(void)
+{
+    struct ledger *ledger = start(false, true);
+    (void)ring(ledger, 2, TARGET, false);
+    entry(ledger, 3, WEFT_JOURNAL_EXEC, CHILD, TARGET, 0);
+    (void)ring(ledger, 4, CHILD, false);
+    ledger_ended(ledger, CHILD, 5 * ms);
+    ledger_advance(ledger, 6 * ms);
+    entry(ledger, 7, WEFT_JOURNAL_FORK, CHILD, TARGET, 0);
+    entry(ledger, 20, WEFT_JOURNAL_FORK, CHILD, TARGET, 0); /* the number again */
+    ledger_ended(ledger, CHILD, 21 * ms);
+    ledger_ended(ledger, TARGET, 22 * ms);
+    expect(ledger, 30, "100 recorded none 1, 200 recorded none 1, 200 recorded none 1",
+           "a fork that is reported late");
+}
+
 static void test_limits(void)
 {
     struct ledger *ledger = start(false, true);
@@ -210,6 +227,7 @@ int main(void)
     test_options();
     test_counts();
     test_journal();
+    test_late_parent();
     test_limits();
     return tap_done();
 }

@@ -282,15 +282,15 @@ static void take_child(struct ledger *ledger, const struct ledger_event *event)
         return;
     /* It may have been met in /proc, by its ring, or even its end, before its parent wrote this. */
     if (child && !child->is_target && !child->is_forked &&
-        child->start_ns + WAIT_NS > event->time_ns) {
-        child->is_forked = true;
+        (is_live(child) || child->start_ns + WAIT_NS > event->time_ns)) {
+        child->is_forked = event->kind == EVENT_CHILD;
         return;
     }
     if (is_live(child)) /* its number is another process's now */
         ledger_end(ledger, child, event->time_ns);
     child = ledger_add(ledger, event->pid, event->parent, event->time_ns);
-    if (child)
-        child->is_forked = true;
+    if (child) /* its parent may write that later than it does anything itself */
+        child->is_forked = event->kind == EVENT_CHILD;
     if (child && place != SIZE_MAX)
         ledger_inherit(ledger, child, &ledger->processes.items[place]);
     else if (child)

@@ -58,21 +58,20 @@ static bool find_interpreter(const uint8_t *head, size_t n_head, Elf64_Phdr *fou
     return false;
 }
 
-static const char *why_not_elf(int fd, const uint8_t *head, size_t n_head)
+static enum weft_ledger_why why_not_elf(int fd, const uint8_t *head, size_t n_head)
 {
     Elf64_Phdr place;
     char name[PATH_MAX] = "";
     if (n_head < sizeof(Elf64_Ehdr) || head[EI_CLASS] != ELFCLASS64 ||
         (OWN_MACHINE != EM_NONE &&
          weft_load_u16(head + offsetof(Elf64_Ehdr, e_machine)) != OWN_MACHINE))
-        return "is a program of another architecture";
+        return WEFT_LEDGER_OTHER_ABI;
     if (!find_interpreter(head, n_head, &place))
-        return "is statically linked";
+        return WEFT_LEDGER_STATIC;
     const size_t n_name = place.p_filesz < sizeof name ? place.p_filesz : sizeof name - 1;
     if (pread(fd, name, n_name, (off_t)place.p_offset) == (ssize_t)n_name && strstr(name, "musl"))
-        return "uses another C library (musl)";
-    return is_privileged(fd) ? "gains privileges when it starts (setuid, setgid or capabilities)"
-                             : NULL;
+        return WEFT_LEDGER_OTHER_LIBC;
+    return is_privileged(fd) ? WEFT_LEDGER_PRIVILEGED : WEFT_LEDGER_NO_REASON;
 }
 
 /* It can be run as a program, and loads what LD_PRELOAD says. */
@@ -96,7 +95,7 @@ static bool take_script(const uint8_t *head, size_t n_head, char path[PATH_MAX])
     return n > 0;
 }
 
-const char *loadable_why_not(const char *path)
+enum weft_ledger_why loadable_why_not(const char *path)
 {
     uint8_t head[HEAD_BYTES];
     char script[PATH_MAX];
@@ -104,7 +103,7 @@ const char *loadable_why_not(const char *path)
         const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         const ssize_t n_read = fd >= 0 ? pread(fd, head, sizeof head, 0) : -1;
         const size_t n_head = n_read > 0 ? (size_t)n_read : 0;
-        const char *why = NULL;
+        enum weft_ledger_why why = WEFT_LEDGER_NO_REASON;
         if (!is_dynamic_linker(path) && n_head > EI_CLASS && memcmp(head, ELFMAG, SELFMAG) == 0)
             why = why_not_elf(fd, head, n_head);
         const bool is_script = take_script(head, n_head, script);
@@ -114,11 +113,28 @@ const char *loadable_why_not(const char *path)
             return why;
         path = script;
     }
-    return NULL;
+    return WEFT_LEDGER_NO_REASON;
 }
 
 /* ---- what is said -----------------------------------------------------------------------------
  */
+
+/* As the predicate of a sentence; NULL: nothing is to be said. */
+static const char *predicate(enum weft_ledger_why why)
+{
+    switch (why) {
+    case WEFT_LEDGER_OTHER_ABI:
+        return "is a program of another architecture";
+    case WEFT_LEDGER_STATIC:
+        return "is statically linked";
+    case WEFT_LEDGER_OTHER_LIBC:
+        return "uses another C library (musl)";
+    case WEFT_LEDGER_PRIVILEGED:
+        return "gains privileges when it starts (setuid, setgid or capabilities)";
+    default:
+        return NULL;
+    }
+}
 
 static void look_at(struct loadable *loadable, const char *path)
 {
@@ -129,7 +145,7 @@ static void look_at(struct loadable *loadable, const char *path)
         return;
     const uint32_t n_before = weft_strtab_count(loadable->seen);
     const enum weft_code code = weft_strtab_intern(loadable->seen, weft_str_of(path), &id, &err);
-    const char *why = code == WEFT_OK && id == n_before ? loadable_why_not(path) : NULL;
+    const char *why = code == WEFT_OK && id == n_before ? predicate(loadable_why_not(path)) : NULL;
     if (!why || !loadable->say)
         return;
     (void)snprintf(text, sizeof text, "%s %s: its functions, locks and markers are not recorded%s",

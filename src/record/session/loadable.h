@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Why not, as the predicate of a sentence: "is statically linked". NULL: they can, or the file
- * cannot be read. Of a script, its interpreter is looked at. */
-const char *loadable_why_not(const char *path);
+/* Why not; NO_REASON: they can, or the file cannot be read. Of a script, its interpreter is looked
+ * at. */
+enum weft_ledger_why loadable_why_not(const char *path);
 
 /* Says so of programs that are recorded, once of each. */
 struct loadable {

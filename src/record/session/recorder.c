@@ -69,8 +69,8 @@ struct recorder {
     int n_passed;        /* interrupts that were passed on */
     int n_passed_at_end; /* those until the program ended */
     struct loadable loadable;
-    bool has_told_rest;  /* of processes that outlive the program */
-    bool has_stopped;    /* nothing is recorded any more */
+    bool has_told_rest; /* of processes that outlive the program */
+    bool has_stopped;   /* nothing is recorded any more */
     bool has_stopped_early;
 };
 
