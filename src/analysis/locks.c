@@ -403,9 +403,8 @@ static enum weft_code fill_table(struct job *job, uint32_t *order, uint32_t *pla
     weft_locks_contexts_finish(&job->contexts, place);
     weft_locks_orders_finish(&job->orders, place);
     weft_locks_convoys_finish(&job->convoys, place);
-    const enum weft_code code =
-        weft_locks_opens_finish(&job->opens, job->trace, job->locks, place,
-                                &table->n_deadlocks, err);
+    const enum weft_code code = weft_locks_opens_finish(&job->opens, job->trace, job->locks, place,
+                                                        &table->n_deadlocks, err);
     if (code != WEFT_OK)
         return code;
 #define COPY(member)                                                                               \

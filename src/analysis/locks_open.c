@@ -37,8 +37,7 @@ static bool is_join_by_handle(const struct weft_locks *locks, const struct weft_
 }
 
 static enum weft_code name_joined(struct weft_locks_opens *opens, const struct weft_trace *trace,
-                                  const struct weft_locks *locks,
-                                  struct weft_err *err)
+                                  const struct weft_locks *locks, struct weft_err *err)
 {
     struct weft_graph_ends ends = { 0 };
     enum weft_code code = WEFT_OK;

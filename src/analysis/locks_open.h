@@ -25,7 +25,7 @@ WEFT_CHECKED enum weft_code weft_locks_open_add(struct weft_locks_opens *opens,
 WEFT_CHECKED enum weft_code weft_locks_opens_finish(struct weft_locks_opens *opens,
                                                     const struct weft_trace *trace,
                                                     const struct weft_locks *locks,
-                                                    const uint32_t *place,
-                                                    uint32_t *n_deadlocks, struct weft_err *err);
+                                                    const uint32_t *place, uint32_t *n_deadlocks,
+                                                    struct weft_err *err);
 
 #endif

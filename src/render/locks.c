@@ -89,12 +89,10 @@ static void lock_row(const void *context, size_t index, struct weft_cell *cells)
     cells[12].number = row->p99_wait_ns;
     cells[13].number = row->blocking_ns;
     cells[14] = (struct weft_cell){ .number = row->hold_ns, .is_null = !is_held };
-    cells[15] =
-        (struct weft_cell){ .number = row->longest_hold_ns, .is_null = !is_held };
+    cells[15] = (struct weft_cell){ .number = row->longest_hold_ns, .is_null = !is_held };
     cells[16].number = row->partial;
     cells[17] = (struct weft_cell){ .number = row->convoys, .is_null = !is_held };
-    cells[18] =
-        (struct weft_cell){ .number = row->longest_convoy, .is_null = !is_held };
+    cells[18] = (struct weft_cell){ .number = row->longest_convoy, .is_null = !is_held };
     cells[19] = weft_text_cell(weft_str_of(locks->addresses[index].text));
     cells[20].number = row->open;
 }
@@ -121,7 +119,8 @@ static void site_row(const void *context, size_t index, struct weft_cell *cells)
     cells[5].number = row->wait_ns;
     cells[6].number = row->longest_wait_ns;
     cells[7] = (struct weft_cell){ .number = row->hold_ns,
-                                   .is_null = !weft_lock_is_held(locks->table->rows[row->lock].object.kind) };
+                                   .is_null = !weft_lock_is_held(
+                                       locks->table->rows[row->lock].object.kind) };
 }
 
 static const struct weft_column pair_columns[] = {

@@ -106,7 +106,7 @@ struct weft_store_meta {
     uint64_t events_of_kind[WEFT_EVENT_KINDS];
     uint32_t n_threads, n_functions;
     size_t n_notes;
-    bool has_some_calls; /* some system calls are recorded, and others are not */
+    bool has_some_calls;              /* some system calls are recorded, and others are not */
     bool is_recovered;                /* opened without its footer */
     uint64_t lost_bytes;              /* bytes at the end that belong to no whole block */
     struct weft_ledger_totals ledger; /* of the recorded program; all 0: there is none */

@@ -52,7 +52,7 @@ static char *told(struct kb *file, const char *name)
 static const char perf_want[] = PERF_THREADS
     "note lost_records 7 (perf read them too late)\n"
     "-- 0\n"
-    "sample b+0x1800;b+0x1005 [clock] 1000 @0 \n"
+    "sample b+0x1800;b+0x1005 [clock] 1000 in user @0 \n"
     "waking  [] 1 @100 \n"
     "I test:odd 0 cpu 0 @150 "
     "\"7b226e223a2d332c226d6163223a5b312c322c332c342c352c3235355d2c2274657874223a2268692c5c22795c22"

@@ -207,7 +207,7 @@ static void test_walk(void)
                          "[kernel]+0xffffffff81000130 ";
     expect(make_file(MAPS, STACK_BYTES, 2), "/", whole, NULL, "a walk to the end");
     expect(make_file(MAPS, STACK_BYTES, 2), "/", ";main;", NULL, "main is on the way");
-    expect(make_file(MAPS, STACK_BYTES, 2), NULL, "sample test_perf_stacks+0x",
+    expect(make_file(MAPS, STACK_BYTES, 2), NULL, "test_perf_stacks+0x",
            "note not_kept 1 (stacks of users that end early, the first in ",
            "a program that nobody vouches for");
     expect(make_file(MAPS_WITH_BUILD_IDS, STACK_BYTES, 2), NULL, whole, NULL,
