@@ -345,6 +345,24 @@ def test_unloadable():
         os.unlink(name)
 
 
+def test_closed():
+    """Libraries that another user cannot read."""
+    if os.geteuid() != 0:
+        return
+    os.mkdir("closed", 0o755)
+    runtime = os.path.join(os.path.dirname(WEFT), "src/record/runtime")
+    for path in (WEFT, f"{runtime}/libweft-preload.so", f"{runtime}/libweft-functions.so"):
+        shutil.copy(path, "closed")
+    command = ["closed/weft", "record", "--no-kernel", "-o", "reach.weft", "--", "true"]
+    said = []
+    for mode in (0o755, 0o700):
+        os.chmod("closed", mode)
+        said.append(subprocess.run(command, capture_output=True, text=True, check=False).stderr)
+    shutil.rmtree("closed")
+    text = "closed is closed to other users"
+    ok(text not in said[0] and said[1].count(text) == 1, "a folder that only root may read is said", said)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
