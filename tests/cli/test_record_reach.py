@@ -304,7 +304,8 @@ def test_own_libraries():
 def test_nested():
     """The environment of another recorder is left alone."""
     got = run("record", "-q", "--no-kernel", "-o", "outer.weft", "--", WEFT, "record", "-q", "--no-kernel",
-              "-o", "reach.weft", "--", "env", PROGRAM, "calls", 40)
+              "-o", "reach.weft", "--", "env", PROGRAM, "calls", 40,
+              env={**os.environ, "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"})
     ok(got.returncode == 0 and (n_leaves("reach.weft"), n_leaves("outer.weft")) == (40, 0),
        "a recorder in a recording", (got, n_leaves("reach.weft"), n_leaves("outer.weft")))
 
@@ -342,6 +343,24 @@ def test_unloadable():
     ok(warning not in got.stderr, "nothing is said of others", got)
     for name in ("static", "static.c", "script"):
         os.unlink(name)
+
+
+def test_closed():
+    """Libraries that another user cannot read."""
+    if os.geteuid() != 0:
+        return
+    os.mkdir("closed", 0o755)
+    runtime = os.path.join(os.path.dirname(WEFT), "src/record/runtime")
+    for path in (WEFT, f"{runtime}/libweft-preload.so", f"{runtime}/libweft-functions.so"):
+        shutil.copy(path, "closed")
+    command = ["closed/weft", "record", "--no-kernel", "-o", "reach.weft", "--", "true"]
+    said = []
+    for mode in (0o755, 0o700):
+        os.chmod("closed", mode)
+        said.append(subprocess.run(command, capture_output=True, text=True, check=False).stderr)
+    shutil.rmtree("closed")
+    text = "closed is closed to other users"
+    ok(text not in said[0] and said[1].count(text) == 1, "a folder that only root may read is said", said)
 
 
 def main():
