@@ -143,6 +143,8 @@ void ledger_inherit(const struct ledger *ledger, struct ledger_process *child,
     const unsigned why = gap_of(ledger, parent);
     child->inherits = why == WEFT_LEDGER_NO_REASON;
     child->inherited_why = (uint8_t)why;
+    if (parent->image.is_stub) /* it is the recorder still, or its program is not known yet */
+        return;
     child->name = parent->name;
     child->exe = parent->exe;
 }

@@ -293,8 +293,9 @@ static void take_child(struct ledger *ledger, const struct ledger_event *event)
         child->is_forked = event->kind == EVENT_CHILD;
     if (child && place != SIZE_MAX)
         ledger_inherit(ledger, child, &ledger->processes.items[place]);
-    else if (child)
-        child->inherits = true; /* it has the journal from a parent that has the library */
+    /* Who writes to the journal has the library, also if its ring was not found yet. */
+    if (child && (place == SIZE_MAX || !ledger->processes.items[place].image.failure))
+        child->inherits = true;
 }
 
 static void take_will_exec(struct ledger *ledger, const struct ledger_event *event)
