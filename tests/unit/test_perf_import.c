@@ -182,7 +182,7 @@ static void test_perf_chains(void)
     tap_ok(strstr(got, "sample b+0x1005 [clock] 1000 in user @0 ") != NULL, "nothing behind it");
     tap_ok(strstr(got, "sample b+0x1005;0x7000 [clock] 1000 in user @100 ") != NULL,
            "the instruction");
-    tap_ok(strstr(got, "sample b+0x1005;[kernel]+0xffff0000 [clock] 1000 in kernel @200 ") != NULL,
+    tap_ok(strstr(got, "sample b+0x1005;[kernel]+0xffff0000 [clock] 1000 in user @200 ") != NULL,
            "what the kernel does is not of the chain");
     tap_ok(strstr(got, "sample 0x401800;0x7000;0x401005 [clock] 1000 in user @400 ") != NULL,
            "nothing is mapped");
