@@ -52,7 +52,7 @@ static char *told(struct kb *file, const char *name)
 static const char perf_want[] = PERF_THREADS
     "note lost_records 7 (perf read them too late)\n"
     "-- 0\n"
-    "sample b+0x1800;b+0x1005 [clock] 1000 @0 \n"
+    "sample b+0x1800;b+0x1005 [clock] 1000 in user @0 \n"
     "waking  [] 1 @100 \n"
     "I test:odd 0 cpu 0 @150 "
     "\"7b226e223a2d332c226d6163223a5b312c322c332c342c352c3235355d2c2274657874223a2268692c5c22795c22"
@@ -179,11 +179,12 @@ static void test_perf_chains(void)
     pb_clock(&records, 77, 77, 5400, 0, chain, 4);
     struct kb file = pb_file(&records);
     char *got = told(&file, "chains");
-    tap_ok(strstr(got, "sample b+0x1005 [clock] 1000 @0 ") != NULL, "nothing behind it");
-    tap_ok(strstr(got, "sample b+0x1005;0x7000 [clock] 1000 @100 ") != NULL, "the instruction");
-    tap_ok(strstr(got, "sample b+0x1005;[kernel]+0xffff0000 [clock] 1000 @200 ") != NULL,
+    tap_ok(strstr(got, "sample b+0x1005 [clock] 1000 in user @0 ") != NULL, "nothing behind it");
+    tap_ok(strstr(got, "sample b+0x1005;0x7000 [clock] 1000 in user @100 ") != NULL,
+           "the instruction");
+    tap_ok(strstr(got, "sample b+0x1005;[kernel]+0xffff0000 [clock] 1000 in user @200 ") != NULL,
            "what the kernel does is not of the chain");
-    tap_ok(strstr(got, "sample 0x401800;0x7000;0x401005 [clock] 1000 @400 ") != NULL,
+    tap_ok(strstr(got, "sample 0x401800;0x7000;0x401005 [clock] 1000 in user @400 ") != NULL,
            "nothing is mapped");
     tap_ok(strstr(got, "note not_kept 3 (stacks of users whose frame pointers lead out") != NULL,
            "each sample is counted");

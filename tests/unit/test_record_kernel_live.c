@@ -309,8 +309,8 @@ static struct turns turns_of(const struct recording *recording, uint32_t tid)
                                .cpu = one->cpu,
                                .prev = is_switch ? record->tid : UINT32_MAX,
                                .next = other,
-                               .state = is_switch ? (uint32_t)(record->a >> 32) +
-                                                        ((uint32_t)(record->b >> 32) << 8)
+                               .state = is_switch ? (uint32_t)(record->a >> 32 & 0xff) +
+                                                        ((uint32_t)(record->b >> 32 & 1) << 8)
                                                   : 0 };
     }
     if (turns.n > 0)
