@@ -9,6 +9,8 @@
  *     item THREAD START_NS VALUE,... PATH=NS ...  VALUE: of the metrics, or "-"; PATH: frames by
  * ';', each f:, s:, l:, t: or o: (a thread of another program) and its name ('_' is ' ')
  *     unfinished ...                              the same, of one whose end was not seen
+ *     killed                                      as a writer that is killed before the end of its
+ * source
  */
 #include "query/database.h"
 #include "schema/event.h"
@@ -171,7 +173,10 @@ int main(int argc, char **argv)
             add_metric(&maker, rest);
         else if (strcmp(what, "source") == 0)
             add_source(&maker, rest);
-        else
+        else if (strcmp(what, "killed") == 0) {
+            must(&maker, weft_database_commit(maker.database, &maker.err));
+            _Exit(0);
+        } else
             add_item(&maker, rest, strcmp(what, "unfinished") == 0 ? WEFT_EXECUTION_UNFINISHED : 0);
     }
     end_source(&maker);

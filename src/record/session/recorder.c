@@ -66,6 +66,7 @@ struct recorder {
     uint64_t n_lost_threads, n_skipped, n_further; /* as last told */
     uint64_t lost_since_ns;
     uint64_t end_ns;     /* when the program ended; 0: not yet */
+    uint64_t stop_ns;    /* when recording ended; 0: not yet */
     int n_passed;        /* interrupts that were passed on */
     int n_passed_at_end; /* those until the program ended */
     struct loadable loadable;
@@ -136,7 +137,8 @@ static struct weft_recorder_state state_of(const struct recorder *recorder)
         .events = recorder->programs.reading.n_records + recorder->kernel_records,
         .lost = programs_lost(&recorder->programs) + recorder->kernel_lost,
         .bytes = session_output_bytes(recorder->output),
-        .elapsed_ns = session_clock_ns(CLOCK_MONOTONIC) - recorder->start_ns,
+        .elapsed_ns = (recorder->stop_ns ? recorder->stop_ns : session_clock_ns(CLOCK_MONOTONIC)) -
+                      recorder->start_ns,
         .own_cpu_ns = own_cpu_ns() - recorder->cpu_at_start_ns + bpf_ns(recorder),
         .n_programs = recorder->programs.n_all,
     };
@@ -623,6 +625,7 @@ static void record(struct recorder *recorder)
         sleep_a_little(recorder, fill_percent);
         code = do_round(recorder, &fill_percent, &err);
     }
+    recorder->stop_ns = session_clock_ns(CLOCK_MONOTONIC);
     if (code == WEFT_OK)
         code = finish(recorder, why, &err);
     recorder->has_stopped_early = code != WEFT_OK;
