@@ -51,7 +51,7 @@ static void tell_missing(const struct weft_missing *missing)
     char reason[640];
     for (size_t i = 0; i < missing->n; i++) {
         weft_err_print(&missing->parts[i].reason, reason, sizeof reason);
-        fprintf(stderr, "weft: the page has no %s: %s\n", missing->parts[i].name, reason);
+        weft_say("weft: the page has no %s: %s\n", missing->parts[i].name, reason);
     }
 }
 

@@ -344,12 +344,23 @@ def test_traces_to_devices():
     equal(list((ROOT / "temporary").iterdir()), [], "nothing is left in TMPDIR")
 
 
+def catches(process, number):
+    """Waits until the process handles a signal."""
+    for _ in range(400):
+        with open(f"/proc/{process.pid}/status", encoding="ascii", errors="replace") as status:
+            caught = next((line for line in status if line.startswith("SigCgt:")), "SigCgt: 0")
+        if int(caught.split()[1], 16) >> (number - 1) & 1:
+            return
+        time.sleep(0.05)
+
+
 def test_pipe_without_reader():
     """Whoever waits for a reader can be interrupted."""
     pipe = ROOT / "pipe"
     os.mkfifo(pipe)
     process = subprocess.Popen([WEFT, "functions", "-o", pipe, KINDS["trace.weft"]],
                                stderr=subprocess.PIPE)
+    catches(process, signal.SIGTERM)
     time.sleep(0.5)
     process.terminate()
     process.communicate(timeout=20)
