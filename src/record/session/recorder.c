@@ -696,7 +696,9 @@ static enum weft_code begin_ledger(struct recorder *recorder, struct weft_err *e
         program[0] = '\0';
     ledger_begin(recorder->ledger, opts->argv ? (uint32_t)recorder->target.pid : opts->pid, program,
                  session_clock_ns(CLOCK_MONOTONIC), recorder->levels.kernel != NULL);
-    return WEFT_OK;
+    /* Before anything that may fill a disk. */
+    const enum weft_code code = ledger_put(recorder->ledger, recorder->output, true, err);
+    return code == WEFT_OK ? session_flush(recorder->output, err) : code;
 }
 
 static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
