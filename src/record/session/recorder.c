@@ -375,7 +375,7 @@ static enum weft_code keep_ledger(struct recorder *recorder, uint64_t now_ns, st
     ledger_advance(recorder->ledger, weft_sub_sat_u64(now_ns, EARLY_NS));
     if (is_time(&recorder->scan_ns, now_ns, SCAN_NS))
         ledger_scan(recorder->ledger, now_ns);
-    return is_time(&recorder->ledger_ns, now_ns, LEDGER_NS)
+    return ledger_has_news(recorder->ledger) || is_time(&recorder->ledger_ns, now_ns, LEDGER_NS)
                ? ledger_put(recorder->ledger, recorder->output, false, err)
                : WEFT_OK;
 }
