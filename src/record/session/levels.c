@@ -8,7 +8,9 @@
 #include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Of stacks that frame pointers do not lead through: most are no deeper. */
@@ -44,6 +46,34 @@ static bool find_library(const char *name, char *path, size_t n_path)
         }
     }
     return false;
+}
+
+/* May every user read the file? Else, the folder or file that is closed is in `path`. */
+static bool is_open_to_all(char *path)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || !(about.st_mode & S_IROTH))
+        return false;
+    for (char *slash = strrchr(path, '/'); slash && slash != path; slash = strrchr(path, '/')) {
+        *slash = '\0';
+        if (stat(path, &about) != 0 || !(about.st_mode & S_IXOTH))
+            return false;
+    }
+    return true;
+}
+
+/* Of a recorder of root: programs of other users would load it themselves. */
+static void check_rights(const struct weft_recorder_opts *opts, const struct levels *levels)
+{
+    char path[PATH_MAX], real[PATH_MAX], text[PATH_MAX + 200];
+    (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(levels->preload, ":"), levels->preload);
+    if (geteuid() != 0 || !*path || !realpath(path, real) || is_open_to_all(real))
+        return;
+    (void)snprintf(text, sizeof text,
+                   "%s is closed to other users: what they start cannot load the recorder's "
+                   "libraries, and is not recorded; install weft where all users may read it",
+                   real);
+    say(opts, text);
 }
 
 static void add_library(const struct weft_recorder_opts *opts, struct levels *levels,
@@ -119,6 +149,7 @@ void levels_find_libraries(const struct weft_recorder_opts *opts, struct levels 
         add_library(opts, levels, "libweft-functions.so", "functions");
         check_xray(opts);
     }
+    check_rights(opts, levels);
     if (opts->with_locks && strstr(levels->preload, "libweft-preload"))
         add_text(levels, "locks");
     if (opts->with_functions && strstr(levels->preload, "libweft-functions"))
