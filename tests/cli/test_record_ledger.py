@@ -3,7 +3,7 @@
 """The ledger of a recording: programs whose processes are hard to record write how many calls each made.
 Each process is in the ledger; one that is listed as recorded has all its calls in the trace, and what is
 missing of the others has a reason. With and without the kernel's level.
-usage: test_record_ledger.py WEFT REACHED STATIC    (STATIC: the same program, linked statically)"""
+usage: test_record_ledger.py WEFT REACHED [STATIC]    (STATIC: the same program, linked statically)"""
 import collections
 import json
 import os
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import tap  # noqa: E402
 from tap import ok, skip  # noqa: E402
 
-WEFT, PROGRAM, STATIC = map(os.path.abspath, sys.argv[1:4])
+WEFT, PROGRAM, STATIC = map(os.path.abspath, [*sys.argv[1:4], "none"][:3])
 PYTHON = "/usr/bin/python3"
 run = tap.runner(WEFT)
 IS_ROOT = os.geteuid() == 0
@@ -208,6 +208,43 @@ def test_killed():
        about["program"]["missing"] == reasons["recorder_killed"], "a recorder that is killed", (about, text))
 
 
+def test_parts():
+    """The ledger stays with a part of a trace, and with traces that are merged."""
+    got = run("record", "--no-kernel", "-o", "whole.weft", "--", PROGRAM, "outlive", 20)
+    whole = info("whole.weft")["program"]
+    cut = run("cut", "-o", "cut.weft", "whole.weft", "--to", f"{info('whole.weft')['duration_ns'] - 1}ns")
+    part = info("cut.weft").get("program")
+    merged = run("merge", "-o", "merged.weft", "whole.weft", "whole.weft")
+    both = info("merged.weft").get("program")
+    ok(part and 1 <= part["processes"] <= whole["processes"], "a part of the trace", (got, cut, part))
+    ok(both and both["processes"] == 2 * whole["processes"], "traces that are merged", (merged, both))
+
+
+def test_threads():
+    """Threads without a ring are counted once, though two libraries look for one."""
+    got = run("record", "--no-kernel", "-o", "threads.weft", "--", PROGRAM, "threads", 60,
+              env={**os.environ, "WEFT_RECORD_SLOTS": "8"})
+    about = info("threads.weft")
+    noted = sum(note["count"] for note in about["notes"] if note["detail"].startswith("threads for which"))
+    n_lost = about["program"]["lost_threads"]
+    ok(0 < n_lost <= 60 and noted == n_lost and about["program"]["threads"] == 61 and
+       f"{n_lost} of 61 threads not recorded" in got.stderr, "threads without a ring", (got, about["program"], noted))
+
+
+def test_full():
+    """A file that can take no more: the closing line and the trace say that the rest is missing."""
+    os.mkdir("small")
+    if not IS_ROOT or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", "small"], check=False).returncode:
+        skip("only root can mount a small file system")
+        return
+    got = run("record", "--no-kernel", "-o", "small/full.weft", "--", "sh", "-c", f"{PROGRAM} turns 20000; sleep 0.2")
+    shutil.copy("small/full.weft", "full-copy.weft")
+    subprocess.run(["umount", "small"], check=False)
+    about = info("full-copy.weft")
+    ok("stopped" in got.stderr and about["program"]["missing"] >= 1 and about["program"]["reasons"].get("stopped"),
+       "a file that is full", (got, about.get("program"), about.get("error")))
+
+
 def test_empty():
     """Nothing at all was recorded: an error, with advice."""
     if not os.path.exists(STATIC):
@@ -232,6 +269,9 @@ with tempfile.TemporaryDirectory() as folder:
     test_unreached()
     test_options()
     test_killed()
+    test_parts()
+    test_threads()
+    test_full()
     test_empty()
     os.chdir("/")
 tap.done()

@@ -110,11 +110,13 @@ void rec_ledger_break(struct rec_ledger *ledger, enum weft_ledger_why why, uint6
 {
     for (size_t k = 0; k < ledger->n; k++) {
         struct weft_ledger_process *process = &ledger->items[k];
+        const bool is_open =
+            process->state == WEFT_LEDGER_RECORDED || process->why == WEFT_LEDGER_UNDECIDED;
         if (process->end_ns != WEFT_LEDGER_NO_TIME)
             continue;
-        if (process->until_ns == WEFT_LEDGER_NO_TIME && process->levels)
+        if (process->until_ns == WEFT_LEDGER_NO_TIME && (process->levels || is_open))
             process->until_ns = at_ns;
-        if (process->state != WEFT_LEDGER_RECORDED)
+        if (!is_open)
             continue;
         process->state = WEFT_LEDGER_PARTLY;
         process->why = (uint8_t)why;

@@ -7,7 +7,7 @@
 #include "record/session/image.h"
 #include "record/session/ledger_table.h"
 
-enum { PIECE_BYTES = 1 << 16, NAME_BYTES = 200 };
+enum { PIECE_BYTES = 1 << 16, NAME_BYTES = 200, YOUNG_NS = 1000000000 };
 
 struct ledger *ledger_new(const struct ledger_opts *opts)
 {
@@ -134,7 +134,12 @@ static unsigned gap_of(const struct ledger *ledger, const struct ledger_process 
         return image->failure;
     if (!image->is_exec && !image->is_stub)
         return process->inherits ? WEFT_LEDGER_NO_REASON : process->inherited_why;
-    return image->is_examined ? image->why : WEFT_LEDGER_UNDECIDED;
+    /* A library that is loaded has its ring soon. */
+    const bool is_young = !ledger->is_finished && process->end_ns == WEFT_LEDGER_NO_TIME &&
+                          ledger->now_ns < image->start_ns + YOUNG_NS;
+    return image->is_examined && !(is_young && image->why == WEFT_LEDGER_UNREACHABLE)
+               ? image->why
+               : WEFT_LEDGER_UNDECIDED;
 }
 
 void ledger_inherit(const struct ledger *ledger, struct ledger_process *child,
@@ -207,7 +212,7 @@ void ledger_end(struct ledger *ledger, struct ledger_process *process, uint64_t 
 
 void ledger_cover(struct ledger *ledger, struct ledger_process *process)
 {
-    process->image.has_ring = process->is_changed = true;
+    process->image.has_ring = process->is_changed = ledger->has_news = true;
     if (process->end_ns == WEFT_LEDGER_NO_TIME)
         return;
     process->past = process->past_before_end;
@@ -335,6 +340,11 @@ struct weft_ledger_process ledger_describe(const struct ledger *ledger,
     return made;
 }
 
+bool ledger_has_news(const struct ledger *ledger)
+{
+    return ledger && ledger->has_news;
+}
+
 struct weft_ledger_totals ledger_totals(const struct ledger *ledger, uint64_t *n_further)
 {
     struct weft_ledger_totals totals = { 0 };
@@ -383,6 +393,7 @@ enum weft_code ledger_put(struct ledger *ledger, struct session_output *output, 
     size_t n_bytes = 0;
     if (!ledger)
         return WEFT_OK;
+    ledger->has_news = false;
     if (ledger->has_no_memory)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the ledger");
     uint8_t *bytes = malloc(PIECE_BYTES);

@@ -76,6 +76,9 @@ void ledger_scan(struct ledger *ledger, uint64_t now_ns);
  * not been looked at. */
 void ledger_finish(struct ledger *ledger, enum weft_ledger_why why, uint64_t now_ns);
 
+/* Has a process turned out to be recorded since the last time? */
+bool ledger_has_news(const struct ledger *ledger);
+
 /* Writes entries that have changed, or `all`. WEFT_E_NOMEM without memory for the ledger so far. */
 WEFT_CHECKED enum weft_code ledger_put(struct ledger *ledger, struct session_output *output,
                                        bool all, struct weft_err *err);

@@ -66,7 +66,7 @@ struct ledger_event {
 
 struct ledger {
     struct ledger_opts opts;
-    bool has_kernel, has_begun, is_finished, has_no_memory;
+    bool has_kernel, has_begun, is_finished, has_no_memory, has_news;
     uint8_t why_finished; /* enum weft_ledger_why, of processes that run on */
     uint64_t now_ns;
     uint64_t n_further; /* processes for which there was no place */

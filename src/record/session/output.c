@@ -14,7 +14,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { ALIGNMENT = 8, BUFFER_BYTES = 1 << 20, FLIGHT_BYTES = 256 << 20 };
+enum { ALIGNMENT = 8, BUFFER_BYTES = 1 << 20, FLIGHT_BYTES = 256 << 20, END_ROOM_BYTES = 1 << 13 };
 
 /* A piece in the flight recorder's memory, head and all. */
 struct kept {
@@ -280,26 +280,16 @@ static size_t whole_pieces(const uint8_t *bytes, size_t n_bytes, size_t n_writte
     return n_whole;
 }
 
-/* The file keeps its whole pieces; in the place of the torn one it says why it ends, as far as that
- * fits. */
-static void end_torn(struct session_output *output, const uint8_t *bytes, size_t n_bytes,
-                     int reason)
+/* The file's end behind `n_kept` bytes of the last ones: why nothing more is written. */
+static bool put_stopped(struct session_output *output, size_t n_kept, size_t n_unwritten,
+                        int reason)
 {
-    struct stat about;
     char text[160];
     struct weft_err unused = { 0 };
-    if (fstat(output->file.fd, &about) != 0 || (uint64_t)about.st_size < output->file_bytes)
-        return;
-    const uint64_t n_written = (uint64_t)about.st_size - output->file_bytes;
-    const size_t n_whole =
-        whole_pieces(bytes, n_bytes, n_written < n_bytes ? (size_t)n_written : n_bytes);
-    if (ftruncate(output->file.fd, (off_t)(output->file_bytes + n_whole)) != 0)
-        return;
-    output->file_bytes += n_whole;
-    output->all_bytes += n_whole;
-    const int n_text = snprintf(text, sizeof text, "stopped=%s\nunwritten=%zu\n", strerror(reason),
-                                n_bytes - n_whole);
-    output->opts.size_bytes = output->opts.snapshot_ns = 0;
+    if (ftruncate(output->file.fd, (off_t)(output->file_bytes + n_kept)) != 0)
+        return false;
+    const int n_text =
+        snprintf(text, sizeof text, "stopped=%s\nunwritten=%zu\n", strerror(reason), n_unwritten);
     output->buffer.n = 0;
     enum weft_code code = session_put(output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
                                       (struct weft_str){ text, (size_t)n_text }, &unused);
@@ -309,6 +299,29 @@ static void end_torn(struct session_output *output, const uint8_t *bytes, size_t
     if (code == WEFT_OK)
         code = weft_fd_write(output->file.fd, output->buffer.items, output->buffer.n, &unused);
     output->buffer.n = 0;
+    output->file_bytes += code == WEFT_OK ? n_kept : 0;
+    return code == WEFT_OK;
+}
+
+/* The file keeps its whole pieces; in the place of the torn one it says why it ends, as far as that
+ * fits. */
+static void end_torn(struct session_output *output, const uint8_t *bytes, size_t n_bytes,
+                     int reason)
+{
+    struct stat about;
+    if (fstat(output->file.fd, &about) != 0 || (uint64_t)about.st_size < output->file_bytes)
+        return;
+    const uint64_t n_written = (uint64_t)about.st_size - output->file_bytes;
+    const size_t n_whole =
+        whole_pieces(bytes, n_bytes, n_written < n_bytes ? (size_t)n_written : n_bytes);
+    /* Where the end does not fit behind them, the last pieces make room for it. */
+    const size_t n_less =
+        whole_pieces(bytes, n_bytes, n_whole > END_ROOM_BYTES ? n_whole - END_ROOM_BYTES : 0);
+    output->opts.size_bytes = output->opts.snapshot_ns = 0;
+    const bool is_ended = put_stopped(output, n_whole, n_bytes - n_whole, reason) ||
+                          put_stopped(output, n_less, n_bytes - n_less, reason);
+    output->file_bytes += is_ended ? 0 : n_less;
+    output->all_bytes = output->file_bytes;
 }
 
 /* After a failure nothing more is written. */

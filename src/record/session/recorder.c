@@ -400,7 +400,7 @@ static enum weft_code keep_ledger(struct recorder *recorder, uint64_t now_ns, st
     ledger_advance(recorder->ledger, weft_sub_sat_u64(now_ns, EARLY_NS));
     if (is_time(&recorder->scan_ns, now_ns, SCAN_NS))
         ledger_scan(recorder->ledger, now_ns);
-    return is_time(&recorder->ledger_ns, now_ns, LEDGER_NS)
+    return ledger_has_news(recorder->ledger) || is_time(&recorder->ledger_ns, now_ns, LEDGER_NS)
                ? ledger_put(recorder->ledger, recorder->output, false, err)
                : WEFT_OK;
 }
@@ -740,7 +740,9 @@ static enum weft_code begin_ledger(struct recorder *recorder, struct weft_err *e
         program[0] = '\0';
     ledger_begin(recorder->ledger, opts->argv ? (uint32_t)recorder->target.pid : opts->pid, program,
                  session_clock_ns(CLOCK_MONOTONIC), recorder->levels.kernel != NULL);
-    return WEFT_OK;
+    /* Before anything that may fill a disk. */
+    const enum weft_code code = ledger_put(recorder->ledger, recorder->output, true, err);
+    return code == WEFT_OK ? session_flush(recorder->output, err) : code;
 }
 
 static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
