@@ -8,10 +8,17 @@ enum weft_code kernel_no_memory(struct kernel_convert *convert)
 
 /* ---- delivery -------------------------------------------------------------------------------- */
 
+/* An event is of the thread, or points to it. */
+static void meet(struct kernel_thread *thread, bool is_own)
+{
+    thread->ran_first |= is_own && !thread->is_met;
+    thread->is_known = thread->is_met = true;
+}
+
 static void last_set(struct kernel_convert *convert, uint32_t thread, uint64_t time_ns)
 {
     struct kernel_thread *place = &convert->threads.items[thread];
-    place->is_known = true;
+    meet(place, true);
     if (place->last_ns < time_ns && !convert->is_survey)
         place->last_ns = time_ns;
 }
@@ -146,7 +153,6 @@ static enum weft_code mention(struct kernel_convert *convert, const struct kerne
         return kernel_no_memory(convert);
     if (convert->is_survey && !kernel_thread_name(&convert->threads, *thread, comm))
         return kernel_no_memory(convert);
-    convert->threads.items[*thread].is_known = true;
     return WEFT_OK;
 }
 
@@ -197,7 +203,7 @@ static enum weft_code convert_switch(struct kernel_convert *convert, struct kern
     if (next == WEFT_ID_NONE ||
         (convert->is_survey && !kernel_thread_name(&convert->threads, next, now->texts[4])))
         return kernel_no_memory(convert);
-    convert->threads.items[next].is_known = true;
+    meet(&convert->threads.items[next], false);
     cpu->current = next;
     struct weft_event event = kernel_event_of(now, WEFT_EVENT_SWITCH);
     event.next_thread_id = id_of(convert, next);
@@ -218,6 +224,7 @@ static enum weft_code convert_wakeup(struct kernel_convert *convert, struct kern
         mention(convert, now, now->numbers[0], target, now->texts[2], &wakee);
     if (code != WEFT_OK)
         return code;
+    meet(&convert->threads.items[wakee], false);
     const bool is_waking = now->known->meaning == KERNEL_MEANS_WAKING;
     struct weft_event event =
         kernel_event_of(now, is_waking ? WEFT_EVENT_WAKING : WEFT_EVENT_WOKEN);
@@ -235,11 +242,12 @@ static enum weft_code convert_fork(struct kernel_convert *convert, struct kernel
         (convert->is_survey && !kernel_thread_name(&convert->threads, child, comm)))
         return kernel_no_memory(convert);
     /* perf's child_pid is the child's tid; LTTng has both. */
-    convert->threads.items[child].is_known = true;
+    meet(&convert->threads.items[child], true);
     if (now->known->fields[0] != now->known->fields[1] && kernel_has(now, 1))
         convert->threads.items[child].pid = now->numbers[1];
     struct weft_event event = kernel_event_of(now, WEFT_EVENT_FORK);
     event.next_thread_id = id_of(convert, child);
+    event.value = convert->threads.items[child].handle;
     return kernel_deliver(convert, now->thread, &event);
 }
 
@@ -383,9 +391,26 @@ static enum weft_code convert_process(struct kernel_convert *convert, struct ker
     if (now->numbers[0] == 0)
         return WEFT_OK;
     const enum weft_code code = mention(convert, now, now->numbers[0], -1, now->texts[2], &thread);
-    if (code == WEFT_OK && kernel_has(now, 1))
+    if (code != WEFT_OK)
+        return code;
+    convert->threads.items[thread].is_known = true;
+    if (kernel_has(now, 1))
         convert->threads.items[thread].pid = now->numbers[1];
-    return code;
+    now->thread = thread;
+    return WEFT_OK;
+}
+
+enum weft_code kernel_convert_earlier(struct kernel_convert *convert, const struct kernel_now *now,
+                                      uint32_t state)
+{
+    enum { EXITED = 0x10 | 0x20 };
+    const struct kernel_thread *thread = &convert->threads.items[now->thread];
+    struct weft_event event = kernel_event_of(now, WEFT_EVENT_SWITCH);
+    if (convert->is_survey || thread->ran_first || !state || state & EXITED)
+        return WEFT_OK;
+    event.cpu = -1;
+    event.prev_state = state | WEFT_SWITCH_EARLIER;
+    return kernel_deliver(convert, now->thread, &event);
 }
 
 /* Events of run time come with ticks, and before a thread leaves its processor. */
@@ -400,7 +425,7 @@ enum weft_code kernel_convert_event(struct kernel_convert *convert, struct kerne
 {
     const bool is_of_one = now->known->meaning >= KERNEL_MEANS_IRQ_ENTER;
     if (convert->is_survey && is_of_one && now->known->meaning < KERNEL_MEANINGS) {
-        convert->threads.items[now->thread].is_known = true; /* there is no more to meet */
+        meet(&convert->threads.items[now->thread], true); /* there is no more to meet */
         return WEFT_OK;
     }
     switch ((enum kernel_meaning)now->known->meaning) {

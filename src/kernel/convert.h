@@ -105,6 +105,11 @@ WEFT_CHECKED enum weft_code kernel_deliver_call(struct kernel_convert *convert, 
 WEFT_CHECKED enum weft_code kernel_convert_event(struct kernel_convert *convert,
                                                  struct kernel_now *now);
 
+/* After an event that describes now->thread as it was when the trace began: delivers that it was in
+ * that state (as switches have it) since before, unless it ran, or the first event is its own. */
+WEFT_CHECKED enum weft_code kernel_convert_earlier(struct kernel_convert *convert,
+                                                   const struct kernel_now *now, uint32_t state);
+
 /* Tells the sink of a thread, unless it was told. */
 WEFT_CHECKED enum weft_code kernel_announce_thread(struct kernel_convert *convert,
                                                    struct kernel_thread *thread);

@@ -26,9 +26,12 @@ struct kernel_thread {
     uint32_t key;       /* index of its tid in `current` */
     uint32_t syscall;   /* name of the system call it is in; WEFT_ID_NONE: none */
     uint64_t last_ns;
+    uint64_t handle; /* its pthread_t; 0: unknown */
     uint64_t ran_ns; /* by its own clock, since it came to its processor; 0: unknown */
     bool is_used;    /* met in this reading */
     bool is_known;   /* an event is of it, or points to it */
+    bool is_met;     /* an event other than those of the threads at the start */
+    bool ran_first;  /* the first of them is its own: it may have run since the start */
     bool is_leaving; /* its exit was seen */
     bool is_ended;   /* it left its processor for the last time */
     bool is_own;     /* of the recorded program, and so are those that it makes */

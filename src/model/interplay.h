@@ -55,6 +55,7 @@ struct weft_sleep {
     uint32_t waker_id; /* WEFT_ID_NONE: no thread, or not known */
     uint8_t reason;    /* enum weft_wait_reason */
     bool is_open;      /* its end was not seen */
+    bool is_earlier;   /* it began before the trace */
     char call[30];     /* system call, may be empty */
 };
 

@@ -82,7 +82,8 @@ static enum weft_code add_sleep(struct thread *thread, uint32_t thread_id,
                                        .thread_id = thread_id,
                                        .waker_id = waker_id,
                                        .reason = (uint8_t)state->reason,
-                                       .is_open = state->flags & WEFT_STATE_OPEN },
+                                       .is_open = state->flags & WEFT_STATE_OPEN,
+                                       .is_earlier = state->flags & WEFT_STATE_EARLIER },
                              .wait = wait };
     const size_t n = state->name.n_bytes < sizeof sleep->told.call ? state->name.n_bytes
                                                                    : sizeof sleep->told.call - 1;
@@ -274,6 +275,7 @@ static enum weft_code take_sleep(struct weft_interplay *interplay, const struct 
         .mode = waits_for_any(sleep->call, kind) ? WEFT_WAIT_FOR_ANY : WEFT_WAIT_FOR_ONE,
         .confidence = is_known ? WEFT_SURETY_WAKEUP : WEFT_SURETY_NONE,
         .flags = (uint8_t)(WEFT_CORRESPONDENCE_NO_OBJECT |
+                           (sleep->is_earlier ? WEFT_CORRESPONDENCE_CUT_START : 0) |
                            (sleep->is_open ? WEFT_CORRESPONDENCE_CUT_END : 0)),
         .unknown = sleep->is_open                     ? WEFT_UNKNOWN_CUT_END
                    : sleep->reason == WEFT_WAIT_TIMER ? WEFT_UNKNOWN_TIMER

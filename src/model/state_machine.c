@@ -194,6 +194,8 @@ static void leave(struct weft_machine *machine, const struct weft_event *event)
             machine->now.flags |= WEFT_STATE_STOPPED;
         if (state & TASK_IDLE)
             machine->now.flags |= WEFT_STATE_IDLE;
+        if (event->prev_state & WEFT_SWITCH_EARLIER)
+            machine->now.flags |= WEFT_STATE_EARLIER;
     }
 }
 

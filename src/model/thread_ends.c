@@ -23,8 +23,7 @@ static enum weft_code exit_find(const struct weft_trace *trace, uint32_t thread_
     return code;
 }
 
-/* The end of a life that the source states: the thread has no event then. 0: none is stated. */
-static uint64_t stated_end(const struct weft_trace *trace, uint32_t thread_id)
+uint64_t weft_thread_stated_end(const struct weft_trace *trace, uint32_t thread_id)
 {
     const struct weft_store *store = weft_trace_store(trace);
     const struct weft_model_thread *thread = weft_trace_thread(trace, thread_id);
@@ -61,7 +60,7 @@ enum weft_code weft_thread_ends_find(struct weft_thread_ends *ends, uint32_t thr
         uint64_t found_ns;
         code = exit_find(ends->trace, id, since_ns, &found_ns, err);
         exit_ns = code == WEFT_OK ? weft_min_u64(exit_ns, found_ns) : exit_ns;
-        stated_ns = weft_max_u64(stated_ns, stated_end(ends->trace, id));
+        stated_ns = weft_max_u64(stated_ns, weft_thread_stated_end(ends->trace, id));
         id = ends->twins ? ends->twins->next[id] : thread_id;
     } while (code == WEFT_OK && id != thread_id);
     if (exit_ns == UINT64_MAX)

@@ -24,6 +24,9 @@ static inline struct weft_thread_ends weft_thread_ends_of(const struct weft_trac
     return (struct weft_thread_ends){ .trace = trace, .twins = twins };
 }
 
+/* The end of a life that the source states: the thread has no event then. 0: none is stated. */
+uint64_t weft_thread_stated_end(const struct weft_trace *trace, uint32_t thread_id);
+
 /* The exit of the thread or a twin, if one at `since_ns` or later is recorded; else the end of its
  * life, if the source states one beyond its events (the end of its process or of the recording);
  * else the end of the trace of its host. At `since_ns` at the earliest. O(threads) for a host that

@@ -35,9 +35,10 @@ static const struct weft_column columns[] = {
     { "woken", NULL, WEFT_CELL_BOOL },
     { "inferred", NULL, WEFT_CELL_BOOL },
     { "open", NULL, WEFT_CELL_BOOL },
+    { "earlier", NULL, WEFT_CELL_BOOL },
 };
 
-enum { FIRST_FLAG = 14, N_FLAGS = 7 };
+enum { FIRST_FLAG = 14, N_FLAGS = 7, EARLIER = FIRST_FLAG + N_FLAGS };
 
 static void fill_row(const void *context, size_t index, struct weft_cell *cells)
 {
@@ -71,6 +72,7 @@ static void fill_row(const void *context, size_t index, struct weft_cell *cells)
     cells[13] = (struct weft_cell){ .number = state->wake_ns, .is_null = state->wake_ns == 0 };
     for (size_t i = 0; i < N_FLAGS; i++)
         cells[FIRST_FLAG + i].number = state->flags >> i & 1;
+    cells[EARLIER].number = (state->flags & WEFT_STATE_EARLIER) != 0;
 }
 
 static void json_ids(const void *context, size_t row, struct weft_json *json)

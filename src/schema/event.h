@@ -111,6 +111,10 @@ struct weft_event {
     struct weft_str payload; /* raw bytes, kept as they came */
 };
 
+/* Joined to the prev_state of a SWITCH to no thread that is known, on no processor: it was not
+ * seen. The thread was off its processor, in that state, before the trace began. */
+enum { WEFT_SWITCH_EARLIER = 0x10000 };
+
 /* The value of a COUNTER. */
 static inline uint64_t weft_counter_value(double value)
 {

@@ -338,7 +338,9 @@ enum weft_piece_kind {
                              was recorded; none: the whole machine), follows (yes, no: its children
                              are of it), stopped (why nothing more was written), unwritten (bytes
                              that were read and are not here), ended (what interrupted
-                             it); later lines replace earlier ones */
+                             it), stop_ns (CLOCK_MONOTONIC, when recording stopped: pieces
+                             that the recorder wrote later are no part of the time recorded);
+                             later lines replace earlier ones */
     WEFT_PIECE_CLOCK,     /* struct weft_clock_pair ...: between two, ticks run evenly */
     WEFT_PIECE_PROCESS,   /* pid; text, lines KEY=VALUE: parent, exe, comm, start_ns (of the program
                              that it runs: another one after exec), end_ns, status, namespace (inode

@@ -46,6 +46,7 @@ enum weft_state_flag {
     WEFT_STATE_INFERRED = 32, /* it begins with a switch or a wakeup that was not seen */
     WEFT_STATE_OPEN = 64,     /* its end was not seen, until the last that is known of its host */
     WEFT_STATE_CLOCKED = 128, /* on a processor: the trace has the thread's own run time, ran_ns */
+    WEFT_STATE_EARLIER = 256, /* blocked: since before the trace began */
 };
 
 struct weft_state {
@@ -63,7 +64,7 @@ struct weft_state {
     uint64_t number; /* interrupted, or blocked and woken by one: number or vector */
     struct weft_str name; /* system call that it is in (running, preempted, blocked), or kind
                              of interrupt ("softirq"); may be empty; lives as the history */
-    uint8_t flags;        /* enum weft_state_flag */
+    uint16_t flags;       /* enum weft_state_flag */
 };
 
 /* Is the thread on a processor? */

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 import tap  # noqa: E402
@@ -47,6 +48,8 @@ def test_locks(name, log, zero_ns, end_ns):
     ok(waits.get(a, {}).get("holder_tid") == b and waits.get(b, {}).get("holder_tid") == a and
        waits[a]["deadlock"] == waits[b]["deadlock"] == 1 == locks["deadlocks"],
        f"{name}: a deadlock of two", (waits.get(a), waits.get(b)))
+    ok(waits.get(log["join"][0], {}).get("holder_tid") == a, f"{name}: the joined thread is named",
+       waits.get(log["join"][0]))
     lines = [line for line in weft("locks", f"{name}.weft").stdout.splitlines() if line.startswith("deadlock: ")]
     ok(len(lines) == 1 and lines[0].count("waits for") == 2 and "second held by" in lines[0] and
        "first held by" in lines[0], f"{name}: in one line", lines)
@@ -64,6 +67,57 @@ def test_interplay(name, log, zero_ns, end_ns):
            f"{name}, {kind}: one open wait", mine)
         if kind in HELD:
             ok(mine and mine[0]["holder_tid"] is not None, f"{name}, {kind}: held by", mine)
+        if kind == "join":
+            ok(mine and mine[0]["holder_tid"] == log["mutex_a"][0], f"{name}: the thread to end", mine)
+
+
+def test_kernel(name, log, zero_ns, end_ns, is_ended):
+    """What only a kernel records: input from a pipe, and a futex call of the program's own."""
+    states = json.loads(weft("states", f"{name}.weft", "--json", "--limit", 0).stdout)["states"]
+    rows = json.loads(weft("waits", f"{name}.weft", "--json", "--limit", 0).stdout)["threads"]
+    threads = json.loads(weft("interplay", f"{name}.weft", "--json", "--limit", 0).stdout)["threads"]
+    for kind in ("read", "futex", "sleep"):
+        tid, at_ns = log[kind]
+        want_ns = end_ns - (at_ns - zero_ns)
+        blocked = [one for one in states if one["tid"] == tid and one["state"] == "blocked"]
+        last = max(blocked, key=lambda one: one["duration_ns"], default=None)
+        ok(last and is_near(last["duration_ns"], want_ns) and last["open"] == is_ended,
+           f"{name}, {kind}: blocked to the end", (last, want_ns))
+        row = [one for one in rows if one["tid"] == tid]
+        ok(row and row[0]["blocked_ns"] >= last["duration_ns"], f"{name}, {kind}: counted by waits", row)
+        row = [one for one in threads if one["tid"] == tid]
+        ok(row and row[0]["wait_ns"] + row[0]["io_ns"] > want_ns - TOLERANCE_NS,
+           f"{name}, {kind}: counted by interplay", row)
+        path = json.loads(weft("path", f"{name}.weft", "--thread", tid, "--json").stdout)
+        waits = [one for one in path["segments"] if one["tid"] == tid and one["state"] == "blocked"]
+        ok(sum(one["end_ns"] - one["start_ns"] for one in waits) > want_ns - TOLERANCE_NS,
+           f"{name}, {kind}: on the path", path["segments"])
+
+
+def test_earlier(*options):
+    """Threads that are blocked when a recording of their process begins, and when it ends."""
+    name = "earlier" + "".join(options)
+    with subprocess.Popen([PROGRAM, "60"], stdout=subprocess.PIPE, text=True) as program:
+        lines = [program.stdout.readline().split() for _ in range(13)]
+        tids = sorted({int(line[0]) for line in lines} - {int(line[0]) for line in lines if line[1] == "spin"})
+        time.sleep(0.5)
+        made = subprocess.run([WEFT, "record", "-q", "-o", f"{name}.weft", *options, "-d", "300ms", "-p",
+                               str(program.pid)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=120)
+        program.kill()
+    ok(made.returncode == 0, f"{name}: is recorded", made.stderr)
+    info = json.loads(weft("info", f"{name}.weft", "--threads", "--json").stdout)
+    listed = {one["tid"] for one in info["thread_list"]}
+    ok(listed.issuperset(tids), f"{name}: info lists the threads", (listed, tids))
+    states = json.loads(weft("states", f"{name}.weft", "--json", "--limit", 0).stdout)["states"]
+    rows = json.loads(weft("waits", f"{name}.weft", "--json", "--limit", 0).stdout)["threads"]
+    for tid in tids:
+        mine = [one for one in states if one["tid"] == tid]
+        ok(len(mine) == 1 and mine[0]["state"] == "blocked" and mine[0]["open"] and mine[0]["earlier"] and
+           mine[0]["start_ns"] < TOLERANCE_NS and mine[0]["end_ns"] == info["duration_ns"],
+           f"{name}, {tid}: blocked from begin to end", (mine, info["duration_ns"]))
+        row = [one for one in rows if one["tid"] == tid]
+        ok(row and mine and row[0]["blocked_ns"] == mine[0]["duration_ns"], f"{name}, {tid}: in waits", row)
 
 
 def test_path(name, log, zero_ns, end_ns):
@@ -89,6 +143,8 @@ def test(name, *options, seconds=1, lasts_ns):
     test_locks(name, log, zero_ns, end_ns)
     test_interplay(name, log, zero_ns, end_ns)
     test_path(name, log, zero_ns, end_ns)
+    if name.startswith("kernel"):
+        test_kernel(name, log, zero_ns, end_ns, name == "kernel_ended")
 
 
 IMPORTED = """--> main 1 1000
@@ -132,6 +188,8 @@ def main():
         if os.geteuid() == 0:
             test("kernel_killed", lasts_ns=900_000_000)
             test("kernel_ended", "-d", "1s", seconds=3, lasts_ns=900_000_000)
+            test_earlier()
+            test_earlier("--no-bpf")
         os.chdir("/")
     tap.done()
 

@@ -226,23 +226,27 @@ static enum weft_code note(const struct rec_delivery *delivery, enum weft_note_k
     return count ? sink->ops->note(sink, &note, delivery->err) : WEFT_OK;
 }
 
-/* A thread whose end was not recorded lives as long as its process and the recording do: what is
- * open then lasts until then, though the thread has no event there. Times are since zero. */
-static uint64_t life_end(const struct rec_convert *convert, const struct rec_thread *thread)
+uint64_t rec_life_end(const struct rec_convert *convert, const struct kernel_thread *known,
+                      uint32_t pid, uint64_t last_ns)
 {
-    const struct kernel_thread *known = &convert->kernel.threads.items[thread->thread];
-    const struct rec_process *process = rec_process_of(&convert->spaces, thread->pid);
-    const uint64_t last_ns = weft_max_u64(thread->last_ns, known->last_ns);
+    const struct rec_process *process = rec_process_of(&convert->spaces, pid);
     uint64_t end_ns = convert->end_ns;
-    if (known->is_leaving || known->is_ended || thread->ended_libraries)
+    if (known->is_leaving || known->is_ended || known->next != WEFT_ID_NONE)
         return last_ns;
     if (process && process->end_ns && process->end_ns < end_ns)
         end_ns = process->end_ns;
     /* Another program took the place of the one whose thread it was. */
-    if (process && known->tid != thread->pid && process->start_ns < end_ns &&
+    if (process && known->tid != pid && process->start_ns < end_ns &&
         kernel_time_since(process->start_ns, convert->zero_ns) > last_ns)
         end_ns = process->start_ns;
     return weft_max_u64(last_ns, kernel_time_since(end_ns, convert->zero_ns));
+}
+
+static uint64_t life_end(const struct rec_convert *convert, const struct rec_thread *thread)
+{
+    const struct kernel_thread *known = &convert->kernel.threads.items[thread->thread];
+    const uint64_t last_ns = weft_max_u64(thread->last_ns, known->last_ns);
+    return thread->ended_libraries ? last_ns : rec_life_end(convert, known, thread->pid, last_ns);
 }
 
 static enum weft_code end_thread(struct rec_delivery *delivery)

@@ -162,6 +162,11 @@ WEFT_CHECKED enum weft_code rec_mark_metric(struct rec_delivery *delivery,
 /* What is still open is put by, for another thread may have ended it. */
 WEFT_CHECKED enum weft_code rec_marks_leave(struct rec_delivery *delivery);
 
+/* A thread whose end was not recorded lives as long as its process and the recording do: what is
+ * open then lasts until then, though the thread has no event there. Times are since zero. */
+uint64_t rec_life_end(const struct rec_convert *convert, const struct kernel_thread *known,
+                      uint32_t pid, uint64_t last_ns);
+
 static inline struct weft_event rec_event_of(enum weft_event_kind kind, uint64_t time_ns)
 {
     return (struct weft_event){ .time_ns = time_ns,

@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "ingest/recording/convert.h"
+#include "ingest/recording/deliver.h"
 #include "ingest/recording/lines.h"
 
 #include <inttypes.h>
@@ -27,7 +28,7 @@ bool weft_recording_sniff(const uint8_t *bytes, size_t n_bytes)
 struct about {
     char command[200], levels[160], folder[256], host[128], lost_threads[24], skipped[24],
         further[24];
-    char target[24], follows[8], stopped[64], unwritten[24], ended[64];
+    char target[24], follows[8], stopped[64], unwritten[24], ended[64], stop[24];
     struct weft_record_cost cost;
     uint64_t end_ns;
     bool has_cost, has_end;
@@ -81,6 +82,7 @@ static bool read_about(const struct rec_pieces *pieces, struct about *about)
             take_text(payload, "follows", about->follows, sizeof about->follows);
             take_text(payload, "stopped", about->stopped, sizeof about->stopped);
             take_text(payload, "ended", about->ended, sizeof about->ended);
+            take_text(payload, "stop_ns", about->stop, sizeof about->stop);
             take_text(payload, "unwritten", about->unwritten, sizeof about->unwritten);
         }
     }
@@ -139,6 +141,7 @@ static void take_number(const char *text, uint64_t *number)
 
 static enum weft_code take_about(struct rec_convert *convert, struct about *about)
 {
+    uint64_t stop_ns;
     if (!read_about(&convert->pieces, about))
         return kernel_no_memory(&convert->kernel);
     take_number(about->skipped, &convert->n_skipped);
@@ -146,7 +149,9 @@ static enum weft_code take_about(struct rec_convert *convert, struct about *abou
     take_number(about->further, &convert->n_further);
     take_number(about->target, &convert->target);
     convert->follows = strcmp(about->follows, "no") != 0;
-    convert->end_ns = about->end_ns;
+    take_number(about->stop, &stop_ns);
+    convert->end_ns =
+        stop_ns > convert->zero_ns ? weft_min_u64(stop_ns, about->end_ns) : about->end_ns;
     return WEFT_OK;
 }
 
@@ -388,7 +393,13 @@ static enum weft_code end_threads(struct rec_convert *convert)
         struct kernel_thread *place = &threads->items[thread->thread];
         if (thread->is_ended)
             place->thread_id = WEFT_ID_NONE; /* the sink knows */
+        place->is_ended |= thread->ended_libraries != 0;
         place->last_ns = weft_max_u64(place->last_ns, thread->last_ns);
+    }
+    for (size_t k = 0; k < threads->n; k++) {
+        struct kernel_thread *place = &threads->items[k];
+        if (place->thread_id != WEFT_ID_NONE && place->tid != 0 && !place->is_foreign)
+            place->last_ns = rec_life_end(convert, place, (uint32_t)place->pid, place->last_ns);
     }
     return kernel_end_threads(&convert->kernel);
 }

@@ -191,7 +191,11 @@ static enum weft_code convert_task(struct rec_kernel *kernel, struct kernel_now 
     now->numbers[0] = low(at->record.a);
     now->numbers[1] = high(at->record.a);
     now->texts[2] = text_of(at);
-    return kernel_convert_event(&kernel->convert->kernel, now);
+    const enum weft_code code = kernel_convert_event(&kernel->convert->kernel, now);
+    if (code != WEFT_OK || now->thread == WEFT_ID_NONE ||
+        kernel->convert->kernel.threads.items[now->thread].is_foreign)
+        return code;
+    return kernel_convert_earlier(&kernel->convert->kernel, now, (uint32_t)at->record.b);
 }
 
 static enum weft_code rename_thread(struct rec_kernel *kernel, struct kernel_now *now,

@@ -317,5 +317,8 @@ enum weft_code rec_survey_end(struct rec_convert *convert, struct weft_err *err)
     rec_watches_sort(convert);
     if (convert->begins.n)
         qsort(convert->begins.items, convert->begins.n, sizeof *convert->begins.items, by_handle);
+    for (size_t k = 0; k < convert->begins.n; k++)
+        convert->kernel.threads.items[convert->begins.items[k].thread].handle =
+            convert->begins.items[k].handle;
     return rec_names_seal(&convert->names, &convert->spaces, convert->kernel.sink, err);
 }

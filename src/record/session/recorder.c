@@ -569,12 +569,24 @@ static enum weft_code put_interruption(struct recorder *recorder, struct weft_er
                        (struct weft_str){ text, (size_t)n_text }, err);
 }
 
+/* What follows may take long on a busy machine, and belongs to the recorder alone. */
+static enum weft_code put_stop(const struct recorder *recorder, struct weft_err *err)
+{
+    char text[48];
+    const int n_text =
+        snprintf(text, sizeof text, "stop_ns=%" PRIu64 "\n", session_clock_ns(CLOCK_MONOTONIC));
+    return session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
+                       (struct weft_str){ text, (size_t)n_text }, err);
+}
+
 static enum weft_code finish(struct recorder *recorder, const char *why, struct weft_err *err)
 {
     uint32_t fill;
     if (recorder->levels.kernel)
         weft_kernel_stop(recorder->levels.kernel);
-    enum weft_code code = programs_stop(&recorder->programs, err);
+    enum weft_code code = put_stop(recorder, err);
+    if (code == WEFT_OK)
+        code = programs_stop(&recorder->programs, err);
     if (code == WEFT_OK)
         code = poll_kernel(recorder, &fill, err);
     if (code == WEFT_OK)
