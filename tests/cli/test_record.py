@@ -440,7 +440,7 @@ def test_kills():
 def test_unfinished():
     recorder = start("-o", "open.weft")
     program = child_of(recorder.pid)
-    until(lambda: os.path.getsize("open.weft") > 20000)
+    until(lambda: os.path.exists("open.weft") and os.path.getsize("open.weft") > 20000)
     got = run("info", "open.weft")
     ok(got.returncode == 0 and "being recorded" in got.stderr, "a look while it is recorded", got)
     recorder.kill()

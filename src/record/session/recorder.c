@@ -8,14 +8,9 @@
 
 #include "base/checked.h"
 #include "base/file.h"
-#include "base/redact.h"
-#include "record/session/levels.h"
-#include "record/session/loadable.h"
 #include "record/session/mark.h"
-#include "record/session/programs.h"
-#include "record/session/target.h"
+#include "record/session/recorder_pieces.h"
 #include "record/session/ticks.h"
-#include "record/session/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +23,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 enum {
@@ -45,34 +39,6 @@ enum {
     EARLY_NS = 1000000,    /* that clocks of sources may differ */
     REST_NS = 500000000,   /* that a process may outlive the program before it is mentioned */
     LEAVE_NS = 1000000000, /* likewise, after an interrupt, before the recording ends */
-    PIECE_BYTES = 1 << 18, /* of records of the kernel */
-};
-
-struct recorder {
-    const struct weft_recorder_opts *opts;
-    struct levels levels;
-    struct session_output *output;
-    struct programs programs;
-    struct target target;
-    struct trigger *trigger;
-    struct ledger *ledger; /* NULL: of the whole machine there is none */
-    uint64_t ledger_ns, scan_ns;
-    int watched_fd; /* pidfd of a process that is only looked at; -1: none */
-    uint64_t start_ns, due_ns, clock_ns, show_ns, cost_ns;
-    uint64_t cpu_at_start_ns;
-    uint64_t sleep_ns;
-    uint64_t *lost_on_cpu; /* of the kernel, as last told */
-    uint64_t kernel_records, kernel_lost;
-    uint64_t n_lost_threads, n_skipped, n_further; /* as last told */
-    uint64_t lost_since_ns;
-    uint64_t end_ns;     /* when the program ended; 0: not yet */
-    uint64_t stop_ns;    /* when recording ended; 0: not yet */
-    int n_passed;        /* interrupts that were passed on */
-    int n_passed_at_end; /* those until the program ended */
-    struct loadable loadable;
-    bool has_told_rest; /* of processes that outlive the program */
-    bool has_stopped;   /* nothing is recorded any more */
-    bool has_stopped_early;
 };
 
 /* ---- signals -----------------------------------------------------------------------------------
@@ -118,241 +84,6 @@ static void say(const struct recorder *recorder, const char *text)
         recorder->opts->say(recorder->opts->context, text);
 }
 
-/* ---- what it costs -----------------------------------------------------------------------------
- */
-
-static uint64_t own_cpu_ns(void)
-{
-    return session_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-}
-
-static uint64_t bpf_ns(const struct recorder *recorder)
-{
-    return recorder->levels.kernel ? weft_kernel_run_ns(recorder->levels.kernel) : 0;
-}
-
-static struct weft_recorder_state state_of(const struct recorder *recorder)
-{
-    return (struct weft_recorder_state){
-        .events = recorder->programs.reading.n_records + recorder->kernel_records,
-        .lost = programs_lost(&recorder->programs) + recorder->kernel_lost,
-        .bytes = session_output_bytes(recorder->output),
-        .elapsed_ns = (recorder->stop_ns ? recorder->stop_ns : session_clock_ns(CLOCK_MONOTONIC)) -
-                      recorder->start_ns,
-        .own_cpu_ns = own_cpu_ns() - recorder->cpu_at_start_ns + bpf_ns(recorder),
-        .n_programs = recorder->programs.n_all,
-    };
-}
-
-static enum weft_code put_cost(struct recorder *recorder, struct weft_err *err)
-{
-    const struct weft_recorder_state state = state_of(recorder);
-    const struct weft_record_cost cost = {
-        .recorder_cpu_ns = own_cpu_ns() - recorder->cpu_at_start_ns,
-        .target_cpu_ns = recorder->target.cpu_ns,
-        .bpf_ns = bpf_ns(recorder),
-        .bytes = state.bytes,
-        .events = state.events,
-        .lost = state.lost,
-    };
-    const struct weft_str payload = { (const char *)&cost, sizeof cost };
-    return session_put(recorder->output, WEFT_PIECE_COST, 0, 0, WEFT_STR(""), payload, err);
-}
-
-/* ---- what is told of the whole ------------------------------------------------------------------
- */
-
-static enum weft_code put_clock(struct recorder *recorder, struct weft_err *err)
-{
-    const struct weft_clock_pair before = recorder->programs.pair;
-    const struct weft_clock_pair pair = session_clock_pair();
-    const struct weft_str payload = { (const char *)&pair, sizeof pair };
-    if (before.ticks && pair.ticks > before.ticks)
-        recorder->programs.ns_per_tick =
-            (double)(pair.monotonic_ns - before.monotonic_ns) / (double)(pair.ticks - before.ticks);
-    recorder->programs.pair = pair;
-    return session_put(recorder->output, WEFT_PIECE_CLOCK, 0, 0, WEFT_STR(""), payload, err);
-}
-
-/* As it was typed, without secrets; ends of lines would end the value. */
-static void put_command(FILE *out, char *const *argv)
-{
-    struct weft_redact redact = { 0 };
-    char *text = NULL;
-    size_t n_text = 0;
-    FILE *words = open_memstream(&text, &n_text);
-    for (size_t k = 0; words && argv && argv[k]; k++) {
-        if (k)
-            fputc(' ', words);
-        weft_redact_argument(&redact, weft_str_of(argv[k]), words);
-    }
-    if (words)
-        (void)fclose(words);
-    fputs("command=", out);
-    for (size_t k = 0; text && k < n_text; k++)
-        fputc(text[k] == '\n' ? ' ' : text[k], out);
-    fputc('\n', out);
-    free(text);
-}
-
-static enum weft_code put_meta(struct recorder *recorder, struct weft_err *err)
-{
-    char *text = NULL;
-    size_t n_text = 0;
-    struct utsname system;
-    FILE *out = open_memstream(&text, &n_text);
-    if (!out)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a recording");
-    (void)uname(&system);
-    fprintf(out, "host=%s\nkernel=%s\narchitecture=%s\nprocessors=%ld\n", system.nodename,
-            system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN));
-    fprintf(out, "folder=%s\nrecorder=%d\nlevels=%s\n", recorder->programs.folder, (int)getpid(),
-            recorder->levels.text);
-    const uint32_t target =
-        recorder->opts->argv ? (uint32_t)recorder->target.pid : recorder->opts->pid;
-    if (target)
-        fprintf(out, "target=%" PRIu32 "\nfollows=%s\n", target,
-                recorder->opts->follows ? "yes" : "no");
-    put_command(out, recorder->opts->without_command ? NULL : recorder->opts->argv);
-    (void)fclose(out);
-    const enum weft_code code = session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
-                                            (struct weft_str){ text, n_text }, err);
-    free(text);
-    return code;
-}
-
-/* ---- the kernel --------------------------------------------------------------------------------
- */
-
-/* A program that one of the targets became: its maps are wanted for stacks. */
-static enum weft_code look_for_exec(struct recorder *recorder,
-                                    const struct weft_kernel_record *record, struct weft_err *err)
-{
-    const uint32_t pid = (uint32_t)record->a;
-    const bool is_target = recorder->target.pid == (pid_t)pid || recorder->opts->pid == pid;
-    if (record->type == WEFT_KERNEL_EXEC && programs_has(&recorder->programs, pid))
-        loadable_look_at_process(&recorder->loadable, pid);
-    return record->type == WEFT_KERNEL_EXEC && is_target
-               ? programs_tell(&recorder->programs,
-                               &(struct program_news){
-                                   .pid = pid, .start_ns = record->time_ns, .is_new = true },
-                               err)
-               : WEFT_OK;
-}
-
-/* What the ledger is made of. */
-static void take_life(struct recorder *recorder, const struct weft_kernel_record *record,
-                      const uint8_t *payload)
-{
-    if (record->type == WEFT_KERNEL_FORK || record->type == WEFT_KERNEL_EXEC ||
-        record->type == WEFT_KERNEL_EXIT)
-        ledger_take_record(recorder->ledger, record, (const char *)payload);
-}
-
-static enum weft_code put_records(struct recorder *recorder, uint32_t cpu, const uint8_t *bytes,
-                                  size_t n_bytes, struct weft_err *err)
-{
-    return session_put(recorder->output, WEFT_PIECE_KERNEL, cpu, 0, WEFT_STR(""),
-                       (struct weft_str){ (const char *)bytes, n_bytes }, err);
-}
-
-/* Pieces of whole records. */
-static enum weft_code take_records(void *context, uint32_t cpu,
-                                   const struct weft_kernel_record *records, size_t n_bytes,
-                                   struct weft_err *err)
-{
-    struct recorder *recorder = context;
-    const uint8_t *const bytes = (const uint8_t *)records;
-    struct weft_kernel_record record;
-    enum weft_code code = WEFT_OK;
-    size_t n_put = 0, at = 0;
-    while (code == WEFT_OK && at + sizeof record <= n_bytes) {
-        memcpy(&record, bytes + at, sizeof record);
-        at += sizeof record + record.payload_bytes;
-        recorder->kernel_records++;
-        take_life(recorder, &record, bytes + at - record.payload_bytes);
-        if (record.type == WEFT_KERNEL_EXEC)
-            code = look_for_exec(recorder, &record, err);
-        if (code == WEFT_OK && at - n_put >= PIECE_BYTES) {
-            code = put_records(recorder, cpu, bytes + n_put, at - n_put, err);
-            n_put = at;
-        }
-    }
-    return code == WEFT_OK && at > n_put
-               ? put_records(recorder, cpu, bytes + n_put, at - n_put, err)
-               : code;
-}
-
-static enum weft_code put_losses(struct recorder *recorder, struct weft_err *err)
-{
-    const struct weft_kernel *kernel = recorder->levels.kernel;
-    const uint32_t n_cpus = kernel ? weft_kernel_n_cpus(kernel) : 0;
-    enum weft_code code = WEFT_OK;
-    if (n_cpus && !recorder->lost_on_cpu)
-        recorder->lost_on_cpu = calloc(n_cpus, sizeof *recorder->lost_on_cpu);
-    for (uint32_t k = 0; code == WEFT_OK && recorder->lost_on_cpu && k < n_cpus; k++) {
-        const uint64_t n_lost = weft_kernel_lost(kernel, k);
-        const uint64_t words[] = { n_lost - recorder->lost_on_cpu[k], recorder->lost_since_ns };
-        if (words[0] == 0)
-            continue;
-        recorder->lost_on_cpu[k] = n_lost;
-        recorder->kernel_lost += words[0];
-        code = session_put(recorder->output, WEFT_PIECE_LOST, k, 0, WEFT_STR(""),
-                           (struct weft_str){ (const char *)words, sizeof words }, err);
-    }
-    recorder->lost_since_ns = session_clock_ns(CLOCK_MONOTONIC);
-    return code;
-}
-
-/* What is missing and has no place, when there is more of it. */
-static enum weft_code put_untold(struct recorder *recorder, struct weft_err *err)
-{
-    const struct weft_kernel *kernel = recorder->levels.kernel;
-    uint64_t n_further;
-    const uint64_t n_threads = ledger_totals(recorder->ledger, &n_further).n_lost_threads;
-    const uint64_t n_skipped = kernel ? weft_kernel_skipped(kernel) : 0;
-    char text[128];
-    n_further += recorder->programs.journal.n_lost;
-    if (n_threads == recorder->n_lost_threads && n_skipped == recorder->n_skipped &&
-        n_further == recorder->n_further)
-        return WEFT_OK;
-    recorder->n_further = n_further;
-    recorder->n_lost_threads = n_threads;
-    recorder->n_skipped = n_skipped;
-    const int n_text = snprintf(
-        text, sizeof text, "lost_threads=%" PRIu64 "\nskipped=%" PRIu64 "\nfurther=%" PRIu64 "\n",
-        n_threads, n_skipped, n_further);
-    return session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
-                       (struct weft_str){ text, (size_t)n_text }, err);
-}
-
-/* Names of the kernel's functions, for the stacks so far. */
-static enum weft_code put_kernel_names(struct recorder *recorder, struct weft_err *err)
-{
-    struct weft_str text = { 0 };
-    enum weft_code code = WEFT_OK;
-    do {
-        code = recorder->levels.kernel ? weft_kernel_names(recorder->levels.kernel, &text, err)
-                                       : WEFT_OK;
-        if (code == WEFT_OK && text.n_bytes > 0)
-            code = session_put(recorder->output, WEFT_PIECE_KERNEL_NAMES, 0, 0, WEFT_STR(""), text,
-                               err);
-    } while (code == WEFT_OK && text.n_bytes > 0);
-    return code;
-}
-
-static enum weft_code poll_kernel(struct recorder *recorder, uint32_t *fill_percent,
-                                  struct weft_err *err)
-{
-    uint32_t fill = 0;
-    if (!recorder->levels.kernel)
-        return WEFT_OK;
-    const enum weft_code code =
-        weft_kernel_poll(recorder->levels.kernel, take_records, recorder, &fill, err);
-    *fill_percent = fill > *fill_percent ? fill : *fill_percent;
-    return code;
-}
-
 /* ---- one round ---------------------------------------------------------------------------------
  */
 
@@ -361,7 +92,7 @@ static enum weft_code take_snapshot(struct recorder *recorder, const char *why,
 {
     const char *path;
     char text[512];
-    enum weft_code code = put_clock(recorder, err);
+    enum weft_code code = recorder_put_clock(recorder, err);
     if (code == WEFT_OK)
         code = ledger_put(recorder->ledger, recorder->output, true, err);
     if (code == WEFT_OK)
@@ -418,16 +149,16 @@ static enum weft_code do_due(struct recorder *recorder, uint64_t now_ns, struct 
 {
     enum weft_code code = WEFT_OK;
     if (is_time(&recorder->clock_ns, now_ns, CLOCK_NS))
-        code = put_clock(recorder, err);
+        code = recorder_put_clock(recorder, err);
     if (code == WEFT_OK && (recorder->opts->size_bytes || recorder->opts->snapshot_ns))
-        code = put_kernel_names(recorder, err);
+        code = recorder_put_kernel_names(recorder, err);
     loadable_look_at_starts(&recorder->loadable, &recorder->programs);
     if (code == WEFT_OK)
-        code = put_losses(recorder, err);
+        code = recorder_put_losses(recorder, err);
     if (code == WEFT_OK && is_time(&recorder->cost_ns, now_ns, COST_NS)) {
-        code = put_cost(recorder, err);
+        code = recorder_put_cost(recorder, err);
         if (code == WEFT_OK)
-            code = put_untold(recorder, err);
+            code = recorder_put_unplaced(recorder, err);
     }
     if (code == WEFT_OK)
         code = keep_ledger(recorder, now_ns, err);
@@ -436,7 +167,7 @@ static enum weft_code do_due(struct recorder *recorder, uint64_t now_ns, struct 
     if (code == WEFT_OK)
         code = session_flush(recorder->output, err);
     if (recorder->opts->show && is_time(&recorder->show_ns, now_ns, SHOW_NS)) {
-        const struct weft_recorder_state state = state_of(recorder);
+        const struct weft_recorder_state state = recorder_state(recorder);
         recorder->opts->show(recorder->opts->context, &state);
     }
     return code;
@@ -451,7 +182,7 @@ static enum weft_code do_round(struct recorder *recorder, uint32_t *fill_percent
     enum weft_code code = programs_poll(&recorder->programs, is_due, err);
     *fill_percent = recorder->programs.reading.fill_percent;
     if (code == WEFT_OK)
-        code = poll_kernel(recorder, fill_percent, err);
+        code = recorder_poll_kernel(recorder, fill_percent, err);
     return code == WEFT_OK && is_due ? do_due(recorder, now_ns, err) : code;
 }
 
@@ -588,21 +319,21 @@ static enum weft_code finish(struct recorder *recorder, const char *why, struct 
     if (code == WEFT_OK)
         code = programs_stop(&recorder->programs, err);
     if (code == WEFT_OK)
-        code = poll_kernel(recorder, &fill, err);
+        code = recorder_poll_kernel(recorder, &fill, err);
     if (code == WEFT_OK)
-        code = put_kernel_names(recorder, err);
+        code = recorder_put_kernel_names(recorder, err);
     if (code == WEFT_OK)
-        code = put_losses(recorder, err);
+        code = recorder_put_losses(recorder, err);
     if (code == WEFT_OK)
         code = end_ledger(recorder, err);
     if (code == WEFT_OK)
-        code = put_untold(recorder, err);
+        code = recorder_put_unplaced(recorder, err);
     if (code == WEFT_OK)
-        code = put_cost(recorder, err);
+        code = recorder_put_cost(recorder, err);
     if (code == WEFT_OK)
         code = put_interruption(recorder, err);
     if (code == WEFT_OK)
-        code = put_clock(recorder, err);
+        code = recorder_put_clock(recorder, err);
     if (code == WEFT_OK)
         code = look_for_snapshots(recorder, err);
     if (code == WEFT_OK)
@@ -760,12 +491,12 @@ static enum weft_code begin_ledger(struct recorder *recorder, struct weft_err *e
 static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
 {
     const struct timespec pause = { .tv_nsec = 1000000 };
-    enum weft_code code = put_clock(recorder, err);
+    enum weft_code code = recorder_put_clock(recorder, err);
     (void)nanosleep(&pause, NULL); /* two pairs tell how fast ticks are */
     if (code == WEFT_OK)
-        code = put_clock(recorder, err);
+        code = recorder_put_clock(recorder, err);
     if (code == WEFT_OK)
-        code = put_meta(recorder, err);
+        code = recorder_put_meta(recorder, err);
     if (code == WEFT_OK)
         code = begin_ledger(recorder, err);
     if (code == WEFT_OK && recorder->opts->pid) {
@@ -799,7 +530,8 @@ static enum weft_code run(struct recorder *recorder, struct weft_err *err)
     /* Programs that fill a processor leave the recorder none, or they lose records: it takes
      * little, and takes that at once. Without the right to it stays as it is. */
     (void)setpriority(PRIO_PROCESS, 0, NICENESS);
-    recorder->cpu_at_start_ns = own_cpu_ns(); /* what came before was no cost to the program */
+    recorder->cpu_at_start_ns =
+        recorder_own_cpu_ns(); /* what came before was no cost to the program */
     if (code == WEFT_OK)
         code = begin(recorder, err);
     if (code == WEFT_OK)
@@ -811,7 +543,7 @@ static enum weft_code take_result(struct recorder *recorder, struct weft_recorde
                                   struct weft_err *err)
 {
     const size_t n_files = recorder->output ? session_output_n_files(recorder->output) : 0;
-    result->state = state_of(recorder);
+    result->state = recorder_state(recorder);
     result->ledger = ledger_totals(recorder->ledger, &result->n_further);
     result->has_stopped_early = recorder->has_stopped_early;
     result->is_interrupted = n_interrupts > 0;
