@@ -68,7 +68,7 @@ def by_weft(path):
     found = []
     for event in trace["traceEvents"]:
         about = event.get("args", {}).get("weft", {}) if event["ph"] == "i" else {}
-        if about.get("kind") in ("switch", "waking"):
+        if about.get("kind") in ("switch", "waking") and "next_tid" in about: # not of threads that waited before
             found.append(((zero_ns + 1000 * event["ts"]) / 1e9, about["kind"], event["tid"],
                           about["next_tid"]))
     return sorted(found)

@@ -22,7 +22,7 @@ CASES = [
     ("preemption", 200, ["preempted by thread `telemetry", "telemetry_encode"]),
     ("fsync", 400, ["blocked: block device", "for thread `logger`", "fsync"]),
     ("lock", 200, ["for thread `journal`", "remap_private_view"]),
-    ("sleep", 1000, ["blocked: timer", "wait_before_retry"]),
+    ("sleep", 4000, ["blocked: timer", "wait_before_retry"]),
 ]
 
 
