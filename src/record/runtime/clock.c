@@ -4,6 +4,9 @@
  * each thread is asked (PR_GET_TSC) at its first record, once any thread has changed its own. The
  * wrapper of prctl is told in time; a system call past the C library is not seen.
  *
+ * Both libraries scale alike, or what one thread does would be out of order: the first one's scale
+ * is that of the second, too. Where a thread gets its counter back, its time does not go back.
+ *
  * A thread in strict seccomp records nothing more: its stack is marked as one on which a record is
  * being written for ever, so that each further record is counted as lost, without a system call.
  */
@@ -32,10 +35,17 @@ static __thread enum state state;
 static __thread uint64_t last_ticks; /* of a thread without a counter */
 static int (*real_prctl)(int, ...);
 
-/* ticks = base_ticks + (ns - base_ns) * rate / 2^32 */
-static uint64_t base_ticks, base_ns;
-static uint64_t rate;                  /* 0: unknown */
-static uint64_t start_ticks, start_ns; /* when the program started, to find the rate by */
+enum { LEAST_BASE_NS = 1000000 }; /* apart, for a rate that is right to a few in 100,000 */
+
+/* ticks = base_ticks + (ns - base_ns) * rate / 2^32. Exported: of the library that was loaded
+ * first. */
+struct weft_clock_scale {
+    uint64_t base_ticks, base_ns;
+    uint64_t rate;                  /* 0: unknown */
+    uint64_t start_ticks, start_ns; /* when the program started, to find the rate by */
+};
+extern struct weft_clock_scale weft_clock_scale;
+WEFT_WRAP struct weft_clock_scale weft_clock_scale;
 
 uint64_t weft_clock_ns(void)
 {
@@ -82,27 +92,32 @@ bool weft_clock_begin(void)
     const int kept_errno = errno;
     const bool is_there = has_counter();
     state = is_there ? STATE_COUNTER : STATE_NONE;
-    if (is_there)
-        take_pair(&start_ticks, &start_ns);
+    if (is_there && weft_clock_scale.start_ns == 0)
+        take_pair(&weft_clock_scale.start_ticks, &weft_clock_scale.start_ns);
     has_changed = has_changed || !is_there;
     weft_clock_is_odd = has_changed;
     errno = kept_errno;
     return is_there;
 }
 
+static uint64_t forward(uint64_t ticks)
+{
+    return last_ticks = ticks > last_ticks ? ticks : last_ticks;
+}
+
 static uint64_t scaled(uint64_t ns)
 {
-    const uint64_t ticks = base_ticks + (uint64_t)((wide)(ns - base_ns) * rate >> 32);
-    return last_ticks = ticks > last_ticks ? ticks : last_ticks;
+    const struct weft_clock_scale *scale = &weft_clock_scale;
+    return scale->base_ticks + (uint64_t)((wide)(ns - scale->base_ns) * scale->rate >> 32);
 }
 
 uint64_t weft_clock_ticks(void)
 {
     const int kept_errno = errno;
     if (state == STATE_UNKNOWN)
-        state = has_counter() ? STATE_COUNTER : rate ? STATE_CLOCK : STATE_NONE;
-    const uint64_t ticks = state == STATE_COUNTER ? counter()
-                           : state == STATE_CLOCK ? scaled(weft_clock_ns())
+        state = has_counter() ? STATE_COUNTER : weft_clock_scale.rate ? STATE_CLOCK : STATE_NONE;
+    const uint64_t ticks = state == STATE_COUNTER ? forward(counter())
+                           : state == STATE_CLOCK ? forward(scaled(weft_clock_ns()))
                                                   : last_ticks;
     errno = kept_errno;
     return ticks;
@@ -111,13 +126,15 @@ uint64_t weft_clock_ticks(void)
 /* ---- threads that lose the counter */
 
 /* While it can still be read. */
-static void scale(void)
+static void find_scale(void)
 {
-    take_pair(&base_ticks, &base_ns);
-    last_ticks = base_ticks;
-    const uint64_t took_ns = base_ns - start_ns;
-    if (took_ns && base_ticks > start_ticks)
-        rate = (uint64_t)(((wide)(base_ticks - start_ticks) << 32) / took_ns);
+    struct weft_clock_scale *scale = &weft_clock_scale;
+    do
+        take_pair(&scale->base_ticks, &scale->base_ns);
+    while (scale->base_ns - scale->start_ns < LEAST_BASE_NS);
+    const uint64_t took_ns = scale->base_ns - scale->start_ns;
+    if (scale->base_ticks > scale->start_ticks)
+        scale->rate = (uint64_t)(((wide)(scale->base_ticks - scale->start_ticks) << 32) / took_ns);
 }
 
 static enum state state_after(int option, unsigned long value)
@@ -125,7 +142,7 @@ static enum state state_after(int option, unsigned long value)
     if (option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT)
         return STATE_NONE;
     if (option == PR_SET_TSC && value == PR_TSC_SIGSEGV)
-        return start_ns ? STATE_CLOCK : STATE_NONE;
+        return weft_clock_scale.start_ns ? STATE_CLOCK : STATE_NONE;
     return STATE_COUNTER;
 }
 
@@ -133,7 +150,7 @@ static enum state state_after(int option, unsigned long value)
 static void change(enum state to)
 {
     if (weft_clock_ticks() && state == STATE_COUNTER)
-        scale();
+        find_scale();
     has_changed = weft_clock_is_odd = true;
     state = to;
     if (to == STATE_NONE)
