@@ -9,7 +9,9 @@
 #include "base/checked.h"
 #include "base/room.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -138,6 +140,20 @@ struct weft_str weft_arena_copy(struct weft_arena *arena, struct weft_str text)
     if (text.n_bytes)
         memcpy(bytes, text.bytes, text.n_bytes);
     return (struct weft_str){ .bytes = bytes, .n_bytes = text.n_bytes };
+}
+
+struct weft_str weft_arena_printf(struct weft_arena *arena, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int n_bytes = vsnprintf(NULL, 0, format, args);
+    char *bytes = n_bytes >= 0 ? weft_arena_alloc(arena, (size_t)n_bytes + 1, 1) : NULL;
+    if (bytes)
+        (void)vsnprintf(bytes, (size_t)n_bytes + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return (struct weft_str){ .bytes = bytes, .n_bytes = bytes ? (size_t)n_bytes : 0 };
 }
 
 bool weft_arena_copy_items(struct weft_arena *arena, void *to, const void *items, size_t count,

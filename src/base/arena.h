@@ -28,6 +28,10 @@ void *weft_arena_alloc(struct weft_arena *arena, size_t count, size_t object_byt
 /* A copy of `text` followed by a NUL, or {NULL, 0} without memory. */
 struct weft_str weft_arena_copy(struct weft_arena *arena, struct weft_str text);
 
+/* Formatted text followed by a NUL, or {NULL, 0} without memory. */
+struct weft_str weft_arena_printf(struct weft_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* A copy of `count` objects: *to, a pointer to such objects, is set to it. False
  * without memory. */
 bool weft_arena_copy_items(struct weft_arena *arena, void *to, const void *items, size_t count,

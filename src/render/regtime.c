@@ -100,15 +100,9 @@ static struct weft_str describe_in_tree(const struct regtime *regtime,
                             row->flags & WEFT_REGTIME_CUT_END ? " (open at the end)" : "",
                             row->flags & WEFT_REGTIME_REPAIRED ? " (exit missing)" : "",
                             row->flags & WEFT_REGTIME_OUTLIER ? " !" : "" };
-    char *text = NULL;
-    int n_bytes = asprintf(&text, "%*s%.*s%s%s%s%s", (int)level * 2, "", (int)name.n_bytes,
-                           name.bytes, marks[0], marks[1], marks[2], marks[3]);
-    if (n_bytes < 0)
-        return name;
-    struct weft_str copy = weft_arena_copy(
-        regtime->arena, (struct weft_str){ .bytes = text, .n_bytes = (size_t)n_bytes });
-    free(text);
-    return copy;
+    return weft_arena_printf(regtime->arena, "%*s%.*s%s%s%s%s", (int)level * 2, "",
+                             (int)name.n_bytes, name.bytes ? name.bytes : "", marks[0], marks[1],
+                             marks[2], marks[3]);
 }
 
 static const struct weft_column segment_columns[] = {
@@ -338,13 +332,16 @@ static uint64_t bytes_after(const struct regtime *regtime)
     struct weft_json *json;
     struct regtime counted = *regtime;
     struct weft_view view = *regtime->view;
+    struct weft_err err = { 0 };
     uint64_t n_bytes = 0;
-    if (weft_output_to_nothing(&held, NULL) != WEFT_OK)
+    if (weft_output_to_nothing(&held, &err) != WEFT_OK) {
+        weft_output_fail(regtime->view->out, &err);
         return 0;
+    }
     view.format = WEFT_FORMAT_JSON;
     view.out = held;
     counted.view = &view;
-    if (weft_json_open(held, &json, NULL) == WEFT_OK) {
+    if (weft_json_open(held, &json, &err) == WEFT_OK) {
         weft_json_begin_array(json, NULL);
         for (counted.thread = 0; counted.thread < regtime->table->n_threads; counted.thread++) {
             struct weft_table segments = segments_table(&counted);
@@ -354,7 +351,9 @@ static uint64_t bytes_after(const struct regtime *regtime)
         n_bytes = weft_output_offset(held);
         weft_json_close(json);
     }
-    weft_output_abort(held);
+    const enum weft_code code = weft_output_close(held, &err);
+    if (code != WEFT_OK || err.code != WEFT_OK)
+        weft_output_fail(regtime->view->out, &err);
     return n_bytes;
 }
 
