@@ -47,6 +47,7 @@ def test_locks(name, log, zero_ns, end_ns):
            f"{name}, {kind}: lasts to the end, open", (wait, want_ns))
         if kind in HELD:
             ok(wait and wait["holder_tid"] is not None, f"{name}, {kind}: its holder is named", wait)
+    ok(waits.get(log["spin"][0], {}).get("kind") == "spinlock", f"{name}: locks list a spin lock as such", waits)
     a, b = log["mutex_a"][0], log["mutex_b"][0]
     ok(waits.get(a, {}).get("holder_tid") == b and waits.get(b, {}).get("holder_tid") == a and
        waits[a]["deadlock"] == waits[b]["deadlock"] == 1 == locks["deadlocks"],
@@ -70,6 +71,8 @@ def test_interplay(name, log, zero_ns, end_ns):
            f"{name}, {kind}: one open wait", mine)
         if kind in HELD:
             ok(mine and mine[0]["holder_tid"] is not None, f"{name}, {kind}: held by", mine)
+        if kind == "spin":
+            ok(mine and mine[0]["kind"] == "spinlock", f"{name}: interplay lists a spin lock as such", mine)
         if kind == "join":
             ok(mine and mine[0]["holder_tid"] == log["mutex_a"][0], f"{name}: the thread to end", mine)
 
