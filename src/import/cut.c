@@ -2,6 +2,7 @@
 #include "import/cut.h"
 
 #include "base/checked.h"
+#include "import/earlier.h"
 #include "import/replay.h"
 #include "import/stored.h"
 
@@ -16,6 +17,7 @@ struct job {
     struct weft_stored stored;
     struct weft_replay replay;
     uint32_t *thread_ids; /* of the sink */
+    uint32_t *earlier;    /* by thread: as weft_replay has it */
     atomic_uchar *is_used;
     uint32_t n_threads; /* that are kept */
     bool is_whole;
@@ -201,17 +203,47 @@ static enum weft_code write_part(struct job *job, struct weft_writer_totals *tot
     return code;
 }
 
+/* Damage outside of the window is no reason to fail: the state is unknown then. */
+static enum weft_code earlier_of(const struct job *job, uint32_t id, struct weft_event_buf *buf,
+                                 struct weft_err *err)
+{
+    const enum weft_code code = weft_earlier_state(job->stored.store, id, job->replay.from_ns, buf,
+                                                   &job->earlier[id], NULL);
+    if (code != WEFT_OK)
+        job->earlier[id] = 0;
+    return code == WEFT_E_NOMEM ? weft_fail(err, code, WEFT_NO_OFFSET, "events of a thread")
+                                : WEFT_OK;
+}
+
+static enum weft_code find_earlier(const struct job *job, struct weft_err *err)
+{
+    struct weft_store *store = job->stored.store;
+    const uint32_t n_threads = weft_store_meta_get(store)->n_threads;
+    struct weft_event_buf *buf = weft_event_buf_new();
+    enum weft_code code =
+        buf ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "events of a thread");
+    for (uint32_t id = 0; id < n_threads && code == WEFT_OK && job->replay.from_ns > 0; id++)
+        if (is_asked_for(job->opts, weft_store_thread_get(store, id)->info.tid))
+            code = earlier_of(job, id, buf, err);
+    weft_event_buf_free(buf);
+    return code;
+}
+
 static enum weft_code cut(struct job *job, struct weft_writer_totals *totals, struct weft_err *err)
 {
     const struct weft_store_meta *meta = weft_store_meta_get(job->stored.store);
     job->thread_ids = calloc((size_t)meta->n_threads + 1, sizeof *job->thread_ids);
     job->is_used = calloc((size_t)meta->n_functions + 1, sizeof *job->is_used);
-    if (!job->thread_ids || !job->is_used)
+    job->earlier = calloc((size_t)meta->n_threads + 1, sizeof *job->earlier);
+    if (!job->thread_ids || !job->is_used || !job->earlier)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads and functions");
     job->replay = (struct weft_replay){ .store = job->stored.store,
                                         .thread_ids = job->thread_ids,
+                                        .earlier = job->earlier,
                                         .is_used = job->is_used };
     enum weft_code code = set_window(job, err);
+    if (code == WEFT_OK)
+        code = find_earlier(job, err);
     if (code == WEFT_OK)
         code = choose_threads(job, err);
     if (code == WEFT_OK)
@@ -235,5 +267,6 @@ enum weft_code weft_cut_run(const struct weft_cut_opts *opts, const struct weft_
     weft_stored_close(&job.stored);
     free(job.thread_ids);
     free(job.is_used);
+    free(job.earlier);
     return code;
 }

@@ -53,6 +53,8 @@ bool weft_replay_is_alive(const struct weft_replay *replay, uint32_t thread_id)
     const struct weft_store_thread *thread = weft_store_thread_get(replay->store, thread_id);
     if (is_whole(replay))
         return true;
+    if (replay->earlier && replay->earlier[thread_id])
+        return true;
     const bool is_empty = thread->n_blocks == 0 && thread->n_event_blocks == 0;
     const uint64_t first_ns = thread->cut_calls > 0 ? 0 : thread->first_ns;
     return !is_empty && first_ns < replay->to_ns && thread->last_ns >= replay->from_ns;

@@ -36,8 +36,11 @@ struct weft_replay {
      * calls. */
     const uint32_t *thread_ids;
     const uint32_t *function_keys; /* by function id; NULL: their own */
-    atomic_uchar *is_used;         /* by function id: set to 1 where it occurs; may be NULL */
-    struct weft_str note_prefix;   /* before the detail of notes on the whole trace; may be empty */
+    /* By thread: the state, as a SWITCH has it, in which it is off its processor at from_ns, and
+     * since before (import/earlier.h); 0: it is not, or unknown. NULL: of none. */
+    const uint32_t *earlier;
+    atomic_uchar *is_used;       /* by function id: set to 1 where it occurs; may be NULL */
+    struct weft_str note_prefix; /* before the detail of notes on the whole trace; may be empty */
     /* By thread: how its host's clock becomes the sink's, after the shift; NULL: it is that one. */
     const struct weft_clock_fit *const *fits;
     int64_t least_ns; /* what becomes 0 of that */
@@ -52,7 +55,8 @@ struct weft_replay_source {
 /* The sink's time. */
 uint64_t weft_replay_time(const struct weft_replay *replay, uint32_t thread_id, uint64_t time_ns);
 
-/* True if the thread lived within the window: something happened in it or a call was open. */
+/* True if the thread lived within the window: something happened in it or a call was open, or it
+ * is blocked where the window begins. */
 bool weft_replay_is_alive(const struct weft_replay *replay, uint32_t thread_id);
 
 /* Delivers names of objects, calls, events, thread ends and notes of the traces, the first one's

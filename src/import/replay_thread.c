@@ -75,7 +75,10 @@ void weft_replay_room_free(struct weft_replay_room *room)
 
 uint64_t weft_replay_end_ns(const struct weft_replay *replay, uint32_t thread_id)
 {
-    return weft_min_u64(weft_store_thread_get(replay->store, thread_id)->last_ns, replay->to_ns);
+    const uint64_t last_ns = weft_store_thread_get(replay->store, thread_id)->last_ns;
+    if (last_ns < replay->from_ns && replay->earlier && replay->earlier[thread_id])
+        return weft_min_u64(weft_store_meta_get(replay->store)->duration_ns, replay->to_ns);
+    return weft_min_u64(last_ns, replay->to_ns);
 }
 
 static uint64_t sink_time(const struct player *player, uint64_t time_ns)
@@ -190,6 +193,25 @@ static enum weft_code events_flush(struct player *player, size_t *n_batch, struc
     if (n == 0)
         return WEFT_OK;
     return player->sink->ops->events(player->sink, player->sink_id, player->room->events, n, err);
+}
+
+/* Threads that are blocked where the window begins are so since before. */
+static enum weft_code earlier_put(const struct player *player,
+                                  const struct weft_replay_source *source, struct weft_err *err)
+{
+    const struct weft_replay *replay = source->replay;
+    const uint32_t state = replay->earlier ? replay->earlier[source->thread_id] : 0;
+    const struct weft_event event = {
+        .time_ns = weft_replay_time(replay, source->thread_id, replay->from_ns),
+        .kind = WEFT_EVENT_SWITCH,
+        .next_thread_id = WEFT_ID_NONE,
+        .object_id = WEFT_ID_NONE,
+        .stack_id = WEFT_ID_NONE,
+        .cpu = -1,
+        .prev_state = state | WEFT_SWITCH_EARLIER,
+    };
+    return state ? player->sink->ops->events(player->sink, player->sink_id, &event, 1, err)
+                 : WEFT_OK;
 }
 
 /* Is it kept? Arguments of rows outside of the window go with their calls; some calls were lost
@@ -396,7 +418,11 @@ enum weft_code weft_replay_thread(const struct weft_replay_source *sources, size
             last_ns, weft_replay_time(sources[k].replay, sources[k].thread_id,
                                       weft_replay_end_ns(sources[k].replay, sources[k].thread_id)));
     player.outlives_calls = last_ns > sink_time(&player, player.end_ns);
-    enum weft_code code = weft_replay_events_open(room->stream, sources, n_sources, err);
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; k < n_sources && code == WEFT_OK; k++)
+        code = earlier_put(&player, &sources[k], err);
+    if (code == WEFT_OK)
+        code = weft_replay_events_open(room->stream, sources, n_sources, err);
     if (code == WEFT_OK)
         code = events_catch_up(&player, err);
     if (code == WEFT_OK && player.thread->n_blocks > 0)

@@ -4,7 +4,6 @@
 #include "base/checked.h"
 #include "base/vec.h"
 #include "model/state_machine.h"
-#include "model/thread_ends.h"
 #include "store/reader.h"
 
 #include <stdlib.h>
@@ -243,9 +242,8 @@ enum weft_code weft_state_ends_make(struct weft_state_ends *ends, const struct w
 struct weft_state_end weft_state_end_get(const struct weft_state_ends *ends,
                                          const struct weft_trace *trace, uint32_t thread_id)
 {
-    const uint64_t host_ns = *known_of(ends, weft_trace_thread(trace, thread_id)->info.host_id);
     return (struct weft_state_end){
-        .known_ns = weft_max_u64(host_ns, weft_thread_stated_end(trace, thread_id)),
+        .known_ns = *known_of(ends, weft_trace_thread(trace, thread_id)->info.host_id),
         .next_ns = ends->next_ns[thread_id],
     };
 }

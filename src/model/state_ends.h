@@ -6,9 +6,6 @@
  *     ---------|-----------------------------|-------------------------|
  *               its state still               unknown
  *
- * A source that states when it ceased to record the thread, as recordings do, says that there was
- * nothing to record until then: its state is known for as long.
- *
  * A thread without an end whose tid another one has later ended before that, unseen: nothing is
  * known of it after its last event.
  */
@@ -22,7 +19,7 @@ struct weft_event_buf;
 
 /* How a thread ends whose end was not seen. */
 struct weft_state_end {
-    uint64_t known_ns; /* the last event of its host's kernel, or the end that the source states */
+    uint64_t known_ns; /* the last event of its host's kernel */
     uint64_t next_ns;  /* the first event that concerns the next thread with its tid; UINT64_MAX:
                           there is none */
 };

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "base/vec.h"
+#include "model/thread_ends.h"
 #include "store/event_group.h"
 
 #include <stdlib.h>
@@ -425,6 +426,18 @@ static enum weft_code window_end(struct weft_history *history,
     return code;
 }
 
+/* A recording says when it ceased to record the thread, and a part of a trace where it ends for one
+ * that is blocked throughout: until then there was nothing to tell. */
+static uint64_t known_until(const struct weft_history *history, uint32_t thread_id,
+                            uint64_t known_ns)
+{
+    const struct weft_str format = weft_trace_meta(history->trace)->format;
+    return history->machine.now.flags & WEFT_STATE_EARLIER ||
+                   weft_str_equal(format, WEFT_STR("weft record"))
+               ? weft_max_u64(known_ns, weft_thread_stated_end(history->trace, thread_id))
+               : known_ns;
+}
+
 /* The last window ends: with the trace, or where another thread has the tid. */
 static enum weft_code thread_end(struct weft_history *history,
                                  const struct weft_state_window *window, struct weft_err *err)
@@ -440,7 +453,7 @@ static enum weft_code thread_end(struct weft_history *history,
     if (end.next_ns != UINT64_MAX && end.next_ns >= weft_max_u64(window->time_ns, arrival_ns))
         weft_machine_vanish(&history->machine, end.next_ns);
     else
-        weft_machine_end(&history->machine, end.known_ns,
+        weft_machine_end(&history->machine, known_until(history, window->thread_id, end.known_ns),
                          weft_trace_meta(history->trace)->duration_ns);
     return WEFT_OK;
 }

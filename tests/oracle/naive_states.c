@@ -499,12 +499,15 @@ void naive_states(const struct naive_trace *trace,
     struct processors processors;
     memset(threads, 0, sizeof threads);
     memset(&processors, 0xff, sizeof processors);
+    bool has_exits = false; /* of anyone: else calls are not recorded whole */
+    for (size_t k = 0; k < trace->n_events; k++)
+        has_exits |= trace->events[k].event.kind == WEFT_EVENT_SYSCALL_EXIT;
     for (uint32_t i = 0; i < trace->n_threads; i++) {
         memset(units[i], 0, NAIVE_MOST_NS * sizeof *units[i]);
         threads[i] = (struct thread){ .id = i, .is_idle = i < trace->n_idle, .units = units[i] };
         threads[i].now.state = nothing;
         for (size_t k = 0; k < trace->n_events; k++)
-            threads[i].has_calls |= trace->events[k].source == i &&
+            threads[i].has_calls |= has_exits && trace->events[k].source == i &&
                                     trace->events[k].event.kind == WEFT_EVENT_SYSCALL_ENTER;
     }
     for (uint64_t t = 0; t <= trace->end_ns; t++) {

@@ -11,21 +11,19 @@
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* All that the sink was told, or the error; the caller frees. */
-static char *import(const char *metadata, const struct ct_stream *streams, size_t n_streams)
+static char *import_text(const char *text, const struct ct_stream *streams, size_t n_streams)
 {
     static const char *const names[] = { "cpu0", "cpu1" };
-    char text[8192];
     struct ctf_stream_input inputs[2];
     struct rec_sink rec;
     struct weft_err err = { 0 };
-    const int n_text = snprintf(text, sizeof text, "%s%s", ct_common, metadata);
     for (size_t k = 0; k < n_streams; k++)
         inputs[k] = (struct ctf_stream_input){
             .name = names[k], .file = { .bytes = streams[k].bytes, .n_bytes = streams[k].n }
         };
     const struct ctf_input input = { .path = "t",
                                      .metadata = { .bytes = (const uint8_t *)text,
-                                                   .n_bytes = (uint64_t)n_text },
+                                                   .n_bytes = strlen(text) },
                                      .streams = inputs,
                                      .n_streams = n_streams };
     rec_init(&rec);
@@ -40,6 +38,13 @@ static char *import(const char *metadata, const struct ct_stream *streams, size_
     }
     rec_fini(&rec);
     return whole;
+}
+
+static char *import(const char *metadata, const struct ct_stream *streams, size_t n_streams)
+{
+    char text[8192];
+    (void)snprintf(text, sizeof text, "%s%s", ct_common, metadata);
+    return import_text(text, streams, n_streams);
 }
 
 static void expect(char *got, const char *want, const char *name)
@@ -243,6 +248,41 @@ static void test_damage(void)
     free(got);
 }
 
+/* ---- versions ------------------------------------------------------------------------------- */
+
+/* The same trace with other numbers of its version. */
+static char *import_version(const char *numbers)
+{
+    static struct ct_stream stream;
+    static const char known[] = "major = 1; minor = 8;";
+    char text[8192];
+    const char *at = strstr(ct_common, known);
+    stream.n = 0;
+    ticks(&stream, 2, 0, 10);
+    (void)snprintf(text, sizeof text, "%.*s%s%s%s", (int)(at - ct_common), ct_common, numbers,
+                   at + strlen(known), ct_kernel);
+    return import_text(text, &stream, 1);
+}
+
+/* Drafts of the format have the syntax of 1.8. */
+static void test_versions(void)
+{
+    static const char *const drafts[] = { "major = 0; minor = 1;", "major = 0; minor = 8;" };
+    char *known = import_version("major = 1; minor = 8;");
+    for (size_t k = 0; k < sizeof drafts / sizeof *drafts; k++) {
+        char *got = import_version(drafts[k]);
+        expect_line(got, "metadata of a version before 1.8, read as 1.8", "a draft is noted");
+        expect_line(got, "switch @0 cpu", "and read");
+        tap_ok(strstr(known, "metadata of a version before 1.8, read as 1.8") == NULL,
+               "which 1.8 is not");
+        free(got);
+    }
+    free(known);
+    char *got = import_version("major = 3; minor = 0;");
+    expect_line(got, "expected version 1.8 of a trace, found 3.0", "a later version is refused");
+    free(got);
+}
+
 /* ---- metadata ------------------------------------------------------------------------------- */
 
 static void test_metadata(void)
@@ -280,6 +320,7 @@ int main(void)
     test_reuse();
     test_user();
     test_damage();
+    test_versions();
     test_metadata();
     return tap_done();
 }

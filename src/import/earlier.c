@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "import/earlier.h"
+
+enum { STATES = 0xff, EXITED = 0x10 | 0x20 };
+
+/* What a kernel says of the thread that runs. */
+static bool is_of_state(enum weft_event_kind kind)
+{
+    return (kind >= WEFT_EVENT_SWITCH && kind <= WEFT_EVENT_SYSCALL_EXIT) ||
+           kind == WEFT_EVENT_FORK || kind == WEFT_EVENT_EXIT;
+}
+
+static uint32_t kinds_of_state(void)
+{
+    uint32_t kinds = 0;
+    for (unsigned kind = 0; kind < WEFT_EVENT_KINDS; kind++)
+        kinds |= is_of_state((enum weft_event_kind)kind) ? UINT32_C(1) << kind : 0;
+    return kinds;
+}
+
+/* The last that the thread does before `from_ns`: `*state` is 0 unless it leaves its processor. */
+static enum weft_code last_own(struct weft_store *store, uint32_t thread_id, uint64_t from_ns,
+                               struct weft_event_buf *buf, uint64_t *last_ns, uint32_t *state,
+                               struct weft_err *err)
+{
+    const uint32_t kinds = kinds_of_state();
+    *last_ns = 0;
+    *state = 0;
+    for (uint64_t k = weft_store_thread_get(store, thread_id)->n_event_blocks; k-- > 0;) {
+        const struct weft_event_block_info *info = weft_store_event_block_get(store, thread_id, k);
+        const struct weft_event *events;
+        size_t n, best = SIZE_MAX;
+        if (info->first_ns >= from_ns || info->last_ns < *last_ns || !(info->kinds & kinds))
+            continue;
+        const enum weft_code code =
+            weft_store_load_events(store, thread_id, k, buf, &events, &n, err);
+        if (code != WEFT_OK)
+            return code;
+        for (size_t i = 0; i < n; i++)
+            if (is_of_state(events[i].kind) && events[i].time_ns < from_ns &&
+                (best == SIZE_MAX || events[i].time_ns >= events[best].time_ns))
+                best = i;
+        if (best == SIZE_MAX || events[best].time_ns < *last_ns ||
+            (*last_ns > 0 && events[best].time_ns == *last_ns))
+            continue;
+        const bool leaves =
+            events[best].kind == WEFT_EVENT_SWITCH && events[best].next_thread_id != thread_id;
+        *last_ns = events[best].time_ns;
+        *state = leaves ? events[best].prev_state & STATES : 0;
+    }
+    return WEFT_OK;
+}
+
+/* Has another thread woken it, or given it a processor, in [since_ns, from_ns)? */
+static enum weft_code has_come(struct weft_store *store, uint32_t thread_id, uint64_t since_ns,
+                               uint64_t from_ns, struct weft_event_buf *buf, bool *has,
+                               struct weft_err *err)
+{
+    *has = false;
+    for (uint64_t k = weft_store_n_arrival_blocks(store, thread_id); k-- > 0 && !*has;) {
+        const struct weft_event_block_info *info =
+            weft_store_arrival_block_get(store, thread_id, k);
+        const struct weft_event *events;
+        size_t n;
+        if (info->first_ns >= from_ns)
+            continue;
+        if (info->last_ns < since_ns)
+            break;
+        const enum weft_code code =
+            weft_store_load_arrivals(store, thread_id, k, buf, &events, &n, err);
+        if (code != WEFT_OK)
+            return code;
+        for (size_t i = 0; i < n && !*has; i++)
+            *has = events[i].time_ns >= since_ns && events[i].time_ns < from_ns &&
+                   (events[i].kind != WEFT_EVENT_SWITCH || events[i].prev_state == 0);
+    }
+    return WEFT_OK;
+}
+
+enum weft_code weft_earlier_state(struct weft_store *store, uint32_t thread_id, uint64_t from_ns,
+                                  struct weft_event_buf *buf, uint32_t *state, struct weft_err *err)
+{
+    uint64_t last_ns;
+    bool has = false;
+    enum weft_code code = last_own(store, thread_id, from_ns, buf, &last_ns, state, err);
+    if (code != WEFT_OK || *state == 0)
+        return code;
+    code = has_come(store, thread_id, last_ns, from_ns, buf, &has, err);
+    if (has || *state & EXITED)
+        *state = 0;
+    return code;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Threads that are blocked where a window begins: the switch that they left their processor with
+ * lies before it, and would be lost with the wait.
+ */
+#ifndef WEFT_IMPORT_EARLIER_H
+#define WEFT_IMPORT_EARLIER_H
+
+#include "base/error.h"
+#include "store/reader.h"
+
+#include <stdint.h>
+
+/* The state, as a SWITCH has it, in which the thread is off its processor at `from_ns` and since
+ * before, or 0: it runs then, or could, or that is unknown. Reads the blocks of the thread's events
+ * and arrivals that may be the last before `from_ns`. As loading those fails. */
+WEFT_CHECKED enum weft_code weft_earlier_state(struct weft_store *store, uint32_t thread_id,
+                                               uint64_t from_ns, struct weft_event_buf *buf,
+                                               uint32_t *state, struct weft_err *err);
+
+#endif
