@@ -520,6 +520,16 @@ static bool json_same(const struct trial *trial, enum weft_export_format format)
 
 /* ---- folded ---------------------------------------------------------------------------------- */
 
+/* Behind `out`: a byte of a name, as a terminal may have it. */
+static size_t plain_byte(char *out, size_t size, char byte)
+{
+    if (byte == '\n' || byte == '\t' || byte == '\r')
+        return (size_t)snprintf(out, size, "\\%c", byte == '\n' ? 'n' : byte == '\t' ? 't' : 'r');
+    if ((unsigned char)byte < ' ')
+        return (size_t)snprintf(out, size, "\\x%02x", (unsigned)byte);
+    return (size_t)snprintf(out, size, "%c", byte == ';' ? ':' : byte);
+}
+
 /* "thread;outer;inner" of row i, as the format writes names. */
 static void stack_text(const struct trial *trial, uint32_t thread, size_t i, char *out, size_t size)
 {
@@ -534,19 +544,15 @@ static void stack_text(const struct trial *trial, uint32_t thread, size_t i, cha
             parts[n_parts++] = copies[depth - 1];
             depth--;
         }
-    size_t n = (size_t)snprintf(out, size, "%s", label_of(trial, thread));
-    char *borders[400];
-    size_t n_borders = 0;
+    size_t n = 0;
+    for (const char *at = label_of(trial, thread); *at; at++)
+        n += plain_byte(out + n, size - n, *at);
     while (n_parts-- > 0) {
-        borders[n_borders++] = out + n;
-        n += (size_t)snprintf(out + n, size - n, "|%s", parts[n_parts]);
+        out[n++] = ';';
+        for (const char *at = parts[n_parts]; *at; at++)
+            n += plain_byte(out + n, size - n, *at);
     }
-    for (char *at = out; *at; at++) {
-        bool is_border = false;
-        for (size_t k = 0; k < n_borders; k++)
-            is_border = is_border || borders[k] == at;
-        *at = is_border ? ';' : *at == ';' ? ':' : (unsigned char)*at < ' ' ? ' ' : *at;
-    }
+    out[n] = '\0';
 }
 
 struct path {
@@ -585,7 +591,7 @@ static bool lines_same(char *text, struct path *paths, size_t n_paths)
 
 static bool folded_same(const struct trial *trial, enum weft_export_weight weight)
 {
-    static char stack[400 * 40];
+    static char stack[400 * 160];
     struct path paths[1200]; /* one more than there can be: a line that is wrong */
     size_t n_paths = 0;
     for (uint32_t t = 0; t < trial->n_streams; t++)
