@@ -349,8 +349,13 @@ export function verdictOf(info: Info): string {
     const count = excluded.reduce((sum, note) => sum + note.count, 0);
     return `Recorded as asked for: options excluded ${plural(count, 'process', 'processes')}, or parts of their time.`;
   }
-  const anomalies = repaired.length > 0 ? `${plural(repaired.length, 'kind')} of anomaly repaired` : 'nothing repaired';
-  return info.lost === null ? `This format does not count losses; ${anomalies}.` : `No data loss; ${anomalies}.`;
+  const anomalies =
+    repaired.length > 0
+      ? `${plural(repaired.length, 'kind')} of anomaly repaired`
+      : 'nothing repaired';
+  return info.lost === null
+    ? `This format does not count losses; ${anomalies}.`
+    : `No data loss; ${anomalies}.`;
 }
 
 /** What the clock is, as rows. */
