@@ -515,7 +515,10 @@ async function health(ok, browser, trace) {
     (await healthy.page.textContent('.badge')) === 'nothing lost',
     'a healthy trace has a plain badge',
   );
-  ok((await healthy.page.textContent('.health .headline')).includes('nothing repaired'), 'and says so');
+  ok(
+    (await healthy.page.textContent('.health .headline')).includes('nothing repaired'),
+    'and says so',
+  );
   await healthy.context.close();
   await well.close();
 }
