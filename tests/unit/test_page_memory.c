@@ -139,7 +139,7 @@ static void test_parts(const char *path, const struct weft_run *run)
     int n = 0;
     bool is_good = true;
     enum weft_code code = WEFT_OK;
-    for (; n < MOST_FAILURES && is_good && code == WEFT_OK; n++) {
+    for (; n < MOST_FAILURES && is_good && code == WEFT_OK; n += 3) {
         struct weft_missing missing;
         struct weft_output *out;
         struct weft_session *session;
@@ -159,7 +159,7 @@ static void test_parts(const char *path, const struct weft_run *run)
         weft_session_close(session);
     }
     tap_ok(is_good && code == WEFT_E_CANCELLED, "a part that fails is left out, and said: %d times",
-           n);
+           n / 3);
     tap_eq_u64(seen, 31, "each part in its turn");
 }
 
