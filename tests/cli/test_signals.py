@@ -3,7 +3,7 @@
 """Signals at random moments of commands that write: afterwards the old output or a whole new one, no
 temporary files, a status that names the signal, and a next run that works.
 usage: test_signals.py WEFT RECORDED    (RECORDED: recorded.c)
-WEFT_SIGNALS=N: so many for each command (default 25); WEFT_SEED=N: other moments."""
+WEFT_SIGNALS=N: so many for each command (default 15); WEFT_SEED=N: other moments."""
 import collections
 import fcntl
 import json
@@ -22,7 +22,7 @@ import tap  # noqa: E402
 from tap import equal, ok  # noqa: E402
 
 WEFT, PROGRAM = map(os.path.abspath, sys.argv[1:3])
-N_SIGNALS = int(os.environ.get("WEFT_SIGNALS", "25"))
+N_SIGNALS = int(os.environ.get("WEFT_SIGNALS", "15"))
 SEED = int(os.environ.get("WEFT_SEED", "1"))
 WORK = pathlib.Path(tempfile.mkdtemp(dir=os.environ.get("WEFT_BUILD_ROOT")))
 TEMPORARY = WORK / "temporary"

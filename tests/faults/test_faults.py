@@ -27,7 +27,7 @@ SANITIZER_STATUS = 99
 MOST_S = 60
 OLD = b"an output of an earlier run\n"
 SEED = int(os.environ.get("WEFT_SEED", random.randrange(1 << 32)))
-EACH = os.environ.get("WEFT_FAULTS", "6")
+EACH = os.environ.get("WEFT_FAULTS", "4")
 WORK = pathlib.Path(tempfile.mkdtemp(prefix="faults.", dir=BUILD))
 
 
