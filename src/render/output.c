@@ -302,8 +302,8 @@ void weft_output_csv(struct weft_output *out, struct weft_str text)
     weft_output_text(out, needs_quotes ? "\"" : "");
 }
 
-static int print(const struct weft_output *out, char *text, size_t n_bytes, const char *format,
-                 va_list args)
+__attribute__((format(printf, 4, 0))) static int
+print(const struct weft_output *out, char *text, size_t n_bytes, const char *format, va_list args)
 {
     return is_text(out) ? (int)weft_plain_vprint(text, n_bytes, format, args)
                         : vsnprintf(text, n_bytes, format, args);

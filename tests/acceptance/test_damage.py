@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A small trace cut at every byte, and 10,000 random bit flips, of the XRay log and of the .weft
+"""A small trace cut at every byte, and 5,300 random bit flips, of the XRay log and of the .weft
 made from it: each run ends with status 0 or 1, never with a signal, and an error says why."""
 import concurrent.futures
 import os
@@ -66,8 +66,8 @@ note(f"seed {SEED}")
 random_source = random.Random(SEED)
 check("the FDR log cut at every byte", cuts("FDR", LOG, False, len(LOG)))
 check("the basic log cut in its first records", cuts("basic", BASIC, False, 400))
-check("the FDR log with flipped bits", flips("FDR", LOG, False, 6000, random_source))
-check("the basic log with flipped bits", flips("basic", BASIC, False, 1500, random_source))
+check("the FDR log with flipped bits", flips("FDR", LOG, False, 3000, random_source))
+check("the basic log with flipped bits", flips("basic", BASIC, False, 800, random_source))
 check("the .weft cut at every byte", cuts(".weft", STORE, True, len(STORE)))
-check("the .weft with flipped bits", flips(".weft", STORE, True, 2500, random_source))
+check("the .weft with flipped bits", flips(".weft", STORE, True, 1500, random_source))
 done()

@@ -106,6 +106,7 @@ static int stay(long ms, int zero_fd)
         for (unsigned i = 0; zero_fd < 0 && i < 100000; i++)
             sum += i;
     }
+    (void)sum;
     (void)getrusage(RUSAGE_SELF, &used);
     printf("%ld %ld\n", used.ru_utime.tv_sec * 1000000 + used.ru_utime.tv_usec,
            used.ru_stime.tv_sec * 1000000 + used.ru_stime.tv_usec);
