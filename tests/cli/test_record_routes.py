@@ -86,10 +86,16 @@ def is_part(part, whole):
     return any(whole[k:k + len(part)] == part for k in range(len(whole) - len(part) + 1))
 
 
-def is_told(part, whole):
-    """Does all of it stand in the other, in the same order? perf leaves some switches out."""
+def alternates(switches, tid):
+    """Does the thread come and leave in turn? Then no switch is missing, and none was invented."""
+    return all((before[0] == tid) != (after[0] == tid) for before, after in zip(switches, switches[1:]))
+
+
+def is_told(part, whole, tid):
+    """Does all of it stand in the other, in the same order? perf leaves some switches out, on a quiet machine more
+    than a tenth: then ours have to be whole by themselves."""
     rest = iter(whole)
-    return all(event in rest for event in part) and len(whole) <= 2 * len(part) + 10
+    return all(event in rest for event in part) and (len(whole) <= 1.1 * len(part) + 10 or alternates(whole, tid))
 
 
 def test_scheduling():
@@ -131,7 +137,7 @@ def compare_scheduling():
             b = of_thread(theirs, what, tid, from_s - 1e-4, to_s + 1e-4)
             n_compared += len(a)
             inner = of_thread(theirs, what, tid, from_s + 1e-4, to_s - 1e-4)
-            if not is_part(a, b) and not is_told(inner, a):
+            if not is_part(a, b) and not is_told(inner, a, tid):
                 wrong.append((tid, what, len(a), len(b), a[:5], b[:5]))
     return len(tids) == 4 and n_compared > 400 and not wrong, (tids, wrong), n_compared
 
