@@ -147,7 +147,7 @@ static double excess(const struct causes *causes, uint32_t node)
 }
 
 /* Is it what happens to a thread anywhere? Which thread took the processor, and where that one was,
- * does not tell executions apart: it depends on chance, and on the stacks that the trace has. */
+ * does not separate executions: it depends on chance, and on the stacks that the trace has. */
 static bool is_kept(const struct causes *causes, uint32_t node)
 {
     return weft_frame_happens_anywhere(&causes->base->matrix->frames[causes->tree.frame[node]]);

@@ -11,7 +11,7 @@
 #include "schema/rules.h"
 
 /* Adds "NAME" and "NAME_change" for each counter that a type names, of that type's executions.
- * Counters are of processes: of host and pid of the thread that tells them. 32 bytes for each
+ * Counters are of processes: of host and pid of the thread that records them. 32 bytes for each
  * of their events, beyond the limit on memory in a file (base/room.h). */
 WEFT_CHECKED enum weft_code weft_execution_counters_add(const struct weft_trace *trace,
                                                         const struct weft_execution_rule *types,

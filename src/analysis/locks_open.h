@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Waits that had not ended when their thread or the trace did: by which threads, for which locks,
- * held by whom, and whether they wait for each other in a circle.
+ * their holders, and cycles of waiters and holders.
  */
 #ifndef WEFT_ANALYSIS_LOCKS_OPEN_H
 #define WEFT_ANALYSIS_LOCKS_OPEN_H

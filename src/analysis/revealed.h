@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a trace would reveal to whoever gets it: command line, hosts, users, paths, names.
+ * What a trace would reveal to its readers: command line, hosts, users, paths, names.
  */
 #ifndef WEFT_ANALYSIS_REVEALED_H
 #define WEFT_ANALYSIS_REVEALED_H
@@ -15,7 +15,7 @@
 enum weft_revealed_kind {
     WEFT_REVEALED_SOURCE,  /* the file that it was imported from */
     WEFT_REVEALED_DETAILS, /* command line, version, kernel and host, as the source has them */
-    WEFT_REVEALED_USER,    /* who the home folders are of that paths are in */
+    WEFT_REVEALED_USER,    /* users whose home folders paths are in */
     WEFT_REVEALED_MODULE,  /* programs and libraries */
     WEFT_REVEALED_FILE,    /* absolute paths in names, arguments and texts of events */
     WEFT_REVEALED_THREAD,  /* names of threads, which begin as those of their programs */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums of time on a processor by mode, and samples that tell the mode where system calls do not.
+ * Sums of time on a processor by mode, and samples that give the mode where system calls do not.
  */
 #ifndef WEFT_ANALYSIS_RUN_MODES_H
 #define WEFT_ANALYSIS_RUN_MODES_H

@@ -38,7 +38,7 @@ bool weft_arena_copy_items(struct weft_arena *arena, void *to, const void *items
                            size_t object_bytes);
 
 /* Was an allocation ever refused? Of one that makes texts, for which "" stands where there was no
- * memory, this tells whether what was made of them is right. */
+ * memory, this says whether what was made of them is right. */
 bool weft_arena_has_failed(const struct weft_arena *arena);
 
 /* Bytes obtained from the system by this arena. */

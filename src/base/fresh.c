@@ -167,7 +167,7 @@ static bool give_name(struct weft_fresh *fresh, bool *is_placed)
 enum weft_code weft_fresh_place(struct weft_fresh *fresh, struct weft_err *err)
 {
     bool is_placed = false;
-    /* Some file systems tell of a failed write when a descriptor is closed, of a copy, too. */
+    /* Some file systems report a failed write when a descriptor is closed, of a copy, too. */
     const int copy = fcntl(fresh->fd, F_DUPFD_CLOEXEC, 0);
     if (copy < 0 || close(copy) != 0)
         return failed(fresh, "cannot finish writing", err);

@@ -128,7 +128,7 @@ static bool is_name_byte(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
 }
 
-/* Tokens that tell by their beginning that they are some. */
+/* Tokens that are recognised by their first letters. */
 static bool is_token(struct weft_str text)
 {
     static const char *const fronts[] = { "ghp_",  "gho_",  "ghs_", "github_pat_", "glpat-",

@@ -54,8 +54,9 @@ static void tell_lost(const struct options *opts, const struct weft_export_total
         weft_say("weft: %s has no place for arguments: those of %s calls left out\n", format,
                  weft_human_count(totals->args_lost).text);
     if (totals->threads_merged)
-        weft_say("weft: %s tells threads by process and thread id: %s stand in those of others\n",
-                 format, weft_human_count(totals->threads_merged).text);
+        weft_say(
+            "weft: %s identifies threads by process and thread id: %s share the row of another\n",
+            format, weft_human_count(totals->threads_merged).text);
 }
 
 /* Half open: without --to, what happens at the very end belongs to it too. */

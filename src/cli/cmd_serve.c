@@ -52,7 +52,7 @@ static enum weft_code announce(struct weft_cli *cli, const struct options *opts,
     if (fflush(stdout) != 0)
         return weft_fail_errno(&cli->err, errno, "cannot write to standard output");
     if (!cli->common.quiet)
-        weft_say("weft: serving to this machine alone, to whoever has this address; Ctrl-C "
+        weft_say("weft: serving on the loopback interface, to holders of this address; Ctrl-C "
                  "ends it\n");
     if (opts->open)
         open_browser(weft_server_address(server));

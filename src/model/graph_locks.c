@@ -247,9 +247,9 @@ static enum weft_code refine(struct locks_graph *graph, const struct weft_locks 
     return WEFT_OK;
 }
 
-/* A kernel sees a thread that waits for a lock wake when it is killed: who did that, or which
- * interrupt, did not end the wait. Only waits shortly before the end of the thread or the trace may
- * be such. */
+/* A kernel sees a thread that waits for a lock wake when it is killed: which thread did that, or
+ * which interrupt, did not end the wait. Only waits shortly before the end of the thread or the
+ * trace may be such. */
 static bool may_be_open(const struct locks_graph *graph, uint32_t thread_id,
                         const struct weft_graph_state *state)
 {
@@ -258,7 +258,7 @@ static bool may_be_open(const struct locks_graph *graph, uint32_t thread_id,
 }
 
 /* Whether the wait is one for a lock that was still asked for when the thread or the trace ended:
- * then whoever holds it is what it is for. */
+ * then it waits for the holder. */
 static bool is_open(const struct weft_locks *locks, uint32_t thread_id,
                     struct weft_graph_state *state, struct weft_graph_edge *edge)
 {
@@ -266,7 +266,7 @@ static bool is_open(const struct weft_locks *locks, uint32_t thread_id,
     const size_t at = weft_locks_find(locks, thread_id, state->start_ns, state->end_ns);
     const struct weft_lock_op *ops = weft_locks_ops(locks, &n_ops);
     if (at == SIZE_MAX || !(ops[at].flags & WEFT_LOCK_OPEN) || !covers(&ops[at], state) ||
-        (weft_graph_has_source(edge) && edge->kind == WEFT_PATH_END)) /* its thread goes on */
+        (weft_graph_has_source(edge) && edge->kind == WEFT_PATH_END)) /* its thread continues */
         return false;
     const uint32_t holder_id = weft_locks_holder(locks, at);
     *edge = (struct weft_graph_edge){ .from_thread_id = holder_id, .is_open = true };
@@ -277,7 +277,7 @@ static bool is_open(const struct weft_locks *locks, uint32_t thread_id,
     return true;
 }
 
-/* Whether what the inner graph tells of a wait leaves room for a lock to tell more. */
+/* Whether a lock can explain more of a wait than the inner graph does. */
 static bool is_refined(const struct weft_graph_state *state, const struct weft_graph_edge *edge)
 {
     if (weft_graph_has_source(edge))

@@ -23,8 +23,8 @@
 struct weft_wait {
     uint64_t start_ns, end_ns, release_ns;
     uint32_t waiter_id, releaser_id;
-    uint32_t holder_id; /* of an open wait: who has it at its end, or has to end; WEFT_ID_NONE: not
-                           known */
+    uint32_t holder_id; /* of an open wait: the holder at its end, or the thread that has to end;
+                           WEFT_ID_NONE: not known */
     uint32_t object;    /* place in objects */
     uint32_t wait_site, release_site; /* place in sites, or WEFT_ID_NONE */
     uint32_t wait_depth, release_depth;

@@ -422,7 +422,7 @@ static enum weft_code finish(struct weft_lock_machine *machine, struct weft_thre
         since_ns = weft_max_u64(since_ns, machine->sleep.start_ns);
     if (machine->held.n || machine->has_pending || machine->has_sleep)
         code = weft_thread_ends_find(ends, machine->thread_id, since_ns, &end_ns, err);
-    if (end_ns <= to_ns) /* else it goes on beyond what is read */
+    if (end_ns <= to_ns) /* else it continues beyond what is read */
         flags |= WEFT_LOCK_OPEN;
     end_ns = weft_max_u64(weft_min_u64(end_ns, to_ns), since_ns);
     for (size_t i = 0; i < machine->held.n && code == WEFT_OK; i++)

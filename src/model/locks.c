@@ -344,7 +344,7 @@ uint64_t weft_locks_unmatched(const struct weft_locks *locks)
 
 /* ---- who made it wait ------------------------------------------------------------------------ */
 
-/* It goes on beyond what was read. */
+/* It continues beyond what was read. */
 static bool is_cut(const struct weft_locks *locks, const struct weft_lock_op *op)
 {
     return op->flags & WEFT_LOCK_FAILED && op->got_ns >= locks->to_ns;

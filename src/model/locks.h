@@ -42,7 +42,7 @@ struct weft_locks_span {
 };
 
 /* Any number of operations: beyond the limit on memory their lists lie in files (base/room.h). Of
- * `memory_bytes` (0: no bound) a part saves reading events twice. O(n log n) in what tells of
+ * `memory_bytes` (0: no bound) a part saves reading events twice. O(n log n) in events of
  * locks; walks all calls if some function is known to work on locks, or for sites. */
 WEFT_CHECKED enum weft_code weft_locks_open(const struct weft_trace *trace,
                                             const struct weft_locks_span *span,

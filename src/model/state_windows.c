@@ -427,7 +427,7 @@ static enum weft_code window_end(struct weft_history *history,
 }
 
 /* A recording says when it ceased to record the thread, and a part of a trace where it ends for one
- * that is blocked throughout: until then there was nothing to tell. */
+ * that is blocked throughout: until then it had no event. */
 static uint64_t known_until(const struct weft_history *history, uint32_t thread_id,
                             uint64_t known_ns)
 {

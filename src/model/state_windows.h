@@ -54,8 +54,8 @@ struct weft_thread_facts {
     struct weft_state_block *blocks; /* of the history */
     uint64_t n_blocks;
     uint64_t first_exit_block; /* with an exit; UINT64_MAX: none */
-    bool has_calls;  /* entries of system calls: the exits alone do not tell in which mode it is */
-    bool is_ordered; /* what changes states in one follows on what does in the other */
+    bool has_calls;            /* entries of system calls: the exits alone do not give the mode */
+    bool is_ordered;           /* what changes states in one follows on what does in the other */
 };
 
 struct weft_history {

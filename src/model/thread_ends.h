@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * How long what is open when the events of a thread end lasts: a wait or a call whose end was not
- * recorded goes on after the thread's last event.
+ * recorded continues after the thread's last event.
  */
 #ifndef WEFT_MODEL_THREAD_ENDS_H
 #define WEFT_MODEL_THREAD_ENDS_H

@@ -495,7 +495,7 @@ static struct weft_confidence_basis basis_of_cause(const struct weft_diagnosis *
     return basis;
 }
 
-/* Of the sentences: that of the first cause, or of all executions if none is told. */
+/* Of the sentences: that of the first cause, or of all executions if there is none. */
 static struct weft_confidence_basis basis_of(const struct weft_diagnosis *diagnosis)
 {
     const struct weft_compare_cause *first;

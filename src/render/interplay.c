@@ -38,7 +38,7 @@ static double share_of(uint64_t part, uint64_t all)
     return all ? (double)part / (double)all : 0;
 }
 
-static bool knows(const struct interplay *interplay, uint32_t known)
+static bool is_known(const struct interplay *interplay, uint32_t known)
 {
     return (interplay->table->known & known) != 0;
 }
@@ -106,10 +106,10 @@ static void thread_row(const void *context, size_t index, struct weft_cell *cell
     cells[22].number = row->waits_all_along;
     cells[23].number = row->first_ns;
     cells[24].number = row->last_ns;
-    cells[11].is_null = cells[12].is_null = !knows(interplay, WEFT_KNOWN_IO);
-    cells[13].is_null = !knows(interplay, WEFT_KNOWN_UNCONTENDED);
-    cells[14].is_null = !knows(interplay, KNOWN_RELEASES);
-    for (size_t k = 2; !knows(interplay, KNOWN_WAITS) && k <= 22; k++)
+    cells[11].is_null = cells[12].is_null = !is_known(interplay, WEFT_KNOWN_IO);
+    cells[13].is_null = !is_known(interplay, WEFT_KNOWN_UNCONTENDED);
+    cells[14].is_null = !is_known(interplay, KNOWN_RELEASES);
+    for (size_t k = 2; !is_known(interplay, KNOWN_WAITS) && k <= 22; k++)
         cells[k].is_null |= k < 11 || k > 14;
 }
 
@@ -203,8 +203,8 @@ static void object_row(const void *context, size_t index, struct weft_cell *cell
     cells[4].number = row->waits;
     cells[5].number = row->wait_ns;
     cells[6].number = row->n_waiters;
-    cells[7] = weft_known_cell(row->uncontended, knows(interplay, WEFT_KNOWN_UNCONTENDED));
-    cells[8] = weft_known_cell(row->releases, knows(interplay, KNOWN_RELEASES));
+    cells[7] = weft_known_cell(row->uncontended, is_known(interplay, WEFT_KNOWN_UNCONTENDED));
+    cells[8] = weft_known_cell(row->releases, is_known(interplay, KNOWN_RELEASES));
     cells[9] =
         (struct weft_cell){ .number = row->is_never_released, .is_bad = row->is_never_released };
     cells[10] = (struct weft_cell){ .number = row->is_reused, .is_bad = row->is_reused };
@@ -386,7 +386,7 @@ static void print_counts(const struct interplay *interplay)
         has_any = true;
     }
     weft_output_text(out, has_any ? ")" : "");
-    if (knows(interplay, WEFT_KNOWN_UNCONTENDED))
+    if (is_known(interplay, WEFT_KNOWN_UNCONTENDED))
         weft_output_printf(out, "; %s had at once", weft_human_count(table->uncontended).text);
     weft_output_text(out, "\n");
     for (unsigned i = 0; i < WEFT_UNKNOWN_REASONS; i++)
@@ -422,7 +422,7 @@ static void print_text(const struct interplay *interplay, const struct weft_list
     weft_lists_text(all, view);
 }
 
-/* null: the sources do not tell. */
+/* null: not in the sources. */
 static void put_known(struct weft_json *json, const char *key, uint64_t number, bool is_known)
 {
     if (is_known)
@@ -436,12 +436,12 @@ static void print_numbers(const struct interplay *interplay, struct weft_json *j
     const struct weft_interplay_table *table = interplay->table;
     weft_json_u64(json, "from_ns", table->from_ns);
     weft_json_u64(json, "to_ns", table->to_ns);
-    put_known(json, "n_waits", table->n_waits, knows(interplay, KNOWN_WAITS));
-    put_known(json, "wait_ns", table->wait_ns, knows(interplay, KNOWN_WAITS));
-    put_known(json, "joined", table->n_joined, knows(interplay, KNOWN_WAITS));
-    put_known(json, "uncontended", table->uncontended, knows(interplay, WEFT_KNOWN_UNCONTENDED));
-    put_known(json, "io", table->io, knows(interplay, WEFT_KNOWN_IO));
-    put_known(json, "io_ns", table->io_ns, knows(interplay, WEFT_KNOWN_IO));
+    put_known(json, "n_waits", table->n_waits, is_known(interplay, KNOWN_WAITS));
+    put_known(json, "wait_ns", table->wait_ns, is_known(interplay, KNOWN_WAITS));
+    put_known(json, "joined", table->n_joined, is_known(interplay, KNOWN_WAITS));
+    put_known(json, "uncontended", table->uncontended, is_known(interplay, WEFT_KNOWN_UNCONTENDED));
+    put_known(json, "io", table->io, is_known(interplay, WEFT_KNOWN_IO));
+    put_known(json, "io_ns", table->io_ns, is_known(interplay, WEFT_KNOWN_IO));
     weft_json_begin_object(json, "calls");
     for (unsigned i = 0; i < WEFT_BLOCKING_KINDS; i++)
         weft_json_u64(json, weft_blocking_kind_name((enum weft_blocking_kind)i), table->calls[i]);

@@ -275,7 +275,7 @@ static void thread_row(const void *context, size_t row, struct weft_cell *cells)
     const uint64_t moded_ns = cells[6].number + cells[7].number;
     cells[5].number = moded_ns + thread->by_state_ns[WEFT_PATH_RUNNING];
     cells[6].is_null = cells[7].is_null = moded_ns < thread->by_state_ns[WEFT_PATH_RUNNING];
-    /* Without a kernel nothing tells what else a processor did. */
+    /* Without a kernel it is unknown what else a processor did. */
     cells[8].is_null = cells[9].is_null = !path->table->has_kernel;
     cells[12].number = thread->segments;
 }

@@ -13,7 +13,7 @@ struct waits {
     const struct weft_waits_table *table;
     const struct weft_waits_view *opts;
     size_t thread; /* whose causes are shown */
-    /* What the trace can tell; of what it cannot, cells are null. */
+    /* What the trace contains; cells of the rest are null. */
     bool has_wakeups, has_interrupts, has_calls;
 };
 

@@ -20,7 +20,7 @@ struct weft_missing {
     size_t n;
 };
 
-/* Whether the page goes on without a part that failed so: then it is kept, and `err` forgets it.
+/* Whether the page is written without a part that failed so: then it is kept, and `err` forgets it.
  * Not of what the user asked to stop, or asked wrongly. */
 bool weft_missing_add(struct weft_missing *missing, const char *name, enum weft_code code,
                       struct weft_err *err);

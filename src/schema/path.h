@@ -92,8 +92,9 @@ struct weft_path_segment {
     uint8_t flags;               /* enum weft_path_flag */
 };
 
-/* A wait that was not followed to whoever ended it (or, if it did not end, has to); a state that is
- * unknown. Reasons such as the network say only what for. What is in flight was followed. */
+/* A wait that was not followed to the thread that ended it (or, if it did not end, has to); a state
+ * that is unknown. Reasons such as the network say only what for. What is in flight was followed.
+ */
 bool weft_path_is_unexplained(const struct weft_path_segment *segment);
 
 /* Times never descend: from_ns <= to_ns. */

@@ -116,7 +116,7 @@ enum { WEFT_JOURNAL_ENTRIES = 1 << 13, WEFT_JOURNAL_PATH_BYTES = 96 };
 enum weft_journal_kind {
     WEFT_JOURNAL_FORK = 1, /* pid: the child; parent: the caller; written by either or both */
     WEFT_JOURNAL_EXEC,     /* pid is about to run another program: path, if it is known and fits */
-    WEFT_JOURNAL_NO_EXEC,  /* it could not: pid goes on as it was */
+    WEFT_JOURNAL_NO_EXEC,  /* it could not: pid continues as it was */
     WEFT_JOURNAL_NO_RING,  /* pid has the library and no ring; value: enum weft_ring_reach */
 };
 
@@ -477,7 +477,7 @@ enum weft_kernel_type {
                                yet), first three arguments */
     WEFT_KERNEL_IRQ_ENTER,  /* by option; a: enum weft_kernel_context + number << 8 */
     WEFT_KERNEL_IRQ_EXIT,
-    WEFT_KERNEL_FRAMES, /* of the sample that the thread's next STACK or STACK_COPY tells: payload:
+    WEFT_KERNEL_FRAMES, /* of the sample of the thread's next STACK or STACK_COPY: payload:
                            addresses in the kernel, innermost first */
     WEFT_KERNEL_TYPES,
 };

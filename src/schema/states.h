@@ -94,7 +94,7 @@ struct weft_run_modes {
 
 /* What follows from it. */
 struct weft_mode_times {
-    bool is_known;     /* else nothing tells the mode of most of the time, and the others are 0 */
+    bool is_known;     /* else the mode of most of the time is unknown, and the others are 0 */
     bool is_estimated; /* from samples, so that there is an interval */
     uint64_t user_ns, kernel_ns;
     uint64_t kernel_low_ns, kernel_high_ns; /* 95 %: Wilson's interval of the share of samples */
@@ -178,7 +178,7 @@ struct weft_cpu_row {
     int32_t cpu;
     struct weft_run_modes modes; /* of threads, idle tasks left out */
     uint64_t interrupted_ns, idle_ns, unknown_ns;
-    bool has_idle_task;             /* else nothing tells when it was idle: that is in unknown_ns */
+    bool has_idle_task;             /* else idle time is unknown: it is in unknown_ns */
     uint64_t count;                 /* runs of threads, idle ones not counted */
     uint64_t migrations;            /* of these, those of a thread that ran elsewhere before */
     struct weft_cpu_share *threads; /* most time first, idle tasks left out */

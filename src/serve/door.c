@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * One thread. What came is looked at, and left for the reader of requests (MSG_PEEK); arrivals are
- * told once each (EPOLLET), as data that are only looked at stay readable.
+ * reported once each (EPOLLET), as data that are only looked at stay readable.
  */
 #include "serve/door.h"
 
@@ -106,7 +106,7 @@ static void look(struct weft_door *door, struct guest *guest, bool is_at_end)
 
 /* ---- arrivals -------------------------------------------------------------------------------- */
 
-/* A free place, or that of the guest who came first, of those whose head is not there if any. */
+/* A free place, or that of the oldest guest, of those whose head is not there if any. */
 static struct guest *make_room(struct weft_door *door)
 {
     struct guest *oldest = &door->guests[0];
@@ -135,7 +135,7 @@ static void welcome(struct weft_door *door, int fd)
         look(door, guest, false);
 }
 
-/* Without a free descriptor the guest who came first gives his. */
+/* Without a free descriptor the oldest guest has to leave. */
 static void accept_all(struct weft_door *door)
 {
     for (;;) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where connections wait until they have sent a whole request head. Only then do they take one of
- * the server's places, so that clients who send nothing, or little by little, keep nobody out: when
- * the door is full, the one that waited longest has to go.
+ * the server's places, so that clients that send nothing, or little by little, do not block others:
+ * when the door is full, the one that waited longest has to go.
  */
 #ifndef WEFT_SERVE_DOOR_H
 #define WEFT_SERVE_DOOR_H

@@ -335,7 +335,7 @@ static struct weft_line *line_of(struct MHD_Connection *connection)
     return info ? info->socket_context : NULL;
 }
 
-/* The end is told before the socket is closed, so that its number is not yet another's. */
+/* The end is reported before the socket is closed, so that its number is not yet another's. */
 static void on_connection(void *context, struct MHD_Connection *connection, void **line,
                           enum MHD_ConnectionNotificationCode code)
 {

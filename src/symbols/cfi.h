@@ -60,7 +60,8 @@ struct weft_cfi_source {
     bool is_debug_frame;      /* else .eh_frame */
 };
 
-/* An entry's header. `id_at`: offset in the section of the word that tells a CIE from an FDE. */
+/* An entry's header. `id_at`: offset in the section of the word that distinguishes a CIE from an
+ * FDE. */
 struct weft_cfi_entry {
     uint64_t offset, id_at, next;
     uint64_t cie_offset; /* of an FDE: its CIE */

@@ -191,7 +191,7 @@ bool weft_cfi_cie(const struct weft_cfi_source *source, struct weft_cursor cur,
         (void)weft_cur_take(&cur, ADDRESS_BYTES);
     else if (n_letters && letters[0] != 'z')
         return false;
-    /* Version 4 tells sizes of addresses and segments. */
+    /* Version 4 has the sizes of addresses and segments. */
     if (version == 4 && (weft_cur_u8(&cur) != ADDRESS_BYTES || weft_cur_u8(&cur) != 0))
         return false;
     cie->code_align = weft_cfi_uleb(&cur);

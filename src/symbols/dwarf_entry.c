@@ -247,7 +247,7 @@ static bool parse(struct weft_cursor *cur, struct weft_dwarf_entry *entry)
     return !cur->fault;
 }
 
-/* An entry tells its length only by being read: more is looked at if it is cut. */
+/* The length of an entry is known only once it is read: more is looked at if it is cut. */
 static bool read_entry(struct weft_dwarf *dwarf, const struct weft_dwarf_unit *unit, uint64_t off,
                        struct weft_dwarf_entry *entry)
 {

@@ -31,7 +31,7 @@ struct weft_kallsyms {
  * of a kernel that hides them, add nothing. False without memory. */
 bool weft_kallsyms_parse(struct weft_str text, struct weft_kallsyms *kernel);
 
-/* Those of the kernel that runs here; none if it does not tell. False without memory. */
+/* Those of the kernel that runs here; none if they are hidden. False without memory. */
 bool weft_kallsyms_of_machine(struct weft_kallsyms *kernel);
 
 /* Of several names of one address the first; empty: no function has it. */

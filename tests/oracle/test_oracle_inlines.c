@@ -69,34 +69,18 @@ static bool add_ranges(struct ranges *ranges, Dwarf_Die *die, Dwarf_Off off)
     return true;
 }
 
-static int compare_ranges(const void *a_void, const void *b_void)
-{
-    const struct range *a = a_void;
-    const struct range *b = b_void;
-    if (a->begin != b->begin)
-        return a->begin < b->begin ? -1 : 1;
-    return (a->off > b->off) - (a->off < b->off);
-}
-
-static void sort_ranges(struct ranges *ranges)
-{
-    if (ranges->n > 1)
-        qsort(ranges->items, ranges->n, sizeof *ranges->items, compare_ranges);
-}
-
-/* NULL: none holds the address. */
+/* The last one that begins there or before, if it holds the address, by looking at each; NULL:
+ * none. */
 static const struct range *find_range(const struct ranges *ranges, uint64_t address)
 {
-    size_t low = 0;
-    size_t high = ranges->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (ranges->items[middle].begin <= address)
-            low = middle + 1;
-        else
-            high = middle;
+    const struct range *last = NULL;
+    for (size_t k = 0; k < ranges->n; k++) {
+        const struct range *range = &ranges->items[k];
+        const bool is_later = !last || range->begin > last->begin ||
+                              (range->begin == last->begin && range->off > last->off);
+        last = range->begin <= address && is_later ? range : last;
     }
-    return low > 0 && address < ranges->items[low - 1].end ? &ranges->items[low - 1] : NULL;
+    return last && address < last->end ? last : NULL;
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */
@@ -118,7 +102,6 @@ static bool index_units(struct twin_inlines *inlines)
             return false;
         off = next_off;
     }
-    sort_ranges(&inlines->units);
     return true;
 }
 
@@ -166,8 +149,6 @@ static bool find_function(struct twin_inlines *inlines, uint64_t address, Dwarf_
     Dwarf_Die die;
     if (!unit->is_read && dwarf_offdie(inlines->dwarf, inlines->unit_offs.items[found->off], &die))
         (void)dwarf_getfuncs(&die, keep_function, unit, 0);
-    if (!unit->is_read)
-        sort_ranges(&unit->functions);
     unit->is_read = true;
     found = find_range(&unit->functions, address);
     return found && dwarf_offdie(inlines->dwarf, found->off, function);

@@ -226,7 +226,7 @@ static enum weft_code make_source(struct ctf_convert *convert, size_t index)
                 weft_strtab_intern(convert->kernel.threads.names, known->base.name,
                                    &known->base.name_id, NULL) != WEFT_OK)
                 return kernel_no_memory(&convert->kernel);
-            if (is_lttng) /* it tells of the classes that it records, and of no others */
+            if (is_lttng) /* it names the classes that it records, and no others */
                 kernel_calls_add(&convert->calls, &known->base);
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Stacks as folded text, "outer;inner": of samples of processors, with the kernel's side, and of
- * long waits, without it. The stack of a wait is recorded when the wait is over, but tells where it
+ * long waits, without it. The stack of a wait is recorded when the wait is over, but shows where it
  * began: it is met in the first reading, and told before the switch that the wait began with in the
  * second.
  */

@@ -27,7 +27,7 @@ bool weft_kernel_names_see(struct weft_kernel_names *names,
                            const struct weft_kernel_record *records, size_t n_bytes);
 /* False without memory. */
 bool weft_kernel_names_read_symbols(struct weft_kernel_names *names);
-/* Lines ADDRESS NAME of addresses that were not told yet. False without memory. */
+/* Lines ADDRESS NAME of addresses that were not written yet. False without memory. */
 bool weft_kernel_names_tell(struct weft_kernel_names *names, struct weft_str *text);
 void weft_kernel_names_fini(struct weft_kernel_names *names);
 

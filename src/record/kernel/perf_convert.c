@@ -119,7 +119,7 @@ static uint16_t text_field(const struct weft_tracepoint_format *format, uint32_t
     return n_to;
 }
 
-/* What the thread that leaves has told of its run time, which then begins anew; 0: nothing. */
+/* What the thread that leaves has reported of its run time, which then starts again; 0: nothing. */
 static uint64_t take_run_time(struct weft_perf_convert *convert, uint32_t cpu, uint32_t tid)
 {
     if (cpu >= convert->runs.n)

@@ -24,7 +24,7 @@ enum {
 #define WEFT_PERF_SAMPLE_TYPE                                                                      \
     (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
-/* Run time that a processor's thread has told of by its own clock since it came. */
+/* Run time that a processor's thread has reported by its own clock since it came. */
 struct weft_perf_run {
     uint32_t tid; /* 0: none */
     uint64_t ran_ns;

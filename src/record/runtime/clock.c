@@ -2,7 +2,7 @@
  *
  * The flag is the thread's: children and new threads inherit it, other threads keep the counter. So
  * each thread is asked (PR_GET_TSC) at its first record, once any thread has changed its own. The
- * wrapper of prctl is told in time; a system call past the C library is not seen.
+ * wrapper of prctl sees it in time; a system call past the C library is not seen.
  *
  * Both libraries scale alike, or what one thread does would be out of order: the first one's scale
  * is that of the second, too. Where a thread gets its counter back, its time does not go back.

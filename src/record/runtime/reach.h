@@ -23,8 +23,8 @@ struct weft_reach {
 };
 
 /* Makes and maps a file for this process; `is_new`: it runs a new program, whose maps are kept.
- * False: the process is not to be recorded, or cannot be, which the recorder is told where that is
- * possible.
+ * False: the process is not to be recorded, or cannot be, which is reported to the recorder where
+ * that is possible.
  */
 bool weft_reach_open(struct weft_reach *reach, bool is_new);
 

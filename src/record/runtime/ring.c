@@ -388,7 +388,7 @@ static void count_lost(struct weft_ring *ring, uint64_t now)
     atomic_store_explicit(&ring->slot->lost, ring->slot->lost + 1, memory_order_release);
 }
 
-/* What a writer that a handler interrupted goes on to use in the child of that: memory of the
+/* What a writer that a handler interrupted continues to use in the child of that: memory of the
  * child's own, in place of the heads, of the functions, and of the units of its slot, which stale
  * pointers lead to as well. */
 static void divert(struct weft_ring *ring)

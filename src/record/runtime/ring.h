@@ -90,11 +90,10 @@ void weft_ring_clock_changed(enum weft_ring_clock clock);
  * is none (0 units). */
 struct weft_ring *weft_ring_room(uint64_t n_units, uint64_t now);
 
-/* Called in a child of fork, with the time of that: its file tells it. If its parent has written
- * records, the child's file is made now: before it changes its user, root or limits, and closes its
- * descriptors. A record that its parent's
- * thread was writing when a signal's handler forked, and that goes on when that returns, is written
- * to nowhere. */
+/* Called in a child of fork, with the time of that, which its file records. If its parent has
+ * written records, the child's file is made now: before it changes its user, root or limits, and
+ * closes its descriptors. A record that its parent's thread was writing when a signal's handler
+ * forked, and that goes on when that returns, is written to nowhere. */
 void weft_ring_forked(uint64_t ticks);
 
 /* The file of this process; NULL: it has none (yet). */

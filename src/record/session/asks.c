@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One datagram is one question: nobody can hold the recorder by a connection that says nothing. The
+ * One datagram is one question: no client can hold the recorder by an idle connection. The
  * kernel vouches for the process that asks (SCM_CREDENTIALS).
  */
 #include "record/session/asks.h"

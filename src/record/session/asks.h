@@ -46,7 +46,7 @@ struct asks {
  * recorded.
  */
 void asks_open(struct asks *asks, int folder_fd);
-/* From now on who asks is refused at once. Reports stay until the end. */
+/* From now on requests are refused at once. Reports stay until the end. */
 void asks_stop(struct asks *asks);
 void asks_close(struct asks *asks);
 

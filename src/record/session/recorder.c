@@ -288,7 +288,7 @@ static const char *reason_to_end(struct recorder *recorder)
     return why;
 }
 
-/* Whoever reads it is to see that it was not the program that ended it. */
+/* A reader has to see that it was not the program that ended it. */
 static enum weft_code put_interruption(struct recorder *recorder, struct weft_err *err)
 {
     char text[64];

@@ -58,7 +58,7 @@ enum weft_code recorder_put_cost(struct recorder *recorder, struct weft_err *err
     return session_put(recorder->output, WEFT_PIECE_COST, 0, 0, WEFT_STR(""), payload, err);
 }
 
-/* ---- what is told of the whole ------------------------------------------------------------------
+/* ---- metadata of the recording ------------------------------------------------------------------
  */
 
 enum weft_code recorder_put_clock(struct recorder *recorder, struct weft_err *err)

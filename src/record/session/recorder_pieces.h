@@ -26,9 +26,9 @@ struct recorder {
     uint64_t start_ns, due_ns, clock_ns, show_ns, cost_ns;
     uint64_t cpu_at_start_ns;
     uint64_t sleep_ns;
-    uint64_t *lost_on_cpu; /* of the kernel, as last told */
+    uint64_t *lost_on_cpu; /* of the kernel, as last written */
     uint64_t kernel_records, kernel_lost;
-    uint64_t n_lost_threads, n_skipped, n_further; /* as last told */
+    uint64_t n_lost_threads, n_skipped, n_further; /* as last written */
     uint64_t lost_since_ns;
     uint64_t end_ns;     /* when the program ended; 0: not yet */
     uint64_t stop_ns;    /* when recording ended; 0: not yet */
