@@ -6,7 +6,7 @@
  */
 #include "measure.h"
 #include "query/comparison.h"
-#include "query/matrix.h"
+#include "query/database/matrix.h"
 #include "schema/event.h"
 
 #include <math.h>

@@ -9,8 +9,8 @@
  * Without a database, executions of about 1 ms are made: they compute, wait for a disk, a lock and
  * a timer, with log-normal times. With one, its executions are split, and delays added to them.
  */
-#include "analysis/compare.h"
-#include "analysis/compare_bootstrap.h"
+#include "analysis/compare/bootstrap.h"
+#include "analysis/compare/compare.h"
 #include "base/statistics.h"
 #include "measure.h"
 #include "query/comparison.h"

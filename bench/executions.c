@@ -4,7 +4,7 @@
  *
  * usage: executions TRACE.weft RULE...     (RULE: as in a file of rules, "execution e begin ...")
  */
-#include "analysis/executions.h"
+#include "analysis/executions/executions.h"
 
 #include "measure.h"
 #include "query/rules.h"

@@ -9,7 +9,7 @@
  * condition at once, then each for its own
  *        interplay TRACE [MEMORY]        measures; MEMORY: ceiling in MiB (default: 1024)
  */
-#include "analysis/interplay.h"
+#include "analysis/interplay/interplay.h"
 
 #include "measure.h"
 #include "store/writer.h"

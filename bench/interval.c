@@ -4,7 +4,7 @@
  *
  * usage: interval TRACE [QUERIES [TID]]     (default: 10,000 queries, the thread with most calls)
  */
-#include "model/interval.h"
+#include "model/interval/interval.h"
 
 #include "measure.h"
 

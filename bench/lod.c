@@ -5,7 +5,7 @@
  *
  * usage: lod TRACE [SCREENS [ROWS]]     (default: 10,000 screens of 64 rows)
  */
-#include "model/lod.h"
+#include "model/calls/lod.h"
 
 #include "measure.h"
 

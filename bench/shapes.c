@@ -4,11 +4,11 @@
  *
  * usage: shapes TRACE [WORKERS]     (default: 1 worker)
  */
-#include "analysis/shapes.h"
+#include "analysis/shapes/shapes.h"
 
-#include "analysis/shape_mine.h"
+#include "analysis/shapes/mine.h"
 #include "measure.h"
-#include "model/scan.h"
+#include "model/calls/scan.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * usage: states make FILE EVENTS     writes a made-up trace of 4 processors and 64 threads
  *        states TRACE [QUESTIONS]    measures (default: 1,000 questions)
  */
-#include "model/states.h"
+#include "model/states/states.h"
 
 #include "measure.h"
 #include "store/writer.h"

@@ -77,7 +77,7 @@ weft_regtime_run(const struct weft_trace *trace, const struct weft_thread_filter
                  struct weft_regtime_table **table, struct weft_err *err);
 
 /* What each thread did from `from_ns` to `to_ns`. Exact; reads the blocks at the borders alone
- * (model/interval.h). */
+ * (model/interval/interval.h). */
 struct weft_interval_opts {
     uint64_t from_ns, to_ns; /* to_ns is not before from_ns */
 };
@@ -96,8 +96,8 @@ WEFT_CHECKED enum weft_code weft_longest_call(const struct weft_trace *trace, ui
                                               uint64_t rank, const struct weft_run *run,
                                               struct weft_found_call *found, struct weft_err *err);
 
-/* The calls that have a part in the window (model/overlap.h), each with its whole duration: the
- * longest ones, or the earliest. Of equal ones the earlier is first, then the one of the lower
+/* The calls that have a part in the window (model/calls/overlap.h), each with its whole duration:
+ * the longest ones, or the earliest. Of equal ones the earlier is first, then the one of the lower
  * thread id, then the one entered earlier: on one thread, the order of time is pre-order. */
 enum weft_calls_order { WEFT_CALLS_LONGEST, WEFT_CALLS_EARLIEST };
 
@@ -135,8 +135,8 @@ weft_histogram_run(const struct weft_trace *trace, const struct weft_thread_filt
                    struct weft_histogram_table **table, struct weft_err *err);
 
 /* The calling contexts of an interval, those of all threads that have the same path together. As
- * fast for long intervals as for short ones (model/interval.h). With a limit, the contexts of most
- * time; a context is never without its callers. */
+ * fast for long intervals as for short ones (model/interval/interval.h). With a limit, the contexts
+ * of most time; a context is never without its callers. */
 struct weft_tree_opts {
     uint64_t from_ns, to_ns; /* to_ns is not before from_ns */
     uint32_t limit;          /* 0: all */

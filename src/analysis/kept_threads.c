@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/kept_threads.h"
 
-#include "model/program.h"
-#include "model/scan.h"
+#include "model/calls/scan.h"
+#include "model/locks/program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "cli/options.h"
 #include "query/session.h"
-#include "render/render.h"
+#include "render/text/render.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/compare.h"
+#include "analysis/compare/compare.h"
 #include "base/private.h"
 #include "cli/ask.h"
 #include "cli/compared.h"
 #include "cli/outputs.h"
 #include "query/gate.h"
-#include "render/compare.h"
-#include "render/gate.h"
+#include "render/text/compare.h"
+#include "render/text/gate.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
-#include "render/export.h"
+#include "render/export/export.h"
 #include "render/human.h"
 
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/compare.h"
+#include "analysis/compare/compare.h"
 #include "cli/compared.h"
-#include "query/database.h"
-#include "render/export.h"
-#include "render/flame.h"
+#include "query/database/database.h"
+#include "render/export/export.h"
+#include "render/export/flame.h"
 
 #include <stdio.h>
 #include <unistd.h>

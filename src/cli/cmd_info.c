@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
-#include "query/database.h"
-#include "render/revealed.h"
+#include "query/database/database.h"
+#include "render/text/revealed.h"
 
 struct options {
     bool threads, private;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/checked.h"
 #include "cli/ask.h"
-#include "model/states.h"
+#include "model/states/states.h"
 #include "query/rules.h"
 
 struct options {

@@ -3,7 +3,7 @@
 #include "cli/regtime_options.h"
 #include "query/overview.h"
 #include "render/human.h"
-#include "render/page.h"
+#include "render/page/page.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "cli/outputs.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
-#include "query/database.h"
+#include "query/database/database.h"
 #include "render/human.h"
 
 #include <errno.h>

@@ -3,9 +3,9 @@
 
 #include "base/listing.h"
 #include "query/build.h"
-#include "query/database.h"
+#include "query/database/database.h"
 #include "query/executions.h"
-#include "render/compare_words.h"
+#include "render/text/compare_words.h"
 
 #include <stdio.h>
 

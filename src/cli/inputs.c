@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/inputs.h"
 
-#include "query/database.h"
+#include "query/database/database.h"
 #include "record/session/proc.h"
 
 #include <fts.h>

@@ -4,7 +4,7 @@
 #include "base/vec.h"
 #include "cli/inputs.h"
 #include "ingest/recording/recording.h"
-#include "query/database.h"
+#include "query/database/database.h"
 #include "store/reader.h"
 
 #include <dirent.h>

@@ -5,7 +5,7 @@
 #ifndef WEFT_CLI_SHAPES_VERSUS_H
 #define WEFT_CLI_SHAPES_VERSUS_H
 
-#include "analysis/shapes.h"
+#include "analysis/shapes/shapes.h"
 #include "cli/cli.h"
 
 struct weft_versus {

@@ -3,7 +3,7 @@
  * Dependencies that a user declared (docs/rules.md, "Dependencies"): what thread B does from
  * `to_ns` on was made possible by what thread A did until `from_ns`, as when B takes from a queue,
  * or reads in shared memory, what A put there. They are edges of the execution graph
- * (model/graph_trace.h).
+ * (model/graph/trace.h).
  */
 #ifndef WEFT_MODEL_DEPENDENCIES_H
 #define WEFT_MODEL_DEPENDENCIES_H

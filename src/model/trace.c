@@ -232,6 +232,11 @@ const struct weft_store_meta *weft_trace_meta(const struct weft_trace *trace)
     return trace->private ? &trace->meta : weft_store_meta_get(trace->store);
 }
 
+bool weft_trace_has_switches(const struct weft_trace *trace)
+{
+    return weft_trace_meta(trace)->events_of_kind[WEFT_EVENT_SWITCH] > 0;
+}
+
 bool weft_trace_has_calls(const struct weft_trace *trace)
 {
     const struct weft_store_meta *meta = weft_trace_meta(trace);

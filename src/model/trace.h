@@ -44,6 +44,8 @@ void weft_trace_close(struct weft_trace *trace);
 const struct weft_store_meta *weft_trace_meta(const struct weft_trace *trace);
 /* Does the format of the source count what was lost? Else none lost means that nothing is known. */
 bool weft_trace_counts_losses(const struct weft_trace *trace);
+/* Does the trace have a kernel's scheduling events? */
+bool weft_trace_has_switches(const struct weft_trace *trace);
 /* Does the trace have all system calls of the threads that it has any of, entries and exits? */
 bool weft_trace_has_calls(const struct weft_trace *trace);
 const struct weft_note *weft_trace_note(const struct weft_trace *trace, size_t note);
@@ -60,7 +62,7 @@ WEFT_CHECKED enum weft_code weft_trace_hide_paths(struct weft_trace *trace, stru
 /* By which rules, for texts of events; NULL: paths are shown. */
 const struct weft_private *weft_trace_private(const struct weft_trace *trace);
 
-/* The store below, for scans (weft_store_load and friends; see model/scan.h). */
+/* The store below, for scans (weft_store_load and friends; see model/calls/scan.h). */
 struct weft_store *weft_trace_store(const struct weft_trace *trace);
 
 #endif

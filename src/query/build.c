@@ -6,7 +6,7 @@
  */
 #include "query/build.h"
 
-#include "analysis/ecct.h"
+#include "analysis/ecct/ecct.h"
 #include "base/marks.h"
 #include "base/order.h"
 #include "base/turns.h"

@@ -6,7 +6,7 @@
 #ifndef WEFT_QUERY_BUILD_H
 #define WEFT_QUERY_BUILD_H
 
-#include "query/database.h"
+#include "query/database/database.h"
 #include "query/session.h"
 #include "schema/executions.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/comparison.h"
 
-#include "analysis/compare.h"
-#include "query/database.h"
+#include "analysis/compare/compare.h"
+#include "query/database/database.h"
 #include "query/filter.h"
 
 #include <math.h>

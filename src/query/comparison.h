@@ -22,7 +22,7 @@ WEFT_CHECKED enum weft_code weft_comparison_of(struct weft_ecct_matrix *matrix,
                                                struct weft_err *err);
 
 /* All executions of a type (empty: of the only one) of the database `path`; `map_path` (or NULL)
- * is a file of names that stand for other ones. Errors of query/database.h. */
+ * is a file of names that stand for other ones. Errors of query/database/database.h. */
 WEFT_CHECKED enum weft_code weft_comparison_open(const char *path, struct weft_str type,
                                                  const char *map_path,
                                                  struct weft_comparison **comparison,
@@ -40,7 +40,7 @@ struct weft_comparison_opts {
         n_bootstrap;  /* nodes ranked first whose intervals are bootstrapped, and metrics; 0:
                        * none, as fast as a dragged filter needs (WEFT_COMPARE_BOOTSTRAP else) */
     bool with_causes; /* groups of B by what makes them slow */
-    uint32_t n_looks; /* how many groups are tried (analysis/compare.h); 0 is 1 */
+    uint32_t n_looks; /* how many groups are tried (analysis/compare/compare.h); 0 is 1 */
 };
 
 /* Chooses the groups and compares them; `*table` is the caller's (weft_compare_table_free). Groups
@@ -50,7 +50,7 @@ WEFT_CHECKED enum weft_code weft_comparison_run(struct weft_comparison *comparis
                                                 struct weft_compare_table **table,
                                                 struct weft_err *err);
 
-/* The same of groups given by item: bits WEFT_IN_A, WEFT_IN_B (analysis/compare_sums.h). */
+/* The same of groups given by item: bits WEFT_IN_A, WEFT_IN_B (analysis/compare/sums.h). */
 WEFT_CHECKED enum weft_code weft_comparison_run_members(struct weft_comparison *comparison,
                                                         const uint8_t *members,
                                                         const struct weft_comparison_opts *opts,

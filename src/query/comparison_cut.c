@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/comparison_cut.h"
 
-#include "analysis/compare.h"
-#include "analysis/compare_tail.h"
+#include "analysis/compare/compare.h"
+#include "analysis/compare/tail.h"
 
 #include <inttypes.h>
 #include <stdio.h>

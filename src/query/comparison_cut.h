@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Which executions of a type are the slow ones: the cuts that their durations propose
- * (analysis/compare_tail.h) are compared one by one, and that which tells most is kept
+ * (analysis/compare/tail.h) are compared one by one, and that which tells most is kept
  * (docs/analyses/diagnose.md). `weft diagnose` and the screens ask here, so that both say the same.
  */
 #ifndef WEFT_QUERY_COMPARISON_CUT_H

@@ -6,7 +6,7 @@
 #ifndef WEFT_QUERY_EXECUTIONS_H
 #define WEFT_QUERY_EXECUTIONS_H
 
-#include "analysis/executions.h"
+#include "analysis/executions/executions.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "schema/executions.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/filter.h"
 
-#include "analysis/compare_metrics.h"
+#include "analysis/compare/metrics.h"
 #include "base/statistics.h"
 #include "base/vec.h"
 #include "query/filter_context.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/frequencies.h"
 
-#include "analysis/critical_path.h"
-#include "analysis/executions.h"
-#include "analysis/frequencies.h"
+#include "analysis/executions/executions.h"
+#include "analysis/executions/frequencies.h"
+#include "analysis/path/critical_path.h"
 #include "query/session.h"
 
 #include <stdlib.h>

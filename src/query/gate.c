@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/gate.h"
 
-#include "analysis/compare_metrics.h"
-#include "analysis/compare_sums.h"
+#include "analysis/compare/metrics.h"
+#include "analysis/compare/sums.h"
 #include "base/listing.h"
 #include "base/statistics.h"
 #include "query/parse.h"

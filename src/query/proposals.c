@@ -3,11 +3,11 @@
  * Which types of executions a trace suggests: names are counted, and what has a begin and an end,
  * and repeats, is proposed.
  */
-#include "analysis/compare_names.h"
+#include "analysis/compare/names.h"
 #include "base/vec.h"
 #include "model/events.h"
+#include "model/graph/waiting.h"
 #include "model/operations.h"
-#include "model/waiting.h"
 #include "query/executions.h"
 #include "query/repeated_functions.h"
 #include "query/rules.h"

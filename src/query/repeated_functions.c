@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/repeated_functions.h"
 
-#include "model/scan.h"
+#include "model/calls/scan.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 
 #include "base/room.h"
 #include "base/vec.h"
+#include "model/calls/scan.h"
 #include "model/dependencies.h"
-#include "model/scan.h"
 #include "query/parse.h"
 
 #include <inttypes.h>

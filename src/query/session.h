@@ -10,15 +10,15 @@
 #define WEFT_QUERY_SESSION_H
 
 #include "analysis/analysis.h"
-#include "analysis/critical_path.h"
-#include "analysis/interplay.h"
-#include "analysis/locks.h"
-#include "analysis/shapes.h"
+#include "analysis/interplay/interplay.h"
+#include "analysis/locks/locks.h"
+#include "analysis/path/critical_path.h"
+#include "analysis/shapes/shapes.h"
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/str.h"
-#include "model/arguments.h"
-#include "model/lod.h"
+#include "model/calls/arguments.h"
+#include "model/calls/lod.h"
 #include "model/trace.h"
 #include "query/executions.h"
 #include "query/frequencies.h"
@@ -134,14 +134,14 @@ WEFT_CHECKED enum weft_code weft_session_find_thread(const struct weft_session *
                                                      struct weft_err *err);
 
 /* The arguments of a call that weft_query_run found ("call", "calls"): calls `see` with them, or
- * not at all if it has none (model/arguments.h). */
+ * not at all if it has none (model/calls/arguments.h). */
 WEFT_CHECKED enum weft_code
 weft_session_arguments(const struct weft_session *session, const struct weft_call_row *call,
                        void (*see)(void *context, const struct weft_walk_call *call), void *context,
                        struct weft_err *err);
 
-/* A thread's calls on `width` columns (model/lod.h), by a reader that the session keeps; the answer
- * is valid until the next. */
+/* A thread's calls on `width` columns (model/calls/lod.h), by a reader that the session keeps; the
+ * answer is valid until the next. */
 WEFT_CHECKED enum weft_code weft_session_lod(struct weft_session *session, uint32_t thread_id,
                                              uint64_t from_ns, uint64_t to_ns, uint32_t width,
                                              struct weft_lod *lod, struct weft_err *err);

@@ -5,8 +5,8 @@
 #ifndef WEFT_QUERY_SHAPES_H
 #define WEFT_QUERY_SHAPES_H
 
-#include "analysis/shape_metric.h"
-#include "analysis/shape_verify.h"
+#include "analysis/shapes/metric.h"
+#include "analysis/shapes/verify.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/pool.h"
@@ -31,7 +31,7 @@ WEFT_CHECKED enum weft_code weft_shapes_select(const struct weft_shapes_table *t
                                                struct weft_arena *arena, bool **is_listed,
                                                struct weft_err *err);
 
-/* As weft_shape_near and weft_shape_match (analysis/shape_metric.h), of a table's shapes. The
+/* As weft_shape_near and weft_shape_match (analysis/shapes/metric.h), of a table's shapes. The
  * answer lives in `arena`. */
 WEFT_CHECKED enum weft_code weft_shapes_find_near(const struct weft_shapes_table *table,
                                                   uint32_t shape, uint32_t bound_halves,
@@ -68,7 +68,7 @@ WEFT_CHECKED enum weft_code weft_shapes_set_of(const struct weft_shapes_table *t
                                                struct weft_arena *arena, struct weft_shape_set *set,
                                                struct weft_err *err);
 
-/* As weft_shape_verify (analysis/shape_verify.h). */
+/* As weft_shape_verify (analysis/shapes/verify.h). */
 WEFT_CHECKED enum weft_code weft_shapes_verify(const struct weft_trace *trace,
                                                const struct weft_shapes_table *table,
                                                struct weft_arena *arena,

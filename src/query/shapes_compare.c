@@ -2,8 +2,8 @@
  *
  * What one trace does that another does not, or at another rate.
  */
-#include "analysis/shape_clusters.h"
-#include "analysis/shape_compare.h"
+#include "analysis/shapes/clusters.h"
+#include "analysis/shapes/compare.h"
 #include "query/shapes.h"
 
 #include <math.h>

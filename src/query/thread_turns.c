@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/thread_turns.h"
 
-#include "analysis/executions.h"
+#include "analysis/executions/executions.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "model/waiting.h"
+#include "model/graph/waiting.h"
 #include "query/rules.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
 #include "query/work.h"
 
 #include "base/search.h"
-#include "model/scan.h"
+#include "model/calls/scan.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -2,9 +2,9 @@
  *
  * Answers that the trace, or its index, knows by heart.
  */
-#include "analysis/histories.h"
-#include "render/directory.h"
-#include "render/render.h"
+#include "analysis/states/histories.h"
+#include "render/text/directory.h"
+#include "render/text/render.h"
 #include "serve/files.h"
 #include "serve/state.h"
 

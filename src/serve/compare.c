@@ -4,11 +4,11 @@
  */
 #include "schema/compare.h"
 
-#include "query/database.h"
+#include "query/database/database.h"
 #include "query/executions.h"
-#include "render/columns.h"
-#include "render/compare.h"
-#include "render/render.h"
+#include "render/columns/columns.h"
+#include "render/text/compare.h"
+#include "render/text/render.h"
 #include "serve/state.h"
 
 #include <stdlib.h>

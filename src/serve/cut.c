@@ -3,11 +3,11 @@
  * Which two groups a comparison begins with (docs/http-api.md): builds, the base first, or the
  * usual and the slow executions, as `weft diagnose` has them.
  */
-#include "analysis/compare_causes_tree.h"
-#include "model/graph_trace.h"
+#include "analysis/compare/causes_tree.h"
+#include "model/graph/trace.h"
 #include "query/comparison_cut.h"
-#include "render/diagnose.h"
-#include "render/render.h"
+#include "render/text/diagnose.h"
+#include "render/text/render.h"
 #include "serve/state.h"
 
 #include <stdlib.h>

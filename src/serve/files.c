@@ -3,8 +3,8 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "render/json.h"
-#include "render/json_text.h"
+#include "render/json/json.h"
+#include "render/json/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #include "serve/http.h"
 
 #include "base/clock.h"
-#include "render/json.h"
-#include "render/ui_bundle.h"
+#include "render/json/json.h"
+#include "render/page/ui_bundle.h"
 #include "serve/door.h"
 #include "serve/lines.h"
 

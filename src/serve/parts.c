@@ -4,9 +4,9 @@
  */
 #include "base/search.h"
 #include "base/vec.h"
-#include "model/scan.h"
-#include "render/calls.h"
-#include "render/lod.h"
+#include "model/calls/scan.h"
+#include "render/columns/calls.h"
+#include "render/columns/lod.h"
 #include "serve/state.h"
 
 enum {

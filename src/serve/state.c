@@ -5,8 +5,8 @@
  */
 #include "serve/state.h"
 
-#include "query/database.h"
-#include "render/render.h"
+#include "query/database/database.h"
+#include "render/text/render.h"
 #include "serve/files.h"
 #include "serve/serve.h"
 

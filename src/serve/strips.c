@@ -2,11 +2,11 @@
  *
  * What the kernel tells of threads, as so many pixels can show it.
  */
-#include "analysis/histories.h"
+#include "analysis/states/histories.h"
 #include "base/vec.h"
-#include "model/scan.h"
-#include "model/states.h"
-#include "render/state_strips.h"
+#include "model/calls/scan.h"
+#include "model/states/states.h"
+#include "render/columns/state_strips.h"
 #include "serve/state.h"
 
 struct strips {

@@ -3,10 +3,10 @@
  * Answers that take a pass over all calls; those of the whole trace are kept.
  */
 #include "query/overview.h"
-#include "render/calls.h"
-#include "render/pack.h"
-#include "render/page.h"
-#include "render/render.h"
+#include "render/columns/calls.h"
+#include "render/columns/pack.h"
+#include "render/page/page.h"
+#include "render/text/render.h"
 #include "serve/state.h"
 
 enum {

@@ -10,8 +10,8 @@
  * distances in half units, null first and then the shapes; "cluster" with the cluster of each
  * shape; "ribbon" with the ribbon of each cluster, 0 on top.
  */
-#include "analysis/shape_clusters.h"
-#include "analysis/shape_metric.h"
+#include "analysis/shapes/clusters.h"
+#include "analysis/shapes/metric.h"
 #include "naive_shapes.h"
 
 #include <inttypes.h>

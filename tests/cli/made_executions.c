@@ -12,7 +12,7 @@
  *     killed                                      as a writer that is killed before the end of its
  * source
  */
-#include "query/database.h"
+#include "query/database/database.h"
 #include "schema/event.h"
 
 #include <math.h>

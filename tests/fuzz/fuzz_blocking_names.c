@@ -3,7 +3,7 @@
  * Any bytes as a table of functions that block. What is read can be looked up; a failure names its
  * line.
  */
-#include "model/blocking_names.h"
+#include "model/locks/blocking_names.h"
 
 #include <stdlib.h>
 #include <string.h>

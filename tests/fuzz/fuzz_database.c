@@ -5,8 +5,8 @@
  * checked besides the absence of a crash: the promises of schema/ecct.h, memory, and that what is
  * read is written as it was read.
  */
-#include "query/database.h"
-#include "query/database_block.h"
+#include "query/database/block.h"
+#include "query/database/database.h"
 
 #include <fcntl.h>
 #include <math.h>

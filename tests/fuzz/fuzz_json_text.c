@@ -4,7 +4,7 @@
  * Members of an object put together again are the object.
  */
 #include "base/utf8.h"
-#include "render/json_text.h"
+#include "render/json/text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * is refused has a line and a reason; what is accepted is within the limits, and its texts are
  * there.
  */
-#include "analysis/rule_view.h"
+#include "analysis/executions/rule_view.h"
 #include "query/rules.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef WEFT_TESTS_INTERPLAY_WORLD_H
 #define WEFT_TESTS_INTERPLAY_WORLD_H
 
-#include "analysis/interplay.h"
+#include "analysis/interplay/interplay.h"
 #include "store/writer.h"
 #include "tap.h"
 

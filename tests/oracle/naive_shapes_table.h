@@ -6,7 +6,7 @@
 #ifndef WEFT_TESTS_NAIVE_SHAPES_TABLE_H
 #define WEFT_TESTS_NAIVE_SHAPES_TABLE_H
 
-#include "analysis/shapes.h"
+#include "analysis/shapes/shapes.h"
 #include "memory_store.h"
 #include "naive_shapes.h"
 

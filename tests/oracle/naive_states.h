@@ -6,7 +6,7 @@
 #ifndef WEFT_TESTS_NAIVE_STATES_H
 #define WEFT_TESTS_NAIVE_STATES_H
 
-#include "model/states.h"
+#include "model/states/states.h"
 #include "schema/event.h"
 
 enum { NAIVE_MOST_NS = 512, NAIVE_MOST_THREADS = 12, NAIVE_MOST_CPUS = 4 };

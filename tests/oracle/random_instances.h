@@ -5,7 +5,7 @@
 #ifndef WEFT_TESTS_RANDOM_INSTANCES_H
 #define WEFT_TESTS_RANDOM_INSTANCES_H
 
-#include "analysis/shape_set.h"
+#include "analysis/shapes/set.h"
 #include "naive_shapes.h"
 #include "random_trace.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The calls of a thread within a window, the slow and obvious way: every call looks for its callers
- * in the whole list. It follows model/walk.h and shares no code with it.
+ * in the whole list. It follows model/calls/walk.h and shares no code with it.
  */
 #ifndef WEFT_TESTS_SLOW_WINDOW_H
 #define WEFT_TESTS_SLOW_WINDOW_H

@@ -5,7 +5,7 @@
  */
 #include "analysis/analysis.h"
 #include "base/checked.h"
-#include "model/scan.h"
+#include "model/calls/scan.h"
 #include "random_trace.h"
 #include "tap.h"
 

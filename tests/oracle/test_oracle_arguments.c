@@ -3,7 +3,7 @@
  * Random threads in files of tiny blocks, whose calls have texts as arguments that say of which
  * call they are: a walk of any part of a thread has those of each call, all of them and in order.
  */
-#include "model/arguments.h"
+#include "model/calls/arguments.h"
 #include "store/writer.h"
 #include "tap.h"
 

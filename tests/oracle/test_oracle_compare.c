@@ -4,7 +4,7 @@
  * mean first, then the squares of what is left. The comparer is kept from one question to the next,
  * as a filter that moves keeps it; the twin begins anew.
  */
-#include "analysis/compare.h"
+#include "analysis/compare/compare.h"
 #include "matrix_builder.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
  * Blocks of a database against a second reader, which follows docs/database.md bit by bit and
  * shares no code with the first: random executions of many kinds, and columns of their own.
  */
-#include "query/database_block.h"
+#include "query/database/block.h"
 #include "tap.h"
 
 #include <math.h>

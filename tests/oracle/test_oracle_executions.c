@@ -4,9 +4,9 @@
  * backward for every end. The twin has rules of its own, as functions, and never sees their texts.
  * And sums over intervals, and over executions in windows, against loops over all of them.
  */
-#include "analysis/execution_sums.h"
-#include "analysis/execution_window.h"
-#include "analysis/executions.h"
+#include "analysis/executions/executions.h"
+#include "analysis/executions/sums.h"
+#include "analysis/executions/window.h"
 #include "query/rules.h"
 #include "store/writer.h"
 #include "tap.h"

@@ -3,9 +3,9 @@
  * Random traces in files of tiny blocks: the walk and what every export format says, read back by
  * slow readers, against calls computed the slow way, within random windows.
  */
-#include "model/walk.h"
+#include "model/calls/walk.h"
 #include "random_calls.h"
-#include "render/export.h"
+#include "render/export/export.h"
 #include "slow_window.h"
 #include "store/writer.h"
 #include "tap.h"

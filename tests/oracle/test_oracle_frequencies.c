@@ -2,7 +2,7 @@
  *
  * How often, and how long, something happens in intervals, against a loop over all of them.
  */
-#include "analysis/frequencies.h"
+#include "analysis/executions/frequencies.h"
 #include "base/statistics.h"
 #include "schema/compare.h"
 #include "tap.h"

@@ -4,8 +4,8 @@
  * answered a second time by looking at each call. Blocks of many sizes, so that answers come from
  * calls, from contexts of blocks and from groups of blocks of two levels.
  */
-#include "model/interval.h"
-#include "model/tops.h"
+#include "model/calls/tops.h"
+#include "model/interval/interval.h"
 #include "random_calls.h"
 #include "store/context_tree.h"
 #include "store/writer.h"

@@ -3,8 +3,8 @@
  * Which threads of a trace that names no processes are of one: of random traces, against all ties
  * in a table that is closed by trying every thread between every two. And what frames say of it.
  */
-#include "analysis/ecct_names.h"
-#include "model/kin.h"
+#include "analysis/ecct/names.h"
+#include "model/calls/kin.h"
 #include "store/writer.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
  * argument, futex calls alone, and both events and futex calls, of two merged traces, the events of
  * releases late. Each must lead to what a plain count over the simulated operations gives.
  */
-#include "analysis/locks.h"
+#include "analysis/locks/locks.h"
 #include "store/writer.h"
 #include "tap.h"
 

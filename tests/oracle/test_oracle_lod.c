@@ -4,7 +4,7 @@
  * is compared with what a look at each call says. Blocks and cells of many sizes, so that answers
  * come from calls, cells, groups of cells, blocks and groups of blocks.
  */
-#include "model/lod.h"
+#include "model/calls/lod.h"
 #include "random_calls.h"
 #include "store/writer.h"
 #include "tap.h"

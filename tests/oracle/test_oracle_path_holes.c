@@ -5,7 +5,7 @@
  * while the trace is whole. Whatever is missing, the path fills its interval and its sums add up;
  * the more is missing, the more is unexplained.
  */
-#include "analysis/critical_path.h"
+#include "analysis/path/critical_path.h"
 #include "told_trace.h"
 
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * Stacks that samples tell, of threads whose events come in any order: all that a kernel tells,
  * then all that the thread tells itself, or parts of both in turn. The twin looks at every event.
  */
-#include "analysis/critical_path_stacks.h"
+#include "analysis/path/stacks.h"
 #include "store/writer.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  * and wait for nobody knows what, and make descriptors ready for each other. The twin looks at all
  * there is for each question, and fills the path microsecond by microsecond.
  */
-#include "analysis/critical_path.h"
+#include "analysis/path/critical_path.h"
 #include "told_trace.h"
 
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include "ingest/chrome/chrome.h"
 #include "ingest/csv/csv.h"
 #include "random_calls.h"
-#include "render/export.h"
+#include "render/export/export.h"
 #include "store/writer.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
  *
  * weft_shapes_run against its naive twin on random traces, and what must hold of every table.
  */
-#include "analysis/shapes.h"
+#include "analysis/shapes/shapes.h"
 #include "naive_shapes_table.h"
 #include "random_trace.h"
 #include "shapes_equal.h"

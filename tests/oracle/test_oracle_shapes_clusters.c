@@ -2,7 +2,7 @@
  *
  * Clusters and ribbons of random shapes against Listing A.1, and what the paper promises of them.
  */
-#include "analysis/shape_clusters.h"
+#include "analysis/shapes/clusters.h"
 #include "random_instances.h"
 #include "tap.h"
 

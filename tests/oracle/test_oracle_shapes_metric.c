@@ -2,7 +2,7 @@
  *
  * The metric of shapes against the paper's listing, and its theorems as properties of random trees.
  */
-#include "analysis/shape_metric.h"
+#include "analysis/shapes/metric.h"
 #include "random_instances.h"
 #include "tap.h"
 

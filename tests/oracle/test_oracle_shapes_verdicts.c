@@ -3,7 +3,7 @@
  * What is rare, and whether a table keeps its promises: judged a second time, from every occurrence
  * and by the listings of the paper; on tables of random traces, whole and damaged.
  */
-#include "analysis/shape_rare.h"
+#include "analysis/shapes/rare.h"
 #include "naive_shapes_table.h"
 #include "query/shapes.h"
 #include "random_trace.h"

@@ -6,7 +6,7 @@
  */
 #include "analysis/analysis.h"
 #include "import/import.h"
-#include "model/scan.h"
+#include "model/calls/scan.h"
 #include "regtime_compat.h"
 #include "tap.h"
 

@@ -12,7 +12,7 @@
 #ifndef WEFT_TESTS_PLAIN_GRAPH_H
 #define WEFT_TESTS_PLAIN_GRAPH_H
 
-#include "analysis/critical_path_walk.h"
+#include "analysis/path/walk.h"
 #include "tap.h"
 
 #include <ctype.h>

@@ -6,7 +6,7 @@
 #ifndef WEFT_TESTS_PLAIN_SHAPES_H
 #define WEFT_TESTS_PLAIN_SHAPES_H
 
-#include "analysis/shape_set.h"
+#include "analysis/shapes/set.h"
 
 #include <stdbool.h>
 #include <stdint.h>

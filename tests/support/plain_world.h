@@ -6,7 +6,7 @@
 #ifndef WEFT_TESTS_PLAIN_WORLD_H
 #define WEFT_TESTS_PLAIN_WORLD_H
 
-#include "analysis/ecct_fill.h"
+#include "analysis/ecct/fill.h"
 #include "base/vec.h"
 #include "plain_graph.h"
 

@@ -7,7 +7,7 @@
 #ifndef WEFT_TESTS_RANDOM_SHAPES_H
 #define WEFT_TESTS_RANDOM_SHAPES_H
 
-#include "analysis/shape_order.h"
+#include "analysis/shapes/order.h"
 #include "tap.h"
 
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  *
  * Comparison of groups: what chance finds, what was put in, causes, and the same by any way.
  */
-#include "analysis/compare.h"
-#include "analysis/compare_bootstrap.h"
+#include "analysis/compare/bootstrap.h"
+#include "analysis/compare/compare.h"
 #include "base/statistics.h"
 #include "matrix_builder.h"
 #include "tap.h"

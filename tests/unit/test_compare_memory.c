@@ -3,7 +3,7 @@
  * A comparison with every allocation failing in turn (the linker wraps malloc, calloc and realloc):
  * an error, no leak, no crash; and the same answer where it does not fail.
  */
-#include "analysis/compare.h"
+#include "analysis/compare/compare.h"
 #include "failing_alloc.h"
 #include "matrix_builder.h"
 #include "query/comparison.h"

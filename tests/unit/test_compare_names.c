@@ -2,7 +2,7 @@
  *
  * What of a stack is told, and which stacks count as one: with names, without, and with some.
  */
-#include "analysis/compare_names.h"
+#include "analysis/compare/names.h"
 #include "tap.h"
 
 enum { FRAMES_MOST = 16 };

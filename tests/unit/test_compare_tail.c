@@ -2,7 +2,7 @@
  *
  * Where slow executions begin: what is put in is found, one hump of any shape is left whole.
  */
-#include "analysis/compare_tail.h"
+#include "analysis/compare/tail.h"
 #include "failing_alloc.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
  * How far sentences about executions can be trusted: of a matrix made by hand, four executions of
  * 100 ns, in contexts that are exact, inferred, and unexplained.
  */
-#include "render/confidence.h"
+#include "render/text/confidence.h"
 #include "schema/executions.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
  * Critical paths of small traces: what the kernel tells, what programs tell, who had the processor,
  * functions. The sequences named "known" are those of public descriptions; times and fields alone.
  */
-#include "analysis/critical_path.h"
+#include "analysis/path/critical_path.h"
 #include "failing_alloc.h"
 #include "told_trace.h"
 

@@ -2,7 +2,7 @@
  *
  * Whether other programs fill the processors that a program runs on, and no others.
  */
-#include "analysis/crowd.h"
+#include "analysis/states/crowd.h"
 #include "tap.h"
 
 #include <math.h>

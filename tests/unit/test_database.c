@@ -3,8 +3,8 @@
  * The database of executions: what is added comes back, from several writers, from those that were
  * killed, and from files that are damaged.
  */
-#include "query/database.h"
-#include "query/database_block.h"
+#include "query/database/block.h"
+#include "query/database/database.h"
 #include "tap.h"
 
 #include <fcntl.h>

@@ -5,8 +5,8 @@
  * tables made by hand.
  */
 #include "base/arena.h"
-#include "render/diagnose_causes.h"
-#include "render/diagnose_idle.h"
+#include "render/text/diagnose_causes.h"
+#include "render/text/diagnose_idle.h"
 #include "tap.h"
 
 #include <string.h>

@@ -2,9 +2,9 @@
  *
  * Executions are paired in one pass: what is held is what is open, however many there are.
  */
-#include "analysis/execution_pairs.h"
-#include "analysis/execution_queue.h"
-#include "analysis/executions.h"
+#include "analysis/executions/executions.h"
+#include "analysis/executions/pairs.h"
+#include "analysis/executions/queue.h"
 #include "query/rules.h"
 #include "store/writer.h"
 #include "tap.h"

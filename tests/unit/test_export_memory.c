@@ -4,7 +4,7 @@
  * error, no leak, no crash, and never output that lacks something.
  */
 #include "failing_alloc.h"
-#include "render/export.h"
+#include "render/export/export.h"
 #include "small_trace.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
  * Nameless frames become one box below each frame: no time is lost, none is told twice.
  */
 #include "base/arena.h"
-#include "render/flame.h"
+#include "render/export/flame.h"
 #include "schema/event.h"
 #include "tap.h"
 

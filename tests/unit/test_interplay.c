@@ -3,7 +3,7 @@
  * Patterns of interplay, each by a made-up trace in which it is, and by one that just misses it: a
  * wait fewer, a share a little too small, another thread that lets go.
  */
-#include "analysis/interplay.h"
+#include "analysis/interplay/interplay.h"
 #include "store/writer.h"
 #include "tap.h"
 

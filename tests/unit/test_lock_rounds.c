@@ -2,7 +2,7 @@
  *
  * Rounds of barriers, found from when threads came and left alone, against rounds that were made.
  */
-#include "model/lock_rounds.h"
+#include "model/locks/rounds.h"
 #include "tap.h"
 
 enum { SEEDS = 2000, MOST_THREADS = 7, MOST_ROUNDS = 12, MOST_OPS = MOST_THREADS * MOST_ROUNDS };

@@ -3,9 +3,9 @@
  * Locks of a trace of a few lines: what is missing in it is mended and marked; every allocation may
  * fail; with very little memory it is the same.
  */
-#include "analysis/locks.h"
+#include "analysis/locks/locks.h"
 #include "failing_alloc.h"
-#include "model/locks.h"
+#include "model/locks/locks.h"
 #include "told_trace.h"
 
 enum { MOST_FAILURES = 100000 };

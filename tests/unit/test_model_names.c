@@ -3,7 +3,7 @@
  * Names: which functions wait, and text made fit to show.
  */
 #include "model/display.h"
-#include "model/waiting.h"
+#include "model/graph/waiting.h"
 #include "tap.h"
 
 static void test_waiting(void)

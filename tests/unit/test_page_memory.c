@@ -7,7 +7,7 @@
 #include "failing_alloc.h"
 #include "query/overview.h"
 #include "query/session.h"
-#include "render/page.h"
+#include "render/page/page.h"
 #include "small_trace.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
  *
  * Ribbons of the page at a lower resolution: what merging may change and what it must not.
  */
-#include "render/page_shapes.h"
+#include "render/page/shapes.h"
 #include "tap.h"
 
 #include <inttypes.h>

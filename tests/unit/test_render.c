@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/plain.h"
 #include "base/utf8.h"
+#include "render/columns/pack.h"
 #include "render/human.h"
-#include "render/json.h"
-#include "render/pack.h"
+#include "render/json/json.h"
 #include "render/strip.h"
-#include "render/table.h"
+#include "render/text/table.h"
 #include "tap.h"
 
 #include <fcntl.h>

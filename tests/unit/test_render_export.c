@@ -3,10 +3,10 @@
  * What exports are made of: numbers, JSON text, protocol buffers, against printf, yajl and readers
  * by hand; and the small trace in every format, twice.
  */
-#include "render/export.h"
-#include "render/exporter.h"
-#include "render/json_text.h"
-#include "render/proto.h"
+#include "render/export/export.h"
+#include "render/export/exporter.h"
+#include "render/export/proto.h"
+#include "render/json/text.h"
 #include "render/put.h"
 #include "small_trace.h"
 #include "tap.h"

@@ -2,7 +2,7 @@
  *
  * The views of Shapes on a table made by hand: four functions, seven shapes, on two threads.
  */
-#include "render/render.h"
+#include "render/text/render.h"
 #include "small_trace.h"
 #include "tap.h"
 

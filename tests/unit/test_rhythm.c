@@ -2,7 +2,7 @@
  *
  * Periods of threads: of loops that are late at random, whatever the order of their executions.
  */
-#include "analysis/rhythm.h"
+#include "analysis/executions/rhythm.h"
 #include "base/vec.h"
 #include "failing_alloc.h"
 #include "tap.h"

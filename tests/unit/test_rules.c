@@ -3,7 +3,7 @@
  * Rules: what is understood of them, what is said about those that are not, and dependencies that
  * paths follow.
  */
-#include "analysis/critical_path.h"
+#include "analysis/path/critical_path.h"
 #include "failing_alloc.h"
 #include "query/rules.h"
 #include "query/session.h"

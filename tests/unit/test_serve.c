@@ -3,7 +3,7 @@
  * The server's parts that need no network: questions taken apart, tokens left and found, who works
  * on what when, columns, small files of the user.
  */
-#include "render/columns.h"
+#include "render/columns/columns.h"
 #include "serve/files.h"
 #include "serve/jobs.h"
 #include "serve/target.h"

@@ -2,7 +2,7 @@
  *
  * Clusters and ribbons: equal to the listings for any threshold and any number of workers; limits.
  */
-#include "analysis/shape_clusters.h"
+#include "analysis/shapes/clusters.h"
 #include "plain_shapes.h"
 #include "random_shapes.h"
 #include "tap.h"

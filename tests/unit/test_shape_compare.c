@@ -3,8 +3,8 @@
  * Unions of two sets of shapes: what is the same in both is one, nothing else is, and the side does
  * not matter. Two sides are parts of one random set under other function ids.
  */
-#include "analysis/shape_compare.h"
-#include "analysis/shape_order.h"
+#include "analysis/shapes/compare.h"
+#include "analysis/shapes/order.h"
 #include "random_shapes.h"
 #include "schema/event.h"
 #include "tap.h"

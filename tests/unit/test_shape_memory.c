@@ -3,10 +3,10 @@
  * Comparing shapes without memory: whichever allocation fails, the answer is an error and nothing
  * leaks; where it succeeds, it is the answer as ever.
  */
-#include "analysis/shape_clusters.h"
-#include "analysis/shape_compare.h"
-#include "analysis/shape_metric.h"
-#include "analysis/shape_order.h"
+#include "analysis/shapes/clusters.h"
+#include "analysis/shapes/compare.h"
+#include "analysis/shapes/metric.h"
+#include "analysis/shapes/order.h"
 #include "failing_alloc.h"
 #include "random_shapes.h"
 #include "tap.h"

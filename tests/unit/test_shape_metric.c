@@ -3,7 +3,7 @@
  * Distances of shapes: equal to the definition for any bound and in any order of questions, the
  * paper's theorems, and shapes that are deep or wide.
  */
-#include "analysis/shape_metric.h"
+#include "analysis/shapes/metric.h"
 #include "plain_shapes.h"
 #include "random_shapes.h"
 #include "tap.h"

@@ -2,7 +2,7 @@
  *
  * Canonical order: sorted as defined, and the same for every numbering of the same shapes.
  */
-#include "analysis/shape_order.h"
+#include "analysis/shapes/order.h"
 #include "random_shapes.h"
 #include "tap.h"
 

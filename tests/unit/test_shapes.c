@@ -3,8 +3,8 @@
  * Mining: partitions, wide sets, limits, deep and broad calls. (The numbers themselves are checked
  * against a naive twin, tests/oracle.)
  */
-#include "analysis/shape_mine.h"
-#include "analysis/shapes.h"
+#include "analysis/shapes/mine.h"
+#include "analysis/shapes/shapes.h"
 #include "random_stored.h"
 #include "tap.h"
 

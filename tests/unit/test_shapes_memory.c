@@ -3,7 +3,7 @@
  * Shapes with every allocation failing in turn (the linker wraps malloc, calloc and realloc): an
  * error, no leak, no crash.
  */
-#include "analysis/shapes.h"
+#include "analysis/shapes/shapes.h"
 #include "failing_alloc.h"
 #include "small_trace.h"
 #include "tap.h"

@@ -5,7 +5,7 @@
  */
 #include "analysis/analysis.h"
 #include "failing_alloc.h"
-#include "model/states.h"
+#include "model/states/states.h"
 #include "store/writer.h"
 #include "tap.h"
 

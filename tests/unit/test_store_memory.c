@@ -4,7 +4,7 @@
  * realloc): an error, no leak, no crash, and never a file or a trace that lacks something.
  */
 #include "failing_alloc.h"
-#include "model/lod.h"
+#include "model/calls/lod.h"
 #include "small_trace.h"
 #include "store/reader.h"
 #include "tap.h"

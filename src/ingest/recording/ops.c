@@ -240,7 +240,7 @@ static enum weft_code end_wait(struct rec_delivery *delivery, const struct rec_r
 }
 
 /* Where no kernel tells who ended a wait, these do: a descriptor that a thread made ready, and a
- * file that it waited for (model/graph_ends.h). */
+ * file that it waited for (model/graph/ends.h). */
 static enum weft_code descriptor(struct rec_delivery *delivery, const char *name, uint64_t value,
                                  uint64_t time_ns)
 {

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/compare/causes_tree.h"
+
+#include "analysis/compare/names.h"
+#include "schema/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double UNUSUAL = 0.05; /* of B's time in a function, if A has less */
+
+static bool tree_alloc(struct weft_cause_tree *tree, size_t n_nodes)
+{
+    *tree = (struct weft_cause_tree){ .of = calloc(n_nodes + 1, sizeof *tree->of),
+                                      .parent = calloc(n_nodes + 1, sizeof *tree->parent),
+                                      .frame = calloc(n_nodes + 1, sizeof *tree->frame),
+                                      .mean_ns = calloc(n_nodes + 1, sizeof *tree->mean_ns),
+                                      .total_ns = calloc(n_nodes + 1, sizeof *tree->total_ns),
+                                      .is_usual = calloc(n_nodes + 1, sizeof *tree->is_usual) };
+    return tree->of && tree->parent && tree->frame && tree->mean_ns && tree->total_ns &&
+           tree->is_usual;
+}
+
+void weft_cause_tree_fini(struct weft_cause_tree *tree)
+{
+    free(tree->of);
+    free(tree->parent);
+    free(tree->frame);
+    free(tree->mean_ns);
+    free(tree->total_ns);
+    free(tree->is_usual);
+}
+
+bool weft_frame_happens_anywhere(const struct weft_frame *frame)
+{
+    return frame->kind == WEFT_FRAME_STATE && (weft_frame_begins_with(frame, "preempted") ||
+                                               weft_frame_begins_with(frame, "interrupted"));
+}
+
+bool weft_matrix_has_switches(const struct weft_ecct_matrix *matrix)
+{
+    for (size_t i = 0; i < matrix->n_metrics; i++)
+        if (weft_str_equal(matrix->metrics[i].name, WEFT_STR("preemptions")))
+            return true;
+    for (size_t i = 0; i < matrix->n_frames; i++)
+        if (weft_frame_happens_anywhere(&matrix->frames[i]))
+            return true;
+    return false;
+}
+
+/* Is the function around a node part of executions of A, too? What happens to a thread in a
+ * function that only slow ones call is of that function. */
+static bool is_usual(const struct weft_causes_base *base, uint32_t node)
+{
+    const struct weft_ecct_matrix *matrix = base->matrix;
+    node = matrix->nodes[node].parent;
+    while (node != 0 && matrix->frames[matrix->nodes[node].frame].kind != WEFT_FRAME_FUNCTION)
+        node = matrix->nodes[node].parent;
+    return base->total_ns[node] >= UNUSUAL * base->total_b_ns[node];
+}
+
+bool weft_cause_tree_init(struct weft_cause_tree *tree, const struct weft_causes_base *base,
+                          struct weft_map *keys)
+{
+    const struct weft_ecct_matrix *matrix = base->matrix;
+    if (!tree_alloc(tree, matrix->n_nodes) || weft_map_add(keys, UINT64_MAX, NULL) == WEFT_MAP_NONE)
+        return false;
+    tree->parent[0] = WEFT_ID_NONE;
+    for (size_t node = 1; node < matrix->n_nodes; node++) {
+        const uint32_t frame = matrix->nodes[node].frame;
+        const bool is_apart =
+            weft_frame_happens_anywhere(&matrix->frames[frame]) && is_usual(base, (uint32_t)node);
+        const uint32_t parent = is_apart ? 0 : tree->of[matrix->nodes[node].parent];
+        const uint32_t id = weft_map_add(keys, (uint64_t)parent << 32 | frame, NULL);
+        if (id == WEFT_MAP_NONE)
+            return false;
+        tree->of[node] = id;
+        tree->parent[id] = parent;
+        tree->frame[id] = frame;
+    }
+    tree->n = weft_map_count(keys);
+    weft_map_reset(keys);
+    for (size_t node = 0; node < matrix->n_nodes; node++) {
+        tree->mean_ns[tree->of[node]] += base->mean_ns[node];
+        tree->is_usual[tree->of[node]] |= base->total_ns[node] >= UNUSUAL * base->total_b_ns[node];
+    }
+    memcpy(tree->total_ns, tree->mean_ns, tree->n * sizeof *tree->total_ns);
+    for (size_t id = tree->n; id-- > 1;)
+        tree->total_ns[tree->parent[id]] += tree->total_ns[id];
+    return true;
+}

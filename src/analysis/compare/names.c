@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/compare/names.h"
+
+#include "schema/event.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static bool begins_with(struct weft_str text, const char *start)
+{
+    const size_t n_bytes = strlen(start);
+    return text.n_bytes >= n_bytes && memcmp(text.bytes, start, n_bytes) == 0;
+}
+
+bool weft_frame_begins_with(const struct weft_frame *frame, const char *start)
+{
+    return begins_with(frame->name, start);
+}
+
+static bool begins_with_any(struct weft_str text, const char *const *starts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (begins_with(text, starts[i]))
+            return true;
+    return false;
+}
+
+bool weft_name_is_of_std(struct weft_str name)
+{
+    static const char *const spaces[] = { "std::", "__gnu_cxx::" };
+    size_t at = 0;
+    for (size_t i = 0; i < name.n_bytes && name.bytes[i] != '(' && name.bytes[i] != '<'; i++)
+        at = name.bytes[i] == ' ' ? i + 1 : at;
+    const struct weft_str rest = { name.bytes + at, name.n_bytes - at };
+    return begins_with_any(name, spaces, sizeof spaces / sizeof *spaces) ||
+           begins_with_any(rest, spaces, sizeof spaces / sizeof *spaces);
+}
+
+/* "prog+0x1be1": no name. */
+static bool is_address(const struct weft_frame *frame)
+{
+    size_t n = frame->name.n_bytes;
+    while (n > 0 && isxdigit((unsigned char)frame->name.bytes[n - 1]))
+        n--;
+    return n > 3 && n < frame->name.n_bytes && memcmp(frame->name.bytes + n - 3, "+0x", 3) == 0;
+}
+
+bool weft_frame_is_library(const struct weft_frame *frame)
+{
+    static const char *const modules[] = { "libc.",   "libc-", "libpthread", "ld-linux",  "libweft",
+                                           "[kernel", "[vdso", "linux-vdso", "libstdc++." };
+    static const char *const names[] = { "__",           "syscall", "do_syscall", "entry_SYSCALL",
+                                         "start_thread", "clone",   "_start" };
+    struct weft_str module = frame->module;
+    const char *slash = module.n_bytes > 0 ? memrchr(module.bytes, '/', module.n_bytes) : NULL;
+    if (slash) {
+        module.n_bytes -= (size_t)(slash + 1 - module.bytes);
+        module.bytes = slash + 1;
+    }
+    return begins_with_any(module, modules, sizeof modules / sizeof *modules) ||
+           begins_with_any(frame->name, names, sizeof names / sizeof *names) ||
+           (is_address(frame) &&
+            begins_with_any(frame->name, modules, sizeof modules / sizeof *modules)) ||
+           weft_name_is_of_std(frame->name);
+}
+
+/* Where threads and programs begin: says nothing of what they do. */
+static bool is_start(const struct weft_frame *frame)
+{
+    static const char *const names[] = { "start_thread", "clone",        "_start",
+                                         "__libc_start", "__GI___clone", "__clone" };
+    return begins_with_any(frame->name, names, sizeof names / sizeof *names);
+}
+
+static bool is_inlined(const struct weft_frame *frame)
+{
+    const struct weft_str end = WEFT_STR(" (inlined)");
+    return frame->name.n_bytes > end.n_bytes &&
+           memcmp(frame->name.bytes + frame->name.n_bytes - end.n_bytes, end.bytes, end.n_bytes) ==
+               0;
+}
+
+bool weft_frame_is_nameless(const struct weft_frame *frame)
+{
+    return begins_with(frame->name, "[kernel]+0x");
+}
+
+static bool is_named(const struct weft_frame *frame)
+{
+    return (frame->kind == WEFT_FRAME_FUNCTION && !weft_frame_is_nameless(frame)) ||
+           frame->kind == WEFT_FRAME_LOCK;
+}
+
+void weft_frame_path_turn(struct weft_frame_path *path)
+{
+    for (size_t i = 0; i < path->n / 2; i++) {
+        const struct weft_frame *other = path->frames[path->n - 1 - i];
+        path->frames[path->n - 1 - i] = path->frames[i];
+        path->frames[i] = other;
+    }
+}
+
+void weft_frame_path_of(const struct weft_ecct_matrix *matrix, uint32_t node,
+                        struct weft_frame_path *path)
+{
+    path->n = 0;
+    for (; node != 0 && node != WEFT_ID_NONE && path->n < WEFT_PATH_DEPTH;
+         node = matrix->nodes[node].parent)
+        path->frames[path->n++] = &matrix->frames[matrix->nodes[node].frame];
+    weft_frame_path_turn(path);
+}
+
+struct weft_path_part weft_path_part_at(const struct weft_frame_path *path, size_t from)
+{
+    struct weft_path_part part = { .from = from, .to = from };
+    while (part.to < path->n && path->frames[part.to]->kind != WEFT_FRAME_THREAD)
+        part.to++;
+    part.state = part.to;
+    for (size_t i = part.from; i < part.to; i++)
+        if (path->frames[i]->kind == WEFT_FRAME_STATE)
+            part.state = i;
+    part.is_preempted =
+        part.state < part.to && begins_with(path->frames[part.state]->name, "preempted");
+    return part;
+}
+
+/* Is the function of a library? What was inlined is of what it was inlined into. */
+static bool is_library_at(const struct weft_frame_path *path, size_t from, size_t at)
+{
+    while (at > from && is_inlined(path->frames[at]) && !weft_frame_is_library(path->frames[at]))
+        at--;
+    return weft_frame_is_library(path->frames[at]);
+}
+
+size_t weft_path_functions(const struct weft_frame_path *path, const struct weft_path_part *part,
+                           size_t *places)
+{
+    size_t n = 0, n_own = 0;
+    bool has_address = false; /* of several of the program's the innermost says enough */
+    for (size_t i = part->to; i-- > part->from && n < WEFT_NAMED_FUNCTIONS;) {
+        if (!is_named(path->frames[i]))
+            continue;
+        if (!is_library_at(path, part->from, i)) {
+            if (has_address && is_address(path->frames[i]))
+                continue;
+            has_address = has_address || is_address(path->frames[i]);
+            if (n == 1 && n_own == 0 && is_address(path->frames[places[0]]))
+                n = 0; /* a library's says less than who calls it */
+            places[n++] = i;
+            n_own++;
+        } else if (n_own == 0 && (n == 0 || !is_start(path->frames[i]))) {
+            places[0] = i; /* what the program called is further out than how that is done */
+            n = 1;
+        }
+    }
+    return n;
+}
+
+uint64_t weft_frame_hash(uint64_t hash, const struct weft_frame *frame)
+{
+    for (size_t i = 0; i < frame->name.n_bytes; i++) {
+        const unsigned char byte = (unsigned char)frame->name.bytes[i];
+        const bool is_digit = byte >= '0' && byte <= '9';
+        if (!is_digit || frame->kind != WEFT_FRAME_THREAD)
+            hash = (hash ^ byte) * UINT64_C(0x100000001b3);
+    }
+    return (hash ^ (0x100u + frame->kind)) * UINT64_C(0x100000001b3);
+}
+
+/* What a part says of its thread. */
+static uint64_t hash_part(const struct weft_frame_path *path, const struct weft_path_part *part)
+{
+    size_t places[WEFT_NAMED_FUNCTIONS];
+    const bool is_taken = part->is_preempted && part->to < path->n;
+    const size_t n = is_taken ? 0 : weft_path_functions(path, part, places);
+    uint64_t hash = WEFT_FRAME_HASH;
+    if (part->state < part->to)
+        hash = weft_frame_hash(hash, path->frames[part->state]);
+    for (size_t i = 0; i < n; i++)
+        hash = weft_frame_hash(hash, path->frames[places[i]]);
+    return hash;
+}
+
+/* Threads that wait in one place, one for the other, are a queue for one thing, however long. */
+uint64_t weft_path_likeness(const struct weft_frame_path *path)
+{
+    struct weft_path_part part = weft_path_part_at(path, 0);
+    uint64_t before = hash_part(path, &part), hash = before;
+    while (part.to < path->n) {
+        const struct weft_frame *thread = path->frames[part.to];
+        part = weft_path_part_at(path, part.to + 1);
+        const uint64_t next = hash_part(path, &part);
+        if (next == before && part.to < path->n)
+            continue;
+        hash = weft_frame_hash(hash, thread) * UINT64_C(0x9e3779b97f4a7c15) + next;
+        before = next;
+    }
+    return hash;
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/ecct/stacks.h"
+
+#include "analysis/path/spans.h"
+#include "analysis/path/stacks.h"
+#include "base/vec.h"
+#include "model/calls/tops.h"
+#include "model/graph/locks.h"
+#include "model/interval/interval.h"
+
+#include <stdlib.h>
+
+/* Contexts looked at for one segment; the rest count for their callers. */
+enum { CONTEXTS_MAX = 1 << 16 };
+
+/* Of memory: 1/8 + 1/8 + 1/4 + 1/2. */
+enum { KEPT_SHARE = 8, BLOCKS_SHARE = 8, TOPS_SHARE = 4 };
+
+struct weft_ecct_stacks {
+    const struct weft_trace *trace;
+    const struct weft_ecct_names *names;
+    uint64_t memory_bytes;
+    struct weft_interval_reader *reader;
+    struct weft_tops *tops; /* of short intervals */
+    uint64_t turn;          /* nodes are known of this one alone; from 1 */
+    struct {
+        uint32_t *items; /* contexts of a block: those that have time; those above one */
+        size_t n, cap;
+    } touched, above;
+    struct weft_path_stacks *samples;
+    struct weft_path_spans *spans;
+    uint32_t *frames; /* by function: its frame + 1; 0: not known yet */
+    struct {
+        uint32_t *items; /* by context of an interval: its node */
+        size_t n, cap;
+    } nodes;
+};
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
+}
+
+struct weft_ecct_stacks *weft_ecct_stacks_new(const struct weft_trace *trace,
+                                              const struct weft_ecct_names *names,
+                                              uint64_t memory_bytes)
+{
+    struct weft_ecct_stacks *stacks = calloc(1, sizeof *stacks);
+    if (!stacks)
+        return NULL;
+    *stacks = (struct weft_ecct_stacks){
+        .trace = trace,
+        .names = names,
+        .memory_bytes = memory_bytes,
+        .turn = 1,
+        .reader = weft_interval_reader_new(trace),
+        .tops = weft_tops_new(trace, memory_bytes / TOPS_SHARE),
+        .samples = weft_path_stacks_new(trace),
+        .frames = calloc((size_t)weft_trace_n_functions(trace) + 1, sizeof *stacks->frames),
+    };
+    if (stacks->reader && stacks->tops && stacks->samples && stacks->frames) {
+        weft_interval_reader_limit(stacks->reader, CONTEXTS_MAX);
+        weft_interval_reader_keep(stacks->reader, (size_t)(memory_bytes / KEPT_SHARE));
+        weft_interval_reader_blocks(stacks->reader, memory_bytes / BLOCKS_SHARE);
+        return stacks;
+    }
+    weft_ecct_stacks_free(stacks);
+    return NULL;
+}
+
+void weft_ecct_stacks_free(struct weft_ecct_stacks *stacks)
+{
+    if (!stacks)
+        return;
+    weft_interval_reader_free(stacks->reader);
+    weft_tops_free(stacks->tops);
+    weft_path_stacks_free(stacks->samples);
+    weft_path_spans_free(stacks->spans);
+    free(stacks->frames);
+    WEFT_VEC_FINI(&stacks->nodes);
+    WEFT_VEC_FINI(&stacks->touched);
+    WEFT_VEC_FINI(&stacks->above);
+    free(stacks);
+}
+
+void weft_ecct_stacks_trust(struct weft_ecct_stacks *stacks)
+{
+    stacks->turn++;
+}
+
+bool weft_ecct_stacks_window(struct weft_ecct_stacks *stacks, uint64_t from_ns, uint64_t to_ns)
+{
+    weft_path_spans_free(stacks->spans);
+    stacks->spans = weft_path_spans_new(stacks->trace, from_ns, to_ns);
+    return stacks->spans != NULL;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static enum weft_code frame_of(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                               uint32_t function_id, uint32_t *frame, struct weft_err *err)
+{
+    uint32_t *known = &stacks->frames[function_id];
+    enum weft_code code = WEFT_OK;
+    if (*known == 0) {
+        const struct weft_function *function = weft_trace_function(stacks->trace, function_id);
+        code = weft_ecct_tree_frame(tree, function->name, function->module, WEFT_FRAME_FUNCTION,
+                                    frame, err);
+        *known = code == WEFT_OK ? *frame + 1 : 0;
+    }
+    *frame = *known - 1;
+    return code;
+}
+
+/* Below what the node of a context is known, and in which turn: some 2^30 of them differ. */
+static uint64_t key_of(const struct weft_ecct_stacks *stacks, const struct weft_ecct_spot *below)
+{
+    return stacks->turn << 34 | (uint64_t)below->node << 2 | below->confidence;
+}
+
+/* Finds the nodes of a context and of those above it up to one that is known below the same spot.
+ */
+static enum weft_code find_node(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                                struct weft_top_block *block, uint32_t context,
+                                const struct weft_ecct_spot *below, uint32_t *node,
+                                struct weft_err *err)
+{
+    const uint64_t key = key_of(stacks, below);
+    enum weft_code code = WEFT_OK;
+    stacks->above.n = 0;
+    for (; context != WEFT_ID_NONE && block->contexts[context].key != key;
+         context = block->contexts[context].parent) {
+        uint32_t *above = WEFT_VEC_PUSH(&stacks->above);
+        if (!above)
+            return no_memory(err);
+        *above = context;
+    }
+    *node = context == WEFT_ID_NONE ? below->node : block->contexts[context].node;
+    for (size_t i = stacks->above.n; i-- > 0 && code == WEFT_OK;) {
+        struct weft_top_context *known = &block->contexts[stacks->above.items[i]];
+        uint32_t frame;
+        code = frame_of(stacks, tree, known->function_id, &frame, err);
+        if (code == WEFT_OK)
+            code = weft_ecct_tree_node(tree, *node, frame, below->confidence, node, err);
+        if (code != WEFT_OK)
+            return code;
+        known->node = *node;
+        known->key = key;
+    }
+    return code;
+}
+
+/* The node of a context of a block below a spot. Where it was asked for last below the same one it
+ * is known, until how certain nodes are counts anew. */
+static enum weft_code node_of(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                              struct weft_top_block *block, uint32_t context,
+                              const struct weft_ecct_spot *below, uint32_t *node,
+                              struct weft_err *err)
+{
+    const struct weft_top_context *known = &block->contexts[context];
+    if (known->key != key_of(stacks, below))
+        return find_node(stacks, tree, block, context, below, node, err);
+    *node = known->node;
+    return WEFT_OK;
+}
+
+/* The nodes of the contexts in [from_ns, to_ns), below a spot. */
+static enum weft_code read_contexts(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                                    uint32_t thread_id, uint64_t from_ns, uint64_t to_ns,
+                                    const struct weft_ecct_spot *below,
+                                    struct weft_interval *interval, struct weft_err *err)
+{
+    const struct weft_model_thread *thread = weft_trace_thread(stacks->trace, thread_id);
+    *interval = (struct weft_interval){ 0 };
+    stacks->nodes.n = 0;
+    if (thread->calls + thread->cut_calls == 0)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_interval_cct(stacks->reader, thread_id, from_ns, to_ns, interval, err);
+    for (size_t i = 0; i < interval->n_contexts && code == WEFT_OK; i++) {
+        const struct weft_interval_context *context = &interval->contexts[i];
+        uint32_t frame, *node = WEFT_VEC_PUSH(&stacks->nodes);
+        if (!node)
+            return no_memory(err);
+        code = frame_of(stacks, tree, context->function_id, &frame, err);
+        if (code == WEFT_OK)
+            code = weft_ecct_tree_node(tree,
+                                       context->parent == WEFT_ID_NONE
+                                           ? below->node
+                                           : stacks->nodes.items[context->parent],
+                                       frame, below->confidence, node, err);
+    }
+    return code;
+}
+
+static enum weft_code add_part(struct weft_ecct_parts *parts, uint32_t node,
+                               enum weft_confidence confidence, uint64_t weight,
+                               struct weft_err *err)
+{
+    struct weft_ecct_part *part = weight ? WEFT_VEC_PUSH(parts) : NULL;
+    if (part)
+        *part = (struct weft_ecct_part){ { node, confidence }, weight };
+    return part || weight == 0 ? WEFT_OK : no_memory(err);
+}
+
+/* The block that tells what is on top in an interval, or NULL. */
+static enum weft_code find_tops(struct weft_ecct_stacks *stacks, uint32_t thread_id,
+                                uint64_t from_ns, uint64_t to_ns, struct weft_top_block **block,
+                                size_t *place, struct weft_err *err)
+{
+    *block = NULL;
+    return weft_trace_thread(stacks->trace, thread_id)->calls && from_ns < to_ns
+               ? weft_tops_find(stacks->tops, thread_id, from_ns, to_ns, block, place, err)
+               : WEFT_OK;
+}
+
+/* What is on top in an interval: times by context. False without memory. */
+static bool sum_tops(struct weft_ecct_stacks *stacks, struct weft_top_block *block, size_t place,
+                     const struct weft_ecct_interval *from)
+{
+    stacks->touched.n = 0;
+    for (const struct weft_top *top = &block->items[place]; top->start_ns < from->to_ns; top++) {
+        const uint64_t start_ns = top->start_ns > from->from_ns ? top->start_ns : from->from_ns,
+                       end_ns = top[1].start_ns < from->to_ns ? top[1].start_ns : from->to_ns;
+        if (top->context == WEFT_ID_NONE || end_ns == start_ns)
+            continue;
+        struct weft_top_context *context = &block->contexts[top->context];
+        if (context->ns == 0) {
+            uint32_t *touched = WEFT_VEC_PUSH(&stacks->touched);
+            if (!touched)
+                return false;
+            *touched = top->context;
+        }
+        context->ns += end_ns - start_ns;
+    }
+    return true;
+}
+
+static enum weft_code run_tops(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                               struct weft_top_block *block, size_t place,
+                               const struct weft_ecct_interval *from,
+                               const struct weft_ecct_spot *below, struct weft_ecct_parts *parts,
+                               struct weft_err *err)
+{
+    enum weft_code code = sum_tops(stacks, block, place, from) ? WEFT_OK : no_memory(err);
+    for (size_t i = 0; i < stacks->touched.n; i++) {
+        const uint32_t context = stacks->touched.items[i];
+        uint32_t node = 0;
+        if (code == WEFT_OK)
+            code = node_of(stacks, tree, block, context, below, &node, err);
+        if (code == WEFT_OK)
+            code = add_part(parts, node, below->confidence, block->contexts[context].ns, err);
+        block->contexts[context].ns = 0;
+    }
+    return code;
+}
+
+static enum weft_code run_calls(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                                const struct weft_ecct_interval *from,
+                                const struct weft_ecct_spot *below, struct weft_ecct_parts *parts,
+                                struct weft_err *err)
+{
+    struct weft_interval interval;
+    struct weft_top_block *block;
+    size_t place;
+    enum weft_code code =
+        find_tops(stacks, from->thread_id, from->from_ns, from->to_ns, &block, &place, err);
+    if (code != WEFT_OK || block)
+        return code == WEFT_OK ? run_tops(stacks, tree, block, place, from, below, parts, err)
+                               : code;
+    code = read_contexts(stacks, tree, from->thread_id, from->from_ns, from->to_ns, below,
+                         &interval, err);
+    for (size_t i = 0; i < interval.n_contexts && code == WEFT_OK; i++)
+        code = add_part(parts, stacks->nodes.items[i], below->confidence,
+                        interval.contexts[i].self_ns + interval.contexts[i].folded_ns, err);
+    return code;
+}
+
+/* ---- samples and spans ----------------------------------------------------------------------- */
+
+/* A folded stack, "main;run;step". */
+static enum weft_code go_down(struct weft_ecct_tree *tree, struct weft_str stack,
+                              struct weft_ecct_spot *spot, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    while (stack.n_bytes && code == WEFT_OK) {
+        const char *end = memchr(stack.bytes, ';', stack.n_bytes);
+        const size_t n = end ? (size_t)(end - stack.bytes) : stack.n_bytes;
+        const size_t n_gone = end ? n + 1 : n;
+        uint32_t frame;
+        if (n) {
+            code = weft_ecct_tree_frame(tree, (struct weft_str){ stack.bytes, n },
+                                        (struct weft_str){ 0 }, WEFT_FRAME_FUNCTION, &frame, err);
+            if (code == WEFT_OK)
+                code = weft_ecct_tree_node(tree, spot->node, frame, spot->confidence, &spot->node,
+                                           err);
+        }
+        stack = (struct weft_str){ stack.bytes + n_gone, stack.n_bytes - n_gone };
+    }
+    return code;
+}
+
+/* How a kernel is entered. The frames from there on to the scheduler tell of a wait what its state
+ * and system call tell; but for a fault, which is one of neither. */
+static const struct {
+    const char *name;
+    bool is_kept;
+} entries[] = {
+    { "entry_SYSCALL", false }, { "asm_exc_", true }, { "asm_", false },
+    { "el0t_64_sync", false },  { "el0_svc", false },
+};
+
+static bool is_entry(struct weft_str frame, bool *is_kept)
+{
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (frame.n_bytes >= strlen(entries[i].name) &&
+            memcmp(frame.bytes, entries[i].name, strlen(entries[i].name)) == 0) {
+            *is_kept = entries[i].is_kept;
+            return true;
+        }
+    return false;
+}
+
+/* The part of a stack that the program has made. */
+static struct weft_str without_kernel(struct weft_str stack)
+{
+    for (size_t at = 0; at < stack.n_bytes;) {
+        const char *end = memchr(stack.bytes + at, ';', stack.n_bytes - at);
+        const size_t n = end ? (size_t)(end - stack.bytes) - at : stack.n_bytes - at;
+        bool is_kept;
+        if (is_entry((struct weft_str){ stack.bytes + at, n }, &is_kept))
+            return (struct weft_str){ stack.bytes, is_kept ? at + n : at ? at - 1 : 0 };
+        at += n + 1;
+    }
+    return stack;
+}
+
+static struct weft_ecct_spot inferred(const struct weft_ecct_spot *spot)
+{
+    struct weft_ecct_spot made = *spot;
+    if (made.confidence < WEFT_CONFIDENCE_INFERRED)
+        made.confidence = WEFT_CONFIDENCE_INFERRED;
+    return made;
+}
+
+static enum weft_code run_samples(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                                  const struct weft_ecct_interval *from,
+                                  const struct weft_ecct_spot *below, struct weft_ecct_parts *parts,
+                                  struct weft_err *err)
+{
+    const struct weft_path_seen *seen = NULL;
+    struct weft_path_seen last = { .weight = 1 };
+    size_t n_seen = 0;
+    enum weft_code code = weft_path_stacks_seen(stacks->samples, from->thread_id, from->from_ns,
+                                                from->samples_to_ns, &seen, &n_seen, err);
+    if (code == WEFT_OK && n_seen == 0) {
+        code = weft_path_stack(stacks->samples, from->thread_id, from->from_ns, from->from_ns, true,
+                               &last.stack, err);
+        last.stack = without_kernel(last.stack);
+        seen = &last;
+        n_seen = last.stack.n_bytes ? 1 : 0;
+    }
+    for (size_t i = 0; i < n_seen && code == WEFT_OK; i++) {
+        struct weft_ecct_spot spot = seen == &last ? inferred(below) : *below;
+        code = go_down(tree, seen[i].stack, &spot, err);
+        if (code == WEFT_OK)
+            code = add_part(parts, spot.node, spot.confidence, seen[i].weight, err);
+    }
+    return code;
+}
+
+static enum weft_code go_to_span(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                                 uint32_t thread_id, uint64_t from_ns, uint64_t to_ns,
+                                 struct weft_ecct_spot *spot, bool *is_found, struct weft_err *err)
+{
+    struct weft_str name;
+    uint64_t sum_ns;
+    uint32_t frame;
+    enum weft_code code =
+        weft_path_span(stacks->spans, thread_id, from_ns, to_ns, &name, &sum_ns, err);
+    *is_found = code == WEFT_OK && name.n_bytes > 0;
+    if (!*is_found)
+        return code;
+    *spot = inferred(spot);
+    code =
+        weft_ecct_tree_frame(tree, name, (struct weft_str){ 0 }, WEFT_FRAME_FUNCTION, &frame, err);
+    return code == WEFT_OK
+               ? weft_ecct_tree_node(tree, spot->node, frame, spot->confidence, &spot->node, err)
+               : code;
+}
+
+/* ---- the operations -------------------------------------------------------------------------- */
+
+static enum weft_code running(void *context, struct weft_ecct_tree *tree,
+                              const struct weft_ecct_interval *interval,
+                              const struct weft_ecct_spot *below, struct weft_ecct_parts *parts,
+                              bool *is_share, struct weft_err *err)
+{
+    struct weft_ecct_stacks *stacks = context;
+    struct weft_ecct_spot spot = *below;
+    bool is_found = false;
+    enum weft_code code = run_calls(stacks, tree, interval, below, parts, err);
+    *is_share = false;
+    if (code != WEFT_OK || parts->n)
+        return code;
+    *is_share = true;
+    code = run_samples(stacks, tree, interval, below, parts, err);
+    if (code != WEFT_OK || parts->n)
+        return code;
+    code = go_to_span(stacks, tree, interval->thread_id, interval->from_ns, interval->to_ns, &spot,
+                      &is_found, err);
+    return is_found && code == WEFT_OK ? add_part(parts, spot.node, spot.confidence, 1, err) : code;
+}
+
+/* The innermost call at a point of time: of those in one ns, the one that has it to itself. */
+static enum weft_code wait_in_call(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                                   uint32_t thread_id, uint64_t at_ns, struct weft_ecct_spot *spot,
+                                   bool *is_found, struct weft_err *err)
+{
+    struct weft_interval interval;
+    struct weft_top_block *block;
+    size_t place;
+    enum weft_code code = find_tops(stacks, thread_id, at_ns, at_ns + 1, &block, &place, err);
+    *is_found = code == WEFT_OK && block && block->items[place].context != WEFT_ID_NONE;
+    if (*is_found)
+        return node_of(stacks, tree, block, block->items[place].context, spot, &spot->node, err);
+    if (code != WEFT_OK || block)
+        return code;
+    code = read_contexts(stacks, tree, thread_id, at_ns, at_ns + 1, spot, &interval, err);
+    for (size_t i = 0; i < interval.n_contexts && code == WEFT_OK && !*is_found; i++) {
+        *is_found = interval.contexts[i].self_ns + interval.contexts[i].folded_ns > 0;
+        if (*is_found)
+            spot->node = stacks->nodes.items[i];
+    }
+    return code;
+}
+
+static enum weft_code waiting(void *context, struct weft_ecct_tree *tree, uint32_t thread_id,
+                              uint64_t at_ns, struct weft_ecct_spot *spot, struct weft_err *err)
+{
+    struct weft_ecct_stacks *stacks = context;
+    struct weft_str stack;
+    bool is_found;
+    enum weft_code code = wait_in_call(stacks, tree, thread_id, at_ns, spot, &is_found, err);
+    if (code != WEFT_OK || is_found)
+        return code;
+    code = weft_path_stack(stacks->samples, thread_id, at_ns, at_ns, true, &stack, err);
+    if (code == WEFT_OK && stack.n_bytes)
+        return go_down(tree, without_kernel(stack), spot, err);
+    return code == WEFT_OK
+               ? go_to_span(stacks, tree, thread_id, at_ns, at_ns + 1, spot, &is_found, err)
+               : code;
+}
+
+static struct weft_frame thread_frame(void *context, uint32_t thread_id, uint32_t first)
+{
+    const struct weft_ecct_stacks *stacks = context;
+    return weft_ecct_names_frame(stacks->names, thread_id, first);
+}
+
+static struct weft_str lock_name(void *context, struct weft_graph *graph, uint32_t lock)
+{
+    (void)context;
+    return weft_locks_graph_object(graph, lock - 1)->name;
+}
+
+const struct weft_ecct_ops weft_ecct_stacks_ops = { running, waiting, thread_frame, lock_name };

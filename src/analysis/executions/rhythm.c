@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/executions/rhythm.h"
+
+#include "base/vec.h"
+
+#include <stdlib.h>
+
+enum { LEAST_DISTANCES = 10 };
+
+struct begin {
+    uint64_t tid, at_ns;
+    uint32_t source, item;
+};
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct begin *x = a, *y = b;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    if (x->tid != y->tid)
+        return x->tid < y->tid ? -1 : 1;
+    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of the n begins of a thread, which become their distances. */
+static struct weft_rhythm rhythm_of(const struct weft_ecct_matrix *matrix,
+                                    const struct begin *begins, size_t n, uint64_t *distances_ns)
+{
+    struct weft_rhythm rhythm = { .thread = matrix->items[begins[0].item].thread };
+    const size_t n_distances = n - 1;
+    if (n_distances < LEAST_DISTANCES)
+        return rhythm;
+    for (size_t i = 0; i < n_distances; i++)
+        distances_ns[i] = begins[i + 1].at_ns - begins[i].at_ns;
+    qsort(distances_ns, n_distances, sizeof *distances_ns, ascending);
+    const uint64_t middle_ns = distances_ns[n_distances * 3 / 4] - distances_ns[n_distances / 4];
+    rhythm.period_ns = (double)distances_ns[n_distances / 2];
+    rhythm.is_one = (double)middle_ns <= WEFT_RHYTHM_SPREAD * rhythm.period_ns;
+    return rhythm;
+}
+
+/* A name that several threads have, or one thread with several types, has no one rhythm. */
+static bool add_one(struct weft_rhythms *rhythms, struct weft_rhythm rhythm)
+{
+    for (size_t i = 0; i < rhythms->n; i++)
+        if (weft_str_equal(rhythms->items[i].thread, rhythm.thread)) {
+            rhythms->items[i].is_one = false;
+            return true;
+        }
+    rhythms->has_too_many |= rhythms->n == WEFT_RHYTHM_THREADS_MOST;
+    if (rhythms->has_too_many)
+        return true;
+    struct weft_rhythm *added = WEFT_VEC_PUSH(rhythms);
+    if (added)
+        *added = rhythm;
+    return added;
+}
+
+static bool add_threads(struct weft_rhythms *rhythms, const struct weft_ecct_matrix *matrix,
+                        struct begin *begins, uint64_t *distances_ns)
+{
+    bool is_done = true;
+    for (size_t i = 0; i < matrix->n_items; i++) {
+        const struct weft_execution_item *item = &matrix->items[i];
+        begins[i] = (struct begin){ item->tid, item->start_ns, item->source, (uint32_t)i };
+    }
+    qsort(begins, matrix->n_items, sizeof *begins, by_thread);
+    for (size_t first = 0, n; first < matrix->n_items && is_done; first += n) {
+        for (n = 1; first + n < matrix->n_items; n++)
+            if (begins[first + n].tid != begins[first].tid ||
+                begins[first + n].source != begins[first].source)
+                break;
+        is_done = add_one(rhythms, rhythm_of(matrix, &begins[first], n, distances_ns));
+    }
+    return is_done;
+}
+
+enum weft_code weft_rhythms_add(struct weft_rhythms *rhythms, const struct weft_ecct_matrix *matrix,
+                                struct weft_err *err)
+{
+    struct begin *begins = malloc((matrix->n_items + 1) * sizeof *begins);
+    uint64_t *distances_ns = malloc((matrix->n_items + 1) * sizeof *distances_ns);
+    const bool is_done =
+        begins && distances_ns && add_threads(rhythms, matrix, begins, distances_ns);
+    free(begins);
+    free(distances_ns);
+    return is_done ? WEFT_OK
+                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for rhythms");
+}
+
+double weft_rhythms_period_ns(const struct weft_rhythms *rhythms, struct weft_str thread)
+{
+    if (rhythms->has_too_many)
+        return 0;
+    for (size_t i = 0; i < rhythms->n; i++)
+        if (weft_str_equal(rhythms->items[i].thread, thread))
+            return rhythms->items[i].is_one ? rhythms->items[i].period_ns : 0;
+    return 0;
+}

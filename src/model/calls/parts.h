@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks of calls that were opened last: who asks for parts of them goes to and fro.
+ */
+#ifndef WEFT_MODEL_CALLS_PARTS_H
+#define WEFT_MODEL_CALLS_PARTS_H
+
+#include "base/error.h"
+#include "model/calls/slots.h"
+#include "store/block_part.h"
+
+enum { WEFT_PARTS = 8 };
+
+/* Zeroed: none is open, and no more than WEFT_PARTS will be. */
+struct weft_parts {
+    struct weft_block_part *items[WEFT_SLOTS];
+    struct weft_slots uses;
+    size_t most; /* 0: WEFT_PARTS */
+};
+
+/* As many as `n_bytes` admit stay open, WEFT_PARTS at least. */
+void weft_parts_keep(struct weft_parts *parts, uint64_t n_bytes);
+void weft_parts_fini(struct weft_parts *parts);
+
+/* A block, opened; valid until WEFT_PARTS other blocks were asked for. Fails as loading does, or
+ * without memory. */
+WEFT_CHECKED enum weft_code weft_parts_open(struct weft_parts *parts, struct weft_store *store,
+                                            uint32_t thread_id, uint64_t block,
+                                            struct weft_block_part **part, struct weft_err *err);
+
+#endif

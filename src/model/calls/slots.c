@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/calls/slots.h"
+
+size_t weft_slots_most(uint64_t memory_bytes, uint64_t place_bytes)
+{
+    const uint64_t n = memory_bytes ? memory_bytes / place_bytes : WEFT_SLOTS;
+    return n < WEFT_SLOTS_FEW ? WEFT_SLOTS_FEW : n < WEFT_SLOTS ? (size_t)n : WEFT_SLOTS;
+}
+
+static uint16_t *hint_of(struct weft_slots *slots, uint32_t thread_id, uint64_t block)
+{
+    return &slots->hints[(thread_id * UINT64_C(5) + block) % WEFT_SLOT_HINTS];
+}
+
+static bool holds(const struct weft_slots *slots, size_t place, uint32_t thread_id, uint64_t block)
+{
+    return slots->items[place].last_use && slots->items[place].thread_id == thread_id &&
+           slots->items[place].block == block;
+}
+
+size_t weft_slots_find(struct weft_slots *slots, size_t n, uint32_t thread_id, uint64_t block,
+                       bool *is_held)
+{
+    uint16_t *hint = hint_of(slots, thread_id, block);
+    size_t place = *hint, oldest = 0;
+    *is_held = holds(slots, place, thread_id, block);
+    for (size_t i = 0; i < n && !*is_held; i++) {
+        *is_held = holds(slots, place = i, thread_id, block);
+        if (slots->items[i].last_use < slots->items[oldest].last_use)
+            oldest = i;
+    }
+    if (*is_held)
+        slots->items[place].last_use = ++slots->n_uses;
+    else
+        slots->items[place = oldest].last_use = 0;
+    *hint = (uint16_t)place;
+    return place;
+}
+
+void weft_slots_hold(struct weft_slots *slots, size_t place, uint32_t thread_id, uint64_t block)
+{
+    slots->items[place].thread_id = thread_id;
+    slots->items[place].block = block;
+    slots->items[place].last_use = ++slots->n_uses;
+}

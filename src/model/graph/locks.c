@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+#include "model/graph/locks.h"
+
+#include "base/vec.h"
+#include "model/locks/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A lock is asked for so long before its thread sleeps, at most; and waits that begin so long
+ * before the path are looked for. */
+#define MARGIN_NS UINT64_C(1000000)
+
+/* From the wakeup of a thread that is killed to its end, at most. */
+#define DYING_NS UINT64_C(1000000000)
+#define MOST_BACK_NS UINT64_C(2000000000)
+
+enum { KEY_NAME_BYTES = 128, PART_BEFORE = 32 };
+
+/* Locks of a process that the path came to; threads of others have nothing to do with them. */
+struct process {
+    uint64_t pid; /* 0: of all threads, as this one's process is not told */
+    uint32_t host_id;
+    struct weft_locks *locks; /* NULL: not read */
+    uint64_t read_ns;         /* they are read from here */
+    bool is_tried, has_failed;
+};
+
+struct locks_graph {
+    struct weft_graph graph; /* first */
+    const struct weft_trace *trace;
+    struct weft_graph *inner;
+    uint64_t from_ns, to_ns, memory_bytes;
+    struct {
+        struct process *items;
+        size_t n, cap;
+    } processes;
+    struct weft_strtab *keys, *names; /* of objects, by number */
+    struct {
+        struct weft_lock_object *items;
+        size_t n, cap;
+    } objects; /* of edges: they stay when locks are read again */
+};
+
+static struct locks_graph *of(struct weft_graph *graph)
+{
+    return (struct locks_graph *)graph;
+}
+
+/* ---- what is known of locks ------------------------------------------------------------------ */
+
+/* Whether anything in the trace may tell of locks. */
+static bool may_tell(const struct weft_trace *trace)
+{
+    const uint64_t *n = weft_trace_meta(trace)->events_of_kind;
+    if (n[WEFT_EVENT_LOCK_REQUEST] || n[WEFT_EVENT_LOCK_ACQUIRED] || n[WEFT_EVENT_LOCK_RELEASED] ||
+        n[WEFT_EVENT_SYSCALL_ENTER])
+        return true;
+    for (uint32_t id = 0; id < weft_trace_n_functions(trace); id++) {
+        const uint8_t role = weft_lock_use_of(weft_trace_function(trace, id)->name).role;
+        if (role != WEFT_LOCK_NO_ROLE && role != WEFT_LOCK_PASSES)
+            return true;
+    }
+    return false;
+}
+
+static enum weft_code no_memory(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
+}
+
+/* More operations than memory admits: then the path does without their names. */
+static enum weft_code read_from(struct locks_graph *graph, struct process *process,
+                                uint64_t from_ns, struct weft_err *err)
+{
+    const struct weft_locks_span span = {
+        .from_ns = from_ns,
+        .to_ns = graph->to_ns < UINT64_MAX ? graph->to_ns + 1 : graph->to_ns,
+        .pid = process->pid,
+        .host_id = process->host_id,
+        .without_sites = true,
+    };
+    weft_locks_close(process->locks);
+    process->locks = NULL;
+    process->read_ns = from_ns;
+    enum weft_code code =
+        weft_locks_open(graph->trace, &span, graph->memory_bytes, &process->locks, err);
+    if (code == WEFT_OK)
+        return WEFT_OK;
+    weft_locks_close(process->locks);
+    process->locks = NULL;
+    process->has_failed = true;
+    if (code != WEFT_E_LIMIT)
+        return code;
+    if (err)
+        *err = (struct weft_err){ 0 };
+    return WEFT_OK;
+}
+
+/* What is read at first: waits of many paths at once begin before them, too, mostly a little. */
+static uint64_t least_back_ns(const struct locks_graph *graph)
+{
+    const uint64_t more_ns = (graph->to_ns - graph->from_ns) / PART_BEFORE;
+    return MARGIN_NS + (more_ns < MARGIN_NS ? more_ns : MARGIN_NS);
+}
+
+/* Locks from where a wait begins that reaches into the path: what is read from before it is enough
+ * for waits within the path, and at least doubles, so that it is not read again for every wait. */
+static enum weft_code read_locks(struct locks_graph *graph, struct process *process,
+                                 uint64_t start_ns, struct weft_err *err)
+{
+    const uint64_t begin_ns = start_ns > MARGIN_NS ? start_ns - MARGIN_NS : 0;
+    uint64_t back_ns = begin_ns < graph->from_ns ? graph->from_ns - begin_ns : 0;
+    const uint64_t read_ns = graph->from_ns - process->read_ns;
+    if (process->has_failed || (process->is_tried && back_ns <= read_ns) ||
+        (process->is_tried && read_ns >= MOST_BACK_NS))
+        return WEFT_OK;
+    if (back_ns < least_back_ns(graph))
+        back_ns = least_back_ns(graph);
+    if (process->is_tried && back_ns < 2 * read_ns)
+        back_ns = 2 * read_ns;
+    if (back_ns > MOST_BACK_NS)
+        back_ns = MOST_BACK_NS;
+    process->is_tried = true;
+    return read_from(graph, process, graph->from_ns > back_ns ? graph->from_ns - back_ns : 0, err);
+}
+
+static enum weft_code process_of(struct locks_graph *graph, uint32_t thread_id,
+                                 struct process **process, struct weft_err *err)
+{
+    const struct weft_thread_info *info = &weft_trace_thread(graph->trace, thread_id)->info;
+    for (size_t i = 0; i < graph->processes.n; i++) {
+        *process = &graph->processes.items[i];
+        if ((*process)->pid == info->pid && (*process)->host_id == info->host_id)
+            return WEFT_OK;
+    }
+    *process = WEFT_VEC_PUSH(&graph->processes);
+    if (!*process)
+        return no_memory(err);
+    **process = (struct process){ .pid = info->pid,
+                                  .host_id = info->host_id,
+                                  .read_ns = graph->from_ns,
+                                  .has_failed = !may_tell(graph->trace) };
+    return WEFT_OK;
+}
+
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+/* In a system call that is no futex, a thread waits for no lock; nor in none, where a kernel tells
+ * of them. */
+static bool may_be_lock(const struct locks_graph *graph, const struct weft_graph_state *state)
+{
+    const bool has_calls =
+        weft_trace_meta(graph->trace)->events_of_kind[WEFT_EVENT_SYSCALL_ENTER] > 0;
+    if (state->name.n_bytes == 0)
+        return !has_calls || state->cpu < 0;
+    return weft_event_is_futex(state->name);
+}
+
+static enum weft_path_edge kind_of(const struct weft_lock_object *object, enum weft_path_edge told)
+{
+    static const uint8_t kinds[WEFT_LOCK_KINDS] = {
+        [WEFT_LOCK_MUTEX] = WEFT_PATH_RELEASE,    [WEFT_LOCK_RWLOCK] = WEFT_PATH_RELEASE,
+        [WEFT_LOCK_CONDITION] = WEFT_PATH_SIGNAL, [WEFT_LOCK_BARRIER] = WEFT_PATH_ARRIVAL,
+        [WEFT_LOCK_JOIN] = WEFT_PATH_END,         [WEFT_LOCK_SPIN] = WEFT_PATH_RELEASE,
+    };
+    return object->kind == WEFT_LOCK_FUTEX ? told : (enum weft_path_edge)kinds[object->kind];
+}
+
+/* What an object is known by, however often locks are read: as bytes, as it is asked for at each
+ * wait. */
+static struct weft_str key_of(const struct weft_lock_object *object, char *bytes)
+{
+    const uint64_t numbers[] = { object->pid, object->address, object->thread_id, object->kind };
+    const size_t n_name =
+        object->name.n_bytes < KEY_NAME_BYTES ? object->name.n_bytes : KEY_NAME_BYTES;
+    memcpy(bytes, numbers, sizeof numbers);
+    if (n_name)
+        memcpy(bytes + sizeof numbers, object->name.bytes, n_name);
+    return (struct weft_str){ bytes, sizeof numbers + n_name };
+}
+
+/* The number of an object for edges. */
+static enum weft_code number_of(struct locks_graph *graph, const struct weft_lock_object *object,
+                                uint32_t *number, struct weft_err *err)
+{
+    char bytes[4 * sizeof(uint64_t) + KEY_NAME_BYTES];
+    uint32_t name;
+    enum weft_code code = weft_strtab_intern(graph->keys, key_of(object, bytes), number, err);
+    if (code != WEFT_OK || *number < graph->objects.n)
+        return code;
+    code = weft_strtab_intern(graph->names, object->name, &name, err);
+    if (code != WEFT_OK)
+        return code;
+    struct weft_lock_object *kept = WEFT_VEC_PUSH(&graph->objects);
+    if (!kept)
+        return no_memory(err);
+    *kept = *object;
+    kept->name = weft_strtab_get(graph->names, name);
+    return WEFT_OK;
+}
+
+/* Who ended the wait, where nothing else tells it. */
+static void find_source(const struct weft_locks *locks, uint32_t thread_id, size_t op,
+                        const struct weft_graph_state *state, struct weft_graph_edge *edge)
+{
+    const struct weft_lock_end end = weft_locks_ended_by(locks, op);
+    const uint32_t *first = weft_locks_twins(locks)->first;
+    if (end.thread_id == WEFT_ID_NONE || first[end.thread_id] == first[thread_id])
+        return;
+    *edge =
+        (struct weft_graph_edge){ .from_ns = end.at_ns < state->end_ns ? end.at_ns : state->end_ns,
+                                  .to_ns = state->end_ns,
+                                  .from_thread_id = end.thread_id,
+                                  .is_uncertain = state->waker_thread_id != WEFT_ID_NONE };
+}
+
+/* The wait is one for a lock if that covers at least half of it. */
+static bool covers(const struct weft_lock_op *op, const struct weft_graph_state *state)
+{
+    const uint64_t start_ns = op->start_ns > state->start_ns ? op->start_ns : state->start_ns;
+    const uint64_t end_ns = op->got_ns < state->end_ns ? op->got_ns : state->end_ns;
+    return end_ns > start_ns && end_ns - start_ns >= (state->end_ns - state->start_ns) / 2;
+}
+
+static enum weft_code refine(struct locks_graph *graph, const struct weft_locks *locks,
+                             uint32_t thread_id, struct weft_graph_state *state,
+                             struct weft_graph_edge *edge, struct weft_err *err)
+{
+    size_t n_ops;
+    const size_t at = weft_locks_find(locks, thread_id, state->start_ns, state->end_ns);
+    const struct weft_lock_op *ops = weft_locks_ops(locks, &n_ops);
+    if (at == SIZE_MAX || !covers(&ops[at], state))
+        return WEFT_OK;
+    const struct weft_lock_object *object = weft_locks_object(locks, ops[at].object);
+    uint32_t number;
+    if (!weft_graph_has_source(edge))
+        find_source(locks, thread_id, at, state, edge);
+    if (!weft_graph_has_source(edge))
+        return WEFT_OK;
+    enum weft_code code = number_of(graph, object, &number, err);
+    if (code != WEFT_OK)
+        return code;
+    edge->kind = kind_of(object, edge->kind);
+    edge->lock = number + 1;
+    state->reason = weft_lock_is_held(object->kind) ? WEFT_PATH_LOCK : WEFT_PATH_THREAD;
+    return WEFT_OK;
+}
+
+/* A kernel sees a thread that waits for a lock wake when it is killed: which thread did that, or
+ * which interrupt, did not end the wait. Only waits shortly before the end of the thread or the
+ * trace may be such. */
+static bool may_be_open(const struct locks_graph *graph, uint32_t thread_id,
+                        const struct weft_graph_state *state)
+{
+    const uint64_t last_ns = weft_trace_thread(graph->trace, thread_id)->last_ns;
+    return state->end_ns >= last_ns || last_ns - state->end_ns <= DYING_NS;
+}
+
+/* Whether the wait is one for a lock that was still asked for when the thread or the trace ended:
+ * then it waits for the holder. */
+static bool is_open(const struct weft_locks *locks, uint32_t thread_id,
+                    struct weft_graph_state *state, struct weft_graph_edge *edge)
+{
+    size_t n_ops;
+    const size_t at = weft_locks_find(locks, thread_id, state->start_ns, state->end_ns);
+    const struct weft_lock_op *ops = weft_locks_ops(locks, &n_ops);
+    if (at == SIZE_MAX || !(ops[at].flags & WEFT_LOCK_OPEN) || !covers(&ops[at], state) ||
+        (weft_graph_has_source(edge) && edge->kind == WEFT_PATH_END)) /* its thread continues */
+        return false;
+    const uint32_t holder_id = weft_locks_holder(locks, at);
+    *edge = (struct weft_graph_edge){ .from_thread_id = holder_id, .is_open = true };
+    if (weft_lock_is_held(weft_locks_object(locks, ops[at].object)->kind))
+        state->reason = WEFT_PATH_LOCK;
+    else
+        state->reason = holder_id == WEFT_ID_NONE ? WEFT_PATH_WAKER_UNKNOWN : WEFT_PATH_THREAD;
+    return true;
+}
+
+/* Whether a lock can explain more of a wait than the inner graph does. */
+static bool is_refined(const struct weft_graph_state *state, const struct weft_graph_edge *edge)
+{
+    if (weft_graph_has_source(edge))
+        return edge->kind == WEFT_PATH_WAKEUP || edge->kind == WEFT_PATH_RELEASE;
+    return state->reason == WEFT_PATH_WAKER_UNKNOWN || state->reason == WEFT_PATH_IDLE ||
+           state->reason == WEFT_PATH_LOCK;
+}
+
+/* A lock that is never released may be held since long before the path: then all is read. */
+static enum weft_code find_holder(struct locks_graph *graph, struct process *process,
+                                  uint32_t thread_id, struct weft_graph_state *state,
+                                  struct weft_graph_edge *edge, struct weft_err *err)
+{
+    if (process->read_ns == 0 || weft_graph_has_source(edge) || state->reason != WEFT_PATH_LOCK)
+        return WEFT_OK;
+    const enum weft_code code = read_from(graph, process, 0, err);
+    if (code == WEFT_OK && process->locks)
+        (void)is_open(process->locks, thread_id, state, edge);
+    return code;
+}
+
+static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
+                            struct weft_graph_state *state, struct weft_graph_edge *edge,
+                            struct weft_err *err)
+{
+    struct weft_graph *inner = of(graph)->inner;
+    enum weft_code code = inner->ops->cause(inner, thread_id, state, edge, err);
+    if (code != WEFT_OK || state->reason == WEFT_PATH_TASK || !may_be_lock(of(graph), state))
+        return code;
+    const bool may_open = may_be_open(of(graph), thread_id, state);
+    if (!may_open && !is_refined(state, edge))
+        return WEFT_OK;
+    struct process *process;
+    code = process_of(of(graph), thread_id, &process, err);
+    if (code == WEFT_OK)
+        code = read_locks(of(graph), process, state->start_ns, err);
+    if (code != WEFT_OK || !process->locks)
+        return code;
+    if (may_open && is_open(process->locks, thread_id, state, edge))
+        return find_holder(of(graph), process, thread_id, state, edge, err);
+    return is_refined(state, edge) ? refine(of(graph), process->locks, thread_id, state, edge, err)
+                                   : WEFT_OK;
+}
+
+/* ---- the rest is the inner graph's ----------------------------------------------------------- */
+
+static enum weft_code before(struct weft_graph *graph, uint32_t thread_id, uint64_t at_ns,
+                             struct weft_graph_state *state, struct weft_err *err)
+{
+    struct weft_graph *inner = of(graph)->inner;
+    return inner->ops->before(inner, thread_id, at_ns, state, err);
+}
+
+static enum weft_code arrival(struct weft_graph *graph, uint32_t thread_id, uint64_t from_ns,
+                              uint64_t to_ns, struct weft_graph_edge *edge, struct weft_err *err)
+{
+    struct weft_graph *inner = of(graph)->inner;
+    return inner->ops->arrival(inner, thread_id, from_ns, to_ns, edge, err);
+}
+
+static enum weft_code occupants(struct weft_graph *graph, uint32_t thread_id, int32_t cpu,
+                                uint64_t from_ns, uint64_t to_ns, weft_graph_see_fn see,
+                                void *context, struct weft_err *err)
+{
+    struct weft_graph *inner = of(graph)->inner;
+    if (!inner->ops->occupants)
+        return WEFT_OK;
+    return inner->ops->occupants(inner, thread_id, cpu, from_ns, to_ns, see, context, err);
+}
+
+static enum weft_code sharers(struct weft_graph *graph, uint32_t thread_id, uint64_t from_ns,
+                              uint64_t to_ns, weft_graph_see_fn see, void *context,
+                              struct weft_err *err)
+{
+    struct weft_graph *inner = of(graph)->inner;
+    if (!inner->ops->sharers)
+        return WEFT_OK;
+    return inner->ops->sharers(inner, thread_id, from_ns, to_ns, see, context, err);
+}
+
+static const struct weft_graph_ops locks_ops = { before, cause, arrival, occupants, sharers };
+
+enum weft_code weft_locks_graph_open(const struct weft_trace *trace, struct weft_graph *inner,
+                                     uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
+                                     struct weft_graph **graph, struct weft_err *err)
+{
+    struct locks_graph *made = calloc(1, sizeof *made);
+    *graph = NULL;
+    if (!made)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
+    made->graph.ops = &locks_ops;
+    made->trace = trace;
+    made->inner = inner;
+    made->from_ns = from_ns;
+    made->to_ns = to_ns;
+    made->memory_bytes = memory_bytes;
+    made->keys = weft_strtab_new();
+    made->names = weft_strtab_new();
+    *graph = &made->graph;
+    return made->keys && made->names ? WEFT_OK : no_memory(err);
+}
+
+void weft_locks_graph_close(struct weft_graph *graph)
+{
+    if (!graph)
+        return;
+    for (size_t i = 0; i < of(graph)->processes.n; i++)
+        weft_locks_close(of(graph)->processes.items[i].locks);
+    WEFT_VEC_FINI(&of(graph)->processes);
+    weft_strtab_free(of(graph)->keys);
+    weft_strtab_free(of(graph)->names);
+    WEFT_VEC_FINI(&of(graph)->objects);
+    free(graph);
+}
+
+const struct weft_lock_object *weft_locks_graph_object(struct weft_graph *graph, uint32_t lock)
+{
+    return &of(graph)->objects.items[lock];
+}

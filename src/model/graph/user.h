@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * States of threads of which no kernel tells, from what programs tell: a thread in a call runs,
+ * unless a function is open that is there to wait, or one of input or output that takes long
+ * (model/graph/waiting.h), or a lock was asked for that another thread then released; in no call it
+ * waits for its next task, if a flow ends in that.
+ */
+#ifndef WEFT_MODEL_GRAPH_USER_H
+#define WEFT_MODEL_GRAPH_USER_H
+
+#include "model/graph/edges.h"
+#include "model/graph/graph.h"
+#include "model/trace.h"
+
+struct weft_graph_user;
+
+/* Of the part [from_ns, to_ns] of the trace. */
+WEFT_CHECKED enum weft_code weft_graph_user_open(const struct weft_trace *trace, uint64_t from_ns,
+                                                 uint64_t to_ns, uint64_t memory_bytes,
+                                                 struct weft_graph_user **user,
+                                                 struct weft_err *err);
+
+/* From now on of another part; what is known of calls stays. */
+void weft_graph_user_window(struct weft_graph_user *user, uint64_t from_ns, uint64_t to_ns);
+
+/* NULL is allowed. */
+void weft_graph_user_close(struct weft_graph_user *user);
+
+/* As the operation of a graph (model/graph/graph.h). */
+WEFT_CHECKED enum weft_code weft_graph_user_before(struct weft_graph_user *user, uint32_t thread_id,
+                                                   uint64_t at_ns, struct weft_graph_state *state,
+                                                   struct weft_err *err);
+
+/* Who ended a wait, as far as the program tells: who released the lock for which a LOCK waits, the
+ * thread that was joined, who made a descriptor ready (inferred: a process that is not recorded may
+ * have done so, too). Mends state->reason. */
+WEFT_CHECKED enum weft_code weft_graph_user_cause(struct weft_graph_user *user, uint32_t thread_id,
+                                                  struct weft_graph_state *state,
+                                                  struct weft_graph_edge *edge,
+                                                  struct weft_err *err);
+
+/* Mends the reason, and the name, of a wait that nobody is known to have ended, as the function
+ * says in which the thread waited: a timer (nanosleep, a poll whose time was over), the network
+ * (recv), a file (fsync), or else the call itself (poll). It stays as it is if that does not say.
+ * Of a state that was told last for the thread. */
+WEFT_CHECKED enum weft_code weft_graph_user_reason(struct weft_graph_user *user, uint32_t thread_id,
+                                                   struct weft_graph_state *state,
+                                                   struct weft_err *err);
+
+/* As the operation of a graph: who else waited for files meanwhile, which may be on one disk. */
+WEFT_CHECKED enum weft_code weft_graph_user_sharers(struct weft_graph_user *user,
+                                                    uint32_t thread_id, uint64_t from_ns,
+                                                    uint64_t to_ns, weft_graph_see_fn see,
+                                                    void *context, struct weft_err *err);
+
+/* Whether the thread is then in a call that may send (weft_is_sending_name). Reads the calls there.
+ */
+WEFT_CHECKED enum weft_code weft_graph_user_sends(struct weft_graph_user *user, uint32_t thread_id,
+                                                  uint64_t at_ns, bool *sends,
+                                                  struct weft_err *err);
+
+#endif

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/columns/interplay.h"
+
+#include "base/vec.h"
+#include "render/columns/lod.h"
+#include "render/text/lists.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define N_OF(list) (sizeof(list) / sizeof *(list))
+
+/* ---- what all documents name ----------------------------------------------------------------- */
+
+/* A 64-bit number that a browser's would round: as text. */
+static void put_id(struct weft_json *json, const char *key, uint64_t id)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%" PRIu64, id);
+    weft_json_text(json, key, text);
+}
+
+/* Dense ids, or null. */
+static void put_dense(struct weft_json *json, const char *key, uint32_t id)
+{
+    if (id == UINT32_MAX)
+        weft_json_null(json, key);
+    else
+        weft_json_u64(json, key, id);
+}
+
+static void put_object(struct weft_json *json, const struct weft_shared_object *object)
+{
+    weft_json_begin_object(json, NULL);
+    put_id(json, "id", object->id);
+    weft_json_str(json, "name", object->name);
+    weft_json_text(json, "kind", weft_shared_kind_name((enum weft_shared_kind)object->kind));
+    put_dense(json, "thread", object->thread_id);
+    weft_json_u64(json, "n_waiters", object->n_waiters);
+    weft_json_u64(json, "n_releasers", object->n_releasers);
+    weft_json_u64(json, "waits", object->waits);
+    weft_json_u64(json, "wait_ns", object->wait_ns);
+    weft_json_u64(json, "uncontended", object->uncontended);
+    weft_json_u64(json, "releases", object->releases);
+    weft_json_bool(json, "is_untold", object->is_untold);
+    weft_json_bool(json, "is_never_released", object->is_never_released);
+    weft_json_bool(json, "is_reused", object->is_reused);
+    weft_json_end_object(json);
+}
+
+static void put_objects(struct weft_json *json, const struct weft_shared_object *objects, size_t n)
+{
+    weft_json_begin_array(json, "objects");
+    for (size_t i = 0; i < n; i++)
+        put_object(json, &objects[i]);
+    weft_json_end_array(json);
+}
+
+static void put_sites(struct weft_json *json, const struct weft_interplay_site *sites, size_t n)
+{
+    weft_json_begin_array(json, "sites");
+    for (size_t i = 0; i < n; i++) {
+        weft_json_begin_object(json, NULL);
+        weft_json_str(json, "function", sites[i].function);
+        weft_json_str(json, "call", sites[i].call);
+        weft_json_str(json, "path", sites[i].path);
+        put_dense(json, "fn", sites[i].function_id);
+        weft_json_u64(json, "depth", sites[i].depth);
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+}
+
+/* The words that a column numbers. */
+static void put_words(struct weft_json *json, const char *key, unsigned n,
+                      const char *(*word)(unsigned))
+{
+    weft_json_begin_array(json, key);
+    for (unsigned i = 0; i < n; i++)
+        weft_json_text(json, NULL, word(i));
+    weft_json_end_array(json);
+}
+
+static const char *shared_word(unsigned i)
+{
+    return weft_shared_kind_name((enum weft_shared_kind)i);
+}
+
+static const char *confidence_word(unsigned i)
+{
+    return weft_surety_name((enum weft_surety)i);
+}
+
+static const char *unknown_word(unsigned i)
+{
+    return weft_unknown_reason_name((enum weft_unknown_reason)i);
+}
+
+static const char *unknown_text(unsigned i)
+{
+    return weft_unknown_reason_text((enum weft_unknown_reason)i);
+}
+
+static const char *pattern_word(unsigned i)
+{
+    return weft_pattern_kind_name((enum weft_pattern_kind)i);
+}
+
+static const char *lane_word(unsigned i)
+{
+    return weft_lane_state_name((enum weft_lane_state)i);
+}
+
+static void put_span(struct weft_json *json, uint64_t from_ns, uint64_t to_ns)
+{
+    weft_json_u64(json, "from_ns", from_ns);
+    weft_json_u64(json, "to_ns", to_ns);
+}
+
+static struct weft_columns_table table_of(const char *name,
+                                          const struct weft_columns_column *columns,
+                                          size_t n_columns, const void *rows, size_t n_rows,
+                                          size_t row_bytes)
+{
+    return (struct weft_columns_table){
+        .name = name,
+        .columns = columns,
+        .n_columns = n_columns,
+        .rows = rows,
+        .n_rows = n_rows,
+        .row_bytes = row_bytes,
+    };
+}
+
+#define TABLE(name, columns, rows, n_rows)                                                         \
+    table_of(name, columns, N_OF(columns), rows, n_rows, sizeof *(rows))
+
+/* ---- correspondences ------------------------------------------------------------------------- */
+
+#define ROW(member) offsetof(struct weft_correspondence, member)
+
+static const struct weft_columns_column row_columns[] = {
+    { "start_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ROW(start_ns) },
+    { "end_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ROW(end_ns) },
+    { "first_release_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ROW(first_release_ns) },
+    { "last_release_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ROW(last_release_ns) },
+    { "count", WEFT_COLUMN_U32, WEFT_FROM_U64, ROW(count) },
+    { "sum_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ROW(sum_ns) },
+    { "longest_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ROW(longest_ns) },
+    { "waiter", WEFT_COLUMN_I32, WEFT_FROM_U32, ROW(waiter_id) },
+    { "releaser", WEFT_COLUMN_I32, WEFT_FROM_U32, ROW(releaser_id) },
+    { "object", WEFT_COLUMN_I32, WEFT_FROM_U32, ROW(object) },
+    { "wait_site", WEFT_COLUMN_I32, WEFT_FROM_U32, ROW(wait_site) },
+    { "release_site", WEFT_COLUMN_I32, WEFT_FROM_U32, ROW(release_site) },
+    { "wait_depth", WEFT_COLUMN_U16, WEFT_FROM_U32, ROW(wait_depth) },
+    { "release_depth", WEFT_COLUMN_U16, WEFT_FROM_U32, ROW(release_depth) },
+    { "n_objects", WEFT_COLUMN_U32, WEFT_FROM_U32, ROW(n_objects) },
+    { "kind", WEFT_COLUMN_U8, WEFT_FROM_U8, ROW(kind) },
+    { "mode", WEFT_COLUMN_U8, WEFT_FROM_U8, ROW(mode) },
+    { "confidence", WEFT_COLUMN_U8, WEFT_FROM_U8, ROW(confidence) },
+    { "flags", WEFT_COLUMN_U8, WEFT_FROM_U8, ROW(flags) },
+    { "unknown", WEFT_COLUMN_U8, WEFT_FROM_U8, ROW(unknown) },
+};
+
+static void put_row_words(struct weft_json *json)
+{
+    put_words(json, "kinds", WEFT_SHARED_KINDS, shared_word);
+    put_words(json, "confidences", WEFT_SURETIES, confidence_word);
+    put_words(json, "reasons", WEFT_UNKNOWN_REASONS, unknown_word);
+    put_words(json, "reason_texts", WEFT_UNKNOWN_REASONS, unknown_text);
+}
+
+static void put_correspondences(const void *context, struct weft_json *json)
+{
+    const struct weft_correspondences_table *table = context;
+    put_span(json, table->from_ns, table->to_ns);
+    weft_json_u64(json, "column_ns", table->column_ns);
+    weft_json_u64(json, "found", table->n_found);
+    weft_json_u64(json, "unknown", table->n_unknown);
+    put_row_words(json);
+    put_objects(json, table->objects, table->n_objects);
+    put_sites(json, table->sites, table->n_sites);
+}
+
+void weft_render_correspondences(const struct weft_view *view,
+                                 const struct weft_correspondences_table *table)
+{
+    const struct weft_columns_table tables[] = {
+        TABLE("rows", row_columns, table->rows, table->n_rows),
+    };
+    weft_columns_write(tables, N_OF(tables), put_correspondences, table, view->out);
+}
+
+/* ---- the interplay --------------------------------------------------------------------------- */
+
+#define THREAD(member) offsetof(struct weft_interplay_thread, member)
+
+static const struct weft_columns_column thread_columns[] = {
+    { "thread", WEFT_COLUMN_U32, WEFT_FROM_U32, THREAD(thread_id) },
+    { "first_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(first_ns) },
+    { "last_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(last_ns) },
+    { "waits", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(waits) },
+    { "wait_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(wait_ns) },
+    { "longest_wait_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(longest_wait_ns) },
+    { "longest_wait_at_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(longest_wait_at_ns) },
+    { "io", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(io) },
+    { "io_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(io_ns) },
+    { "releases", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(releases) },
+    { "uncontended", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(uncontended) },
+    { "released", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(released) },
+    { "released_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(released_ns) },
+    { "failed", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(failed) },
+    { "cut", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(cut) },
+    { "main_releaser", WEFT_COLUMN_I32, WEFT_FROM_U32, THREAD(main_releaser_id) },
+    { "main_releaser_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(main_releaser_ns) },
+    { "n_releasers", WEFT_COLUMN_U32, WEFT_FROM_U32, THREAD(n_releasers) },
+    { "least_depth", WEFT_COLUMN_U32, WEFT_FROM_U32, THREAD(least_depth) },
+    { "most_depth", WEFT_COLUMN_U32, WEFT_FROM_U32, THREAD(most_depth) },
+    { "never_waits", WEFT_COLUMN_U8, WEFT_FROM_BOOL, THREAD(never_waits) },
+    { "waits_all_along", WEFT_COLUMN_U8, WEFT_FROM_BOOL, THREAD(waits_all_along) },
+};
+
+#define CELL(member) offsetof(struct weft_interplay_cell, member)
+
+static const struct weft_columns_column cell_columns[] = {
+    { "waiter", WEFT_COLUMN_U32, WEFT_FROM_U32, CELL(waiter_id) },
+    { "releaser", WEFT_COLUMN_I32, WEFT_FROM_U32, CELL(releaser_id) },
+    { "count", WEFT_COLUMN_F64, WEFT_FROM_U64, CELL(count) },
+    { "sum_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, CELL(sum_ns) },
+    { "longest_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, CELL(longest_ns) },
+    { "longest_at_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, CELL(longest_at_ns) },
+    { "n_objects", WEFT_COLUMN_U32, WEFT_FROM_U32, CELL(n_objects) },
+    { "object", WEFT_COLUMN_I32, WEFT_FROM_U32, CELL(object) },
+};
+
+#define PAIR(member) offsetof(struct weft_interplay_pair, member)
+
+static const struct weft_columns_column pair_columns[] = {
+    { "wait_site", WEFT_COLUMN_I32, WEFT_FROM_U32, PAIR(wait_site) },
+    { "release_site", WEFT_COLUMN_I32, WEFT_FROM_U32, PAIR(release_site) },
+    { "kind", WEFT_COLUMN_U8, WEFT_FROM_U8, PAIR(kind) },
+    { "count", WEFT_COLUMN_F64, WEFT_FROM_U64, PAIR(count) },
+    { "sum_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PAIR(sum_ns) },
+    { "longest_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PAIR(longest_ns) },
+    { "longest_at_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PAIR(longest_at_ns) },
+    { "longest_waiter", WEFT_COLUMN_U32, WEFT_FROM_U32, PAIR(longest_waiter_id) },
+};
+
+static void put_pattern(struct weft_json *json, const struct weft_interplay_pattern *pattern)
+{
+    weft_json_begin_object(json, NULL);
+    weft_json_text(json, "kind", pattern_word(pattern->kind));
+    weft_json_str(json, "text", pattern->text);
+    put_dense(json, "thread", pattern->thread_id);
+    weft_json_begin_array(json, "others");
+    for (uint32_t i = 0; i < pattern->n_others; i++)
+        weft_json_u64(json, NULL, pattern->others[i]);
+    weft_json_end_array(json);
+    put_dense(json, "object", pattern->object);
+    put_span(json, pattern->from_ns, pattern->to_ns);
+    weft_json_u64(json, "count", pattern->count);
+    weft_json_u64(json, "value_ns", pattern->value_ns);
+    weft_json_u64(json, "before_ns", pattern->before_ns);
+    weft_json_real(json, "share", pattern->share);
+    weft_json_end_object(json);
+}
+
+/* What the sources tell, and what that leaves unknown. */
+static void put_known(struct weft_json *json, uint32_t known)
+{
+    weft_json_begin_array(json, "known");
+    for (unsigned i = 0; i < WEFT_KNOWN_N; i++)
+        if (known & UINT32_C(1) << i)
+            weft_json_text(json, NULL, weft_known_name(i));
+    weft_json_end_array(json);
+    weft_json_begin_array(json, "lacks");
+    for (unsigned i = 0; i < WEFT_KNOWN_N; i++) {
+        if (known & UINT32_C(1) << i)
+            continue;
+        weft_json_begin_object(json, NULL);
+        weft_json_text(json, "name", weft_known_name(i));
+        weft_json_text(json, "text", weft_known_lack(i));
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+}
+
+static void put_counts(struct weft_json *json, const char *key, const uint64_t *counts, unsigned n)
+{
+    weft_json_begin_array(json, key);
+    for (unsigned i = 0; i < n; i++)
+        weft_json_u64(json, NULL, counts[i]);
+    weft_json_end_array(json);
+}
+
+struct summary {
+    const struct weft_view *view;
+    const struct weft_interplay_table *table;
+};
+
+static void put_interplay(const void *context, struct weft_json *json)
+{
+    const struct summary *summary = context;
+    const struct weft_interplay_table *table = summary->table;
+    put_span(json, table->from_ns, table->to_ns);
+    weft_json_u64(json, "waits", table->n_waits);
+    weft_json_u64(json, "wait_ns", table->wait_ns);
+    weft_json_u64(json, "joined", table->n_joined);
+    weft_json_u64(json, "uncontended", table->uncontended);
+    weft_json_u64(json, "io", table->io);
+    weft_json_u64(json, "io_ns", table->io_ns);
+    weft_json_u64(json, "never_released", table->never_released);
+    weft_json_u64(json, "reused", table->reused);
+    weft_json_u64(json, "lost", table->lost);
+    weft_left_out_json(summary->view, &table->left_out, json);
+    put_counts(json, "by_confidence", table->by_confidence, WEFT_SURETIES);
+    put_counts(json, "by_unknown", table->by_unknown, WEFT_UNKNOWN_REASONS);
+    put_row_words(json);
+    put_known(json, table->known);
+    put_objects(json, table->objects, table->n_objects);
+    put_sites(json, table->sites, table->n_sites);
+    weft_json_begin_array(json, "patterns");
+    for (size_t i = 0; i < table->n_patterns; i++)
+        put_pattern(json, &table->patterns[i]);
+    weft_json_end_array(json);
+}
+
+void weft_render_interplay_columns(const struct weft_view *view,
+                                   const struct weft_interplay_table *table)
+{
+    const struct weft_columns_table tables[] = {
+        TABLE("threads", thread_columns, table->threads, table->n_threads),
+        TABLE("cells", cell_columns, table->cells, table->n_cells),
+        TABLE("pairs", pair_columns, table->pairs, table->n_pairs),
+    };
+    const struct summary summary = { view, table };
+    weft_columns_write(tables, N_OF(tables), put_interplay, &summary, view->out);
+}
+
+/* ---- blocking -------------------------------------------------------------------------------- */
+
+#define BLOCK(member) offsetof(struct weft_blocking_column, member)
+
+static const struct weft_columns_column block_columns[] = {
+    { "column", WEFT_COLUMN_U32, WEFT_FROM_U32, BLOCK(column) },
+    { "wait_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, BLOCK(wait_ns) },
+    { "io_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, BLOCK(io_ns) },
+};
+
+static void put_blocking(const void *context, struct weft_json *json)
+{
+    const struct weft_blocking_table *table = context;
+    put_span(json, table->from_ns, table->to_ns);
+    weft_json_u64(json, "width", table->width);
+}
+
+struct spans {
+    struct weft_lod_span *items;
+    size_t n, cap;
+};
+
+static enum weft_code add_span(struct spans *spans, uint32_t thread_id, size_t first, size_t n,
+                               struct weft_err *err)
+{
+    struct weft_lod_span *span = WEFT_VEC_PUSH(spans);
+    if (!span)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for an answer");
+    *span = (struct weft_lod_span){ thread_id, first, n };
+    return WEFT_OK;
+}
+
+enum weft_code weft_render_blocking(const struct weft_view *view,
+                                    const struct weft_blocking_table *table, struct weft_err *err)
+{
+    struct spans spans = { 0 };
+    struct {
+        struct weft_blocking_column *items;
+        size_t n, cap;
+    } all = { 0 };
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; code == WEFT_OK && i < table->n_threads; i++) {
+        const struct weft_blocking_thread *thread = &table->threads[i];
+        code = add_span(&spans, thread->thread_id, all.n, thread->n_columns, err);
+        for (size_t k = 0; code == WEFT_OK && k < thread->n_columns; k++) {
+            struct weft_blocking_column *column = WEFT_VEC_PUSH(&all);
+            if (column)
+                *column = thread->columns[k];
+            else
+                code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for an answer");
+        }
+    }
+    if (code == WEFT_OK) {
+        const struct weft_columns_table tables[] = {
+            weft_lod_span_table(spans.items, spans.n),
+            TABLE("columns", block_columns, all.items, all.n),
+        };
+        weft_columns_write(tables, N_OF(tables), put_blocking, table, view->out);
+    }
+    WEFT_VEC_FINI(&spans);
+    WEFT_VEC_FINI(&all);
+    return code;
+}
+
+/* ---- lanes ----------------------------------------------------------------------------------- */
+
+struct lane_row {
+    uint32_t thread_id, object;
+    uint64_t first_piece, n_pieces;
+    uint64_t ns[WEFT_LANE_STATES];
+};
+
+#define LANE(member) offsetof(struct lane_row, member)
+#define PIECE(member) offsetof(struct weft_lane_piece, member)
+
+static const struct weft_columns_column lane_columns[] = {
+    { "thread", WEFT_COLUMN_U32, WEFT_FROM_U32, LANE(thread_id) },
+    { "object", WEFT_COLUMN_U32, WEFT_FROM_U32, LANE(object) },
+    { "first_piece", WEFT_COLUMN_U32, WEFT_FROM_U64, LANE(first_piece) },
+    { "n_pieces", WEFT_COLUMN_U32, WEFT_FROM_U64, LANE(n_pieces) },
+    { "held_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, LANE(ns[WEFT_LANE_HELD]) },
+    { "held_waited_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, LANE(ns[WEFT_LANE_HELD_WAITED]) },
+    { "waits_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, LANE(ns[WEFT_LANE_WAITS]) },
+};
+
+static const struct weft_columns_column piece_columns[] = {
+    { "start_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PIECE(start_ns) },
+    { "end_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PIECE(end_ns) },
+    { "held_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PIECE(ns[WEFT_LANE_HELD]) },
+    { "held_waited_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PIECE(ns[WEFT_LANE_HELD_WAITED]) },
+    { "waits_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PIECE(ns[WEFT_LANE_WAITS]) },
+    { "count", WEFT_COLUMN_U32, WEFT_FROM_U32, PIECE(count) },
+    { "state", WEFT_COLUMN_U8, WEFT_FROM_U8, PIECE(state) },
+};
+
+static void put_lanes(const void *context, struct weft_json *json)
+{
+    const struct weft_lock_lanes_table *table = context;
+    put_span(json, table->from_ns, table->to_ns);
+    weft_json_u64(json, "found", table->n_found);
+    put_words(json, "states", WEFT_LANE_STATES, lane_word);
+    put_objects(json, table->objects, table->n_objects);
+}
+
+struct lanes {
+    struct {
+        struct lane_row *items;
+        size_t n, cap;
+    } rows;
+    struct {
+        struct weft_lane_piece *items;
+        size_t n, cap;
+    } pieces;
+};
+
+static bool add_lane(struct lanes *lanes, const struct weft_lock_lane *lane)
+{
+    struct lane_row *row = WEFT_VEC_PUSH(&lanes->rows);
+    if (!row)
+        return false;
+    *row = (struct lane_row){ lane->thread_id,
+                              lane->object,
+                              lanes->pieces.n,
+                              lane->n_pieces,
+                              { lane->ns[0], lane->ns[1], lane->ns[2] } };
+    for (size_t i = 0; i < lane->n_pieces; i++) {
+        struct weft_lane_piece *piece = WEFT_VEC_PUSH(&lanes->pieces);
+        if (!piece)
+            return false;
+        *piece = lane->pieces[i];
+    }
+    return true;
+}
+
+enum weft_code weft_render_lanes(const struct weft_view *view,
+                                 const struct weft_lock_lanes_table *table, struct weft_err *err)
+{
+    struct lanes lanes = { 0 };
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; code == WEFT_OK && i < table->n_lanes; i++)
+        if (!add_lane(&lanes, &table->lanes[i]))
+            code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for lanes");
+    if (code == WEFT_OK) {
+        const struct weft_columns_table tables[] = {
+            TABLE("lanes", lane_columns, lanes.rows.items, lanes.rows.n),
+            TABLE("pieces", piece_columns, lanes.pieces.items, lanes.pieces.n),
+        };
+        weft_columns_write(tables, N_OF(tables), put_lanes, table, view->out);
+    }
+    WEFT_VEC_FINI(&lanes.rows);
+    WEFT_VEC_FINI(&lanes.pieces);
+    return code;
+}
+
+/* ---- trees ----------------------------------------------------------------------------------- */
+
+#define NODE(member) offsetof(struct weft_lock_tree_row, member)
+
+static const struct weft_columns_column node_columns[] = {
+    { "parent", WEFT_COLUMN_I32, WEFT_FROM_U32, NODE(parent) },
+    { "depth", WEFT_COLUMN_U16, WEFT_FROM_U32, NODE(depth) },
+    { "function", WEFT_COLUMN_I32, WEFT_FROM_U32, NODE(function_id) },
+    { "count", WEFT_COLUMN_F64, WEFT_FROM_U64, NODE(count) },
+    { "sum_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, NODE(sum_ns) },
+    { "self_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, NODE(self_ns) },
+};
+
+static void put_tree(const void *context, struct weft_json *json)
+{
+    const struct weft_lock_tree_table *table = context;
+    put_span(json, table->from_ns, table->to_ns);
+    weft_json_u64(json, "total", table->n_found);
+    weft_json_u64(json, "sum_ns", table->sum_ns);
+    weft_json_u64(json, "unknown_ns", table->unknown_ns);
+    weft_json_begin_array(json, "names");
+    for (size_t i = 0; i < table->n_rows; i++)
+        weft_json_str(json, NULL, table->rows[i].name);
+    weft_json_end_array(json);
+}
+
+void weft_render_locktree(const struct weft_view *view, const struct weft_lock_tree_table *table)
+{
+    const struct weft_columns_table tables[] = {
+        TABLE("nodes", node_columns, table->rows, table->n_rows),
+    };
+    weft_columns_write(tables, N_OF(tables), put_tree, table, view->out);
+}

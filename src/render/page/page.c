@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/page/page.h"
+
+#include "base/arena.h"
+#include "base/plain.h"
+#include "render/columns/pack.h"
+#include "render/page/ui_bundle.h"
+
+#include <string.h>
+
+/* Writes text into HTML: markup characters as entities, nothing that is not UTF-8. */
+static void html_text(struct weft_output *out, struct weft_str text)
+{
+    for (size_t i = 0; i < text.n_bytes; i++) {
+        char c = text.bytes[i];
+        if (c == '<')
+            weft_output_text(out, "&lt;");
+        else if (c == '&')
+            weft_output_text(out, "&amp;");
+        else
+            weft_output_write(out, &c, 1);
+    }
+}
+
+static enum weft_code write_title(const struct weft_page *page, struct weft_output *out,
+                                  struct weft_err *err)
+{
+    struct weft_arena *arena = weft_arena_new(0);
+    if (!arena)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's title");
+    weft_output_text(out, "<title>");
+    html_text(out, weft_plain(arena, weft_str_of(page->name)));
+    weft_output_text(out, " - weft</title>\n");
+    weft_output_release(out, arena);
+    return WEFT_OK;
+}
+
+/* The page may run the one script and use the one style that it was made with, and load nothing: it
+ * works offline and leaks nothing, and a script that got into it by whatever way does not run. */
+static void write_head(struct weft_output *out)
+{
+    weft_output_text(out,
+                     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    weft_output_printf(out,
+                       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                       "script-src '%s'; style-src '%s'; img-src data:; base-uri 'none'; "
+                       "form-action 'none'\">\n",
+                       weft_ui_bundle.script_hash, weft_ui_bundle.style_hash);
+    weft_output_text(out,
+                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                     "<meta name=\"generator\" content=\"weft " WEFT_VERSION "\">\n");
+}
+
+static enum weft_code write_data(const struct weft_page *page, struct weft_output *out,
+                                 struct weft_err *err)
+{
+    struct weft_output *data;
+    enum weft_code code = weft_output_to_memory(&data, err);
+    if (code != WEFT_OK)
+        return code;
+    code = weft_page_data(page, data, err);
+    weft_output_text(out, "<script id=\"weft-data\" "
+                          "type=\"application/octet-stream+gzip;base64\">");
+    if (code == WEFT_OK)
+        code = weft_pack(weft_output_held(data), page->pool, out, err);
+    weft_output_text(out, "</script>\n");
+    enum weft_code data_code = weft_output_close(data, err);
+    return code != WEFT_OK ? code : data_code;
+}
+
+enum weft_code weft_page_check(struct weft_err *err)
+{
+    if (weft_ui_bundle.script_bytes > 0)
+        return WEFT_OK;
+    return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
+                     "no page can be written: this weft was built without its user interface "
+                     "(tools/build builds it)");
+}
+
+enum weft_code weft_page_write(const struct weft_page *page, struct weft_output *out,
+                               struct weft_err *err)
+{
+    enum weft_code code = weft_page_check(err);
+    if (code != WEFT_OK)
+        return code;
+    write_head(out);
+    code = write_title(page, out, err);
+    if (code != WEFT_OK)
+        return code;
+    weft_output_text(out, "<style>");
+    weft_output_write(out, weft_ui_bundle.style, weft_ui_bundle.style_bytes);
+    weft_output_text(out, "</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
+                          "<noscript>This page needs JavaScript; it loads nothing from a "
+                          "network.</noscript>\n");
+    code = write_data(page, out, err);
+    if (code != WEFT_OK)
+        return code;
+    weft_output_text(out, "<script>");
+    weft_output_write(out, weft_ui_bundle.script, weft_ui_bundle.script_bytes);
+    weft_output_text(out, "</script>\n</body>\n</html>\n");
+    return WEFT_OK;
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What is in a trace, and what was lost or mended on the way: from the directory alone.
+ */
+#include "render/human.h"
+#include "render/text/ledger.h"
+#include "render/text/notes.h"
+#include "render/text/render.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+struct info {
+    const struct weft_view *view;
+    const struct weft_info_view *opts;
+    const struct weft_store_meta *meta;
+    struct weft_arena *arena;
+    struct weft_note_sums notes;
+    uint64_t n_unnamed;
+    uint32_t *threads; /* those that are listed */
+    size_t n_listed;
+    struct weft_ledger_list processes;
+};
+
+static uint64_t count_unnamed(const struct weft_trace *trace)
+{
+    uint64_t n_unnamed = 0;
+    for (uint32_t id = 0; id < weft_trace_n_functions(trace); id++)
+        n_unnamed += weft_store_function_get(weft_trace_store(trace), id)->name.n_bytes == 0;
+    return n_unnamed;
+}
+
+static uint64_t kernel_events(const struct weft_store_meta *meta)
+{
+    uint64_t n_events = 0;
+    for (int kind = 0; kind < WEFT_EVENT_KINDS; kind++)
+        if (weft_event_is_kernel((enum weft_event_kind)kind))
+            n_events += meta->events_of_kind[kind];
+    return n_events;
+}
+
+/* What no source counts may have been lost all the same. */
+static bool is_loss_known(const struct info *info)
+{
+    return info->notes.lost > 0 || weft_trace_counts_losses(info->view->trace);
+}
+
+static double bytes_per_call(const struct weft_store_meta *meta)
+{
+    return meta->calls ? (double)meta->bytes_out / (double)meta->calls : 0;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static const struct weft_column thread_columns[] = {
+    { "tid", "tid", WEFT_CELL_ID },
+    { "pid", "pid", WEFT_CELL_ID },
+    { "generation", NULL, WEFT_CELL_ID },
+    { "name", "name", WEFT_CELL_TEXT },
+    { "calls", "calls", WEFT_CELL_COUNT },
+    { "cut_calls", "cut", WEFT_CELL_COUNT },
+    { "max_depth", "depth", WEFT_CELL_COUNT },
+    { "first_ns", "first event", WEFT_CELL_AT },
+    { "last_ns", "last event", WEFT_CELL_AT },
+    { NULL, "life", WEFT_CELL_NS },
+    { "events", "events", WEFT_CELL_COUNT },
+    { "foreign", NULL, WEFT_CELL_BOOL },
+};
+
+static void thread_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct info *info = context;
+    const struct weft_model_thread *thread =
+        weft_trace_thread(info->view->trace, info->threads[row]);
+    bool has_events = thread->last_ns > thread->first_ns || thread->calls > 0 || thread->events > 0;
+    cells[0].number = thread->info.tid;
+    cells[1] = (struct weft_cell){ .number = thread->info.pid, .is_null = thread->info.pid == 0 };
+    cells[2].number = thread->info.generation;
+    cells[3].text = thread->info.name;
+    cells[4].number = thread->calls;
+    cells[5].number = thread->cut_calls;
+    cells[6].number = thread->max_depth;
+    cells[7] = (struct weft_cell){ .number = thread->first_ns, .is_null = !has_events };
+    cells[8] = (struct weft_cell){ .number = thread->last_ns, .is_null = !has_events };
+    cells[9] =
+        (struct weft_cell){ .number = thread->last_ns - thread->first_ns, .is_null = !has_events };
+    cells[10].number = thread->events;
+    cells[11].number = thread->info.is_foreign;
+}
+
+/* Text and CSV leave out threads of other processes, as asked; JSON has all. False without memory.
+ */
+static bool choose_threads(struct info *info)
+{
+    const struct weft_trace *trace = info->view->trace;
+    const uint32_t n_threads = weft_trace_n_threads(trace);
+    const bool has_all = info->view->format == WEFT_FORMAT_JSON || info->view->n_left_out == 0;
+    info->threads = WEFT_ARENA_NEW(info->arena, n_threads, uint32_t);
+    for (uint32_t id = 0; info->threads && id < n_threads; id++)
+        if (has_all || !weft_trace_thread(trace, id)->info.is_foreign)
+            info->threads[info->n_listed++] = id;
+    return info->threads != NULL;
+}
+
+/* As text, the column of events is left out when there are only calls. */
+static struct weft_table threads_table(const struct info *info)
+{
+    const size_t n_columns = sizeof thread_columns / sizeof *thread_columns;
+    const bool has_events = info->view->format != WEFT_FORMAT_TEXT || info->meta->events > 0;
+    return (struct weft_table){ .columns = thread_columns,
+                                .n_columns = has_events ? n_columns : n_columns - 2,
+                                .n_rows = info->n_listed,
+                                .row = thread_row,
+                                .context = info };
+}
+
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+static const struct weft_column note_columns[] = {
+    { "class", "class", WEFT_CELL_TEXT },           { "kind", NULL, WEFT_CELL_TEXT },
+    { "count", "count", WEFT_CELL_COUNT },          { "threads", "threads", WEFT_CELL_COUNT },
+    { "first_offset", "first byte", WEFT_CELL_ID }, { "text", "what", WEFT_CELL_TEXT },
+    { "detail", "detail", WEFT_CELL_TEXT },
+};
+
+static void note_row(const void *context, size_t row, struct weft_cell *cells)
+{
+    const struct info *info = context;
+    const struct weft_note_sum *note = &info->notes.rows[row];
+    cells[0].text = weft_str_of(weft_note_class_name(note->class));
+    cells[0].is_bad = note->class == WEFT_NOTE_CLASS_LOST;
+    cells[1].text = weft_str_of(weft_note_name(note->kind));
+    cells[2].number = note->count;
+    cells[3] = (struct weft_cell){ .number = note->n_threads, .is_null = note->n_threads == 0 };
+    cells[4] = (struct weft_cell){ .number = note->first_off,
+                                   .is_null = note->first_off == WEFT_NO_OFFSET };
+    cells[5].text = weft_str_of(weft_note_text(note->kind));
+    cells[6] = (struct weft_cell){ .text = note->detail };
+}
+
+/* As text, the last column is left out when no note has a detail. */
+static struct weft_table notes_table(const struct info *info)
+{
+    size_t n_columns = sizeof note_columns / sizeof *note_columns;
+    bool has_detail = info->view->format != WEFT_FORMAT_TEXT;
+    for (size_t i = 0; i < info->notes.n_rows; i++)
+        has_detail |= info->notes.rows[i].detail.n_bytes > 0;
+    return (struct weft_table){ .columns = note_columns,
+                                .n_columns = has_detail ? n_columns : n_columns - 1,
+                                .n_rows = info->notes.n_rows,
+                                .row = note_row,
+                                .context = info };
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void label(const struct info *info, const char *text)
+{
+    char padded[32];
+    snprintf(padded, sizeof padded, "  %-11s", text);
+    weft_view_dim(info->view, padded);
+}
+
+static void print_str(const struct info *info, struct weft_str text)
+{
+    weft_output_plain(info->view->out, text);
+}
+
+static void print_source(const struct info *info)
+{
+    struct weft_output *out = info->view->out;
+    const struct weft_store_meta *meta = info->meta;
+    label(info, "from");
+    print_str(info, meta->source_name);
+    weft_output_text(out, meta->source_name.n_bytes ? " (" : "(");
+    print_str(info, meta->format);
+    weft_output_text(out, meta->details.n_bytes ? ", " : "");
+    print_str(info, meta->details);
+    weft_output_text(out, ")\n");
+}
+
+static void print_time(const struct info *info)
+{
+    struct weft_output *out = info->view->out;
+    const struct weft_clock *clock = &info->meta->clock;
+    label(info, "time");
+    weft_output_printf(out, "%s", weft_human_ns(info->meta->duration_ns).text);
+    if (clock->frequency_hz != 1000000000)
+        weft_output_printf(out, ", clock %.6g MHz", (double)clock->frequency_hz / 1e6);
+    weft_output_printf(out, ", zero at tick %" PRIu64, clock->zero_ticks);
+    if (clock->has_realtime) {
+        char stamp[32] = "";
+        time_t seconds = (time_t)(clock->realtime_ns / 1000000000);
+        struct tm broken;
+        if (gmtime_r(&seconds, &broken))
+            strftime(stamp, sizeof stamp, "%Y-%m-%d %H:%M:%S", &broken);
+        weft_output_printf(out, ", %s UTC", stamp);
+    }
+    weft_output_text(out, "\n");
+}
+
+/* How many events there are, and of the most frequent kinds. */
+static void print_events(const struct info *info)
+{
+    enum { MOST_KINDS = 6 };
+    struct weft_output *out = info->view->out;
+    uint64_t left[WEFT_EVENT_KINDS];
+    uint64_t n_left = info->meta->events;
+    memcpy(left, info->meta->events_of_kind, sizeof left);
+    if (n_left == 0)
+        return;
+    label(info, "events");
+    weft_output_printf(out, "%s:", weft_human_count(n_left).text);
+    for (int i = 0; i < MOST_KINDS && n_left > 0; i++) {
+        int most = 0;
+        for (int kind = 1; kind < WEFT_EVENT_KINDS; kind++)
+            most = left[kind] > left[most] ? kind : most;
+        weft_output_printf(out, "%s %s %s", i ? "," : "", weft_human_count(left[most]).text,
+                           weft_event_kind_name((enum weft_event_kind)most));
+        n_left -= left[most];
+        left[most] = 0;
+    }
+    if (n_left > 0)
+        weft_output_printf(out, ", %s of other kinds", weft_human_count(n_left).text);
+    weft_output_text(out, "\n");
+}
+
+static void print_counts(const struct info *info)
+{
+    struct weft_output *out = info->view->out;
+    const struct weft_store_meta *meta = info->meta;
+    label(info, "threads");
+    weft_output_printf(out, "%s", weft_human_count(meta->n_threads).text);
+    if (weft_trace_n_foreign(info->view->trace) > 0)
+        weft_output_printf(out, ", %s of them of other processes than the recorded program's",
+                           weft_human_count(weft_trace_n_foreign(info->view->trace)).text);
+    weft_output_text(out, "\n");
+    label(info, "functions");
+    weft_output_printf(out, "%s", weft_human_count(meta->n_functions).text);
+    if (info->n_unnamed > 0)
+        weft_output_printf(
+            out, ", %s of them without a name (shown as #id; import with --binary or --map)",
+            weft_human_count(info->n_unnamed).text);
+    weft_output_text(out, "\n");
+    label(info, "calls");
+    weft_output_printf(out, "%s", weft_human_count(meta->calls).text);
+    if (meta->cut_calls > 0)
+        weft_output_printf(out, ", and %s more that were entered before the trace",
+                           weft_human_count(meta->cut_calls).text);
+    weft_output_text(out, "\n");
+    print_events(info);
+}
+
+/* The processes of the recorded program, where a recording lists them. */
+static void print_program(const struct info *info)
+{
+    const struct weft_ledger_totals *ledger = &info->meta->ledger;
+    char text[512];
+    if (ledger->n_processes == 0)
+        return;
+    weft_ledger_describe(ledger, text, sizeof text);
+    label(info, "program");
+    weft_output_printf(info->view->out, "%s; %s thread%s", text,
+                       weft_human_count(ledger->n_threads).text, ledger->n_threads == 1 ? "" : "s");
+    if (ledger->n_lost_threads)
+        weft_output_printf(info->view->out, ", %s of them not recorded",
+                           weft_human_count(ledger->n_lost_threads).text);
+    weft_output_text(info->view->out, "\n");
+}
+
+/* Those that are not wholly recorded, the first ones. */
+static void print_processes(const struct info *info)
+{
+    enum { MOST_ROWS = 20 };
+    struct weft_ledger_list shown = info->processes;
+    if (shown.n_listed == 0)
+        return;
+    if (!info->opts->with_threads && shown.n_listed > MOST_ROWS)
+        shown.n_listed = MOST_ROWS;
+    struct weft_table table = weft_ledger_table(&shown);
+    weft_output_text(info->view->out, "\n");
+    weft_table_text(&table, &info->view->style, info->view->out);
+    if (shown.n_listed < info->processes.n_listed)
+        weft_output_printf(info->view->out, "... and %s more, listed by --threads\n",
+                           weft_human_count(info->processes.n_listed - shown.n_listed).text);
+}
+
+static void print_size(const struct info *info)
+{
+    struct weft_output *out = info->view->out;
+    const struct weft_store_meta *meta = info->meta;
+    label(info, "size");
+    weft_output_printf(out, "%s", weft_human_bytes(meta->bytes_out).text);
+    if (meta->calls > 0)
+        weft_output_printf(out, ", %.3g bytes a call", bytes_per_call(meta));
+    if (meta->bytes_in > 0 && meta->bytes_out > 0)
+        weft_output_printf(out, "; %s when imported (%s times)",
+                           weft_human_bytes(meta->bytes_in).text,
+                           weft_human_ratio((double)meta->bytes_in / (double)meta->bytes_out).text);
+    weft_output_text(out, "\n");
+}
+
+static void print_damage(const struct info *info)
+{
+    struct weft_output *out = info->view->out;
+    if (info->meta->is_recovered) {
+        label(info, "recovered");
+        weft_output_printf(out,
+                           "the file ends early: read without its directory, %s at the end are in "
+                           "no whole block\n",
+                           weft_human_bytes(info->meta->lost_bytes).text);
+    }
+    if (info->notes.n_rows == 0) {
+        label(info, "notes");
+        weft_output_text(out, is_loss_known(info)
+                                  ? "none: no data loss, nothing repaired\n"
+                                  : "none: nothing repaired; this format does not count losses\n");
+        return;
+    }
+    struct weft_table notes = notes_table(info);
+    weft_output_text(out, "\n");
+    weft_table_text(&notes, &info->view->style, out);
+}
+
+static void print_text(const struct info *info)
+{
+    weft_view_head(info->view);
+    weft_output_text(info->view->out, "\n");
+    print_source(info);
+    print_time(info);
+    print_counts(info);
+    print_program(info);
+    print_size(info);
+    print_damage(info);
+    print_processes(info);
+    if (info->opts->with_threads) {
+        struct weft_table threads = threads_table(info);
+        weft_output_text(info->view->out, "\n");
+        weft_view_left_out(info->view);
+        weft_table_text(&threads, &info->view->style, info->view->out);
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_clock(const struct info *info, struct weft_json *json)
+{
+    const struct weft_clock *clock = &info->meta->clock;
+    weft_json_begin_object(json, "clock");
+    weft_json_u64(json, "frequency_hz", clock->frequency_hz);
+    weft_json_u64(json, "zero_ticks", clock->zero_ticks);
+    if (clock->has_monotonic)
+        weft_json_u64(json, "monotonic_ns", clock->monotonic_ns);
+    else
+        weft_json_null(json, "monotonic_ns");
+    if (clock->has_realtime)
+        weft_json_u64(json, "realtime_ns", clock->realtime_ns);
+    else
+        weft_json_null(json, "realtime_ns");
+    weft_json_end_object(json);
+}
+
+static void json_events(const struct info *info, struct weft_json *json)
+{
+    weft_json_u64(json, "events", info->meta->events);
+    weft_json_begin_object(json, "events_by_kind");
+    for (int kind = 0; kind < WEFT_EVENT_KINDS; kind++)
+        if (info->meta->events_of_kind[kind] > 0)
+            weft_json_u64(json, weft_event_kind_name((enum weft_event_kind)kind),
+                          info->meta->events_of_kind[kind]);
+    weft_json_end_object(json);
+}
+
+static void print_json(const struct info *info)
+{
+    const struct weft_store_meta *meta = info->meta;
+    struct weft_json *json = weft_view_json(info->view);
+    if (!json)
+        return;
+    weft_json_begin_object(json, NULL);
+    weft_json_str(json, "source", meta->source_name);
+    weft_json_str(json, "format", meta->format);
+    weft_json_str(json, "details", meta->details);
+    weft_json_u64(json, "version", meta->version);
+    weft_json_u64(json, "threads", meta->n_threads);
+    weft_json_u64(json, "foreign_threads", weft_trace_n_foreign(info->view->trace));
+    weft_json_u64(json, "functions", meta->n_functions);
+    weft_json_u64(json, "unnamed_functions", info->n_unnamed);
+    weft_json_u64(json, "calls", meta->calls);
+    weft_json_u64(json, "cut_calls", meta->cut_calls);
+    weft_json_u64(json, "kernel_events", kernel_events(meta));
+    json_events(info, json);
+    weft_json_u64(json, "duration_ns", meta->duration_ns);
+    if (is_loss_known(info))
+        weft_json_u64(json, "lost", info->notes.lost);
+    else
+        weft_json_null(json, "lost");
+    weft_json_u64(json, "repaired", info->notes.repaired);
+    weft_ledger_json(info->view->trace, json);
+    weft_json_u64(json, "bytes_in", meta->bytes_in);
+    weft_json_u64(json, "bytes_out", meta->bytes_out);
+    if (meta->calls)
+        weft_json_real(json, "bytes_per_call", bytes_per_call(meta));
+    else
+        weft_json_null(json, "bytes_per_call");
+    weft_json_bool(json, "recovered", meta->is_recovered);
+    weft_json_u64(json, "lost_bytes", meta->lost_bytes);
+    json_clock(info, json);
+    struct weft_table notes = notes_table(info), threads = threads_table(info);
+    weft_table_json(&notes, "notes", json);
+    weft_json_new_line(json);
+    struct weft_table processes = weft_ledger_table(&info->processes);
+    weft_table_json(&processes, "process_list", json);
+    weft_json_new_line(json);
+    weft_table_json(&threads, "thread_list", json);
+    weft_json_end_object(json);
+    weft_view_json_end(info->view, json);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void print_csv(const struct info *info)
+{
+    const struct weft_store_meta *meta = info->meta;
+    struct weft_output *out = info->view->out;
+    struct weft_table threads = threads_table(info);
+    if (info->opts->with_threads) {
+        weft_table_csv(&threads, out);
+        return;
+    }
+    weft_output_text(out, "threads,functions,unnamed_functions,calls,cut_calls,kernel_events,"
+                          "events,duration_ns,lost,repaired,bytes_in,bytes_out\n");
+    char lost[24] = "";
+    if (is_loss_known(info))
+        (void)snprintf(lost, sizeof lost, "%" PRIu64, info->notes.lost);
+    weft_output_printf(out,
+                       "%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                       ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+                       meta->n_threads, meta->n_functions, info->n_unnamed, meta->calls,
+                       meta->cut_calls, kernel_events(meta), meta->events, meta->duration_ns, lost,
+                       info->notes.repaired, meta->bytes_in, meta->bytes_out);
+}
+
+void weft_render_info(const struct weft_view *view, const struct weft_info_view *opts)
+{
+    struct weft_err err = { 0 };
+    struct weft_arena *arena = weft_arena_new(0);
+    struct info info = { .view = view,
+                         .opts = opts,
+                         .meta = weft_trace_meta(view->trace),
+                         .arena = arena,
+                         .n_unnamed = count_unnamed(view->trace) };
+    enum weft_code code =
+        arena ? weft_note_sums(view->trace, arena, &info.notes, &err)
+              : weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the notes");
+    if (code == WEFT_OK && !choose_threads(&info))
+        code = weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the threads");
+    if (code == WEFT_OK &&
+        !weft_ledger_list(view->trace, arena, view->format == WEFT_FORMAT_JSON, &info.processes))
+        code = weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the processes");
+    if (code != WEFT_OK)
+        weft_output_fail(view->out, &err);
+    else if (view->format == WEFT_FORMAT_JSON)
+        print_json(&info);
+    else if (view->format == WEFT_FORMAT_CSV)
+        print_csv(&info);
+    else
+        print_text(&info);
+    weft_output_release(view->out, arena);
+}

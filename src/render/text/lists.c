@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "render/text/lists.h"
+
+#include "render/human.h"
+
+static struct weft_table table_of(const struct weft_lists *lists, unsigned list)
+{
+    const size_t n_rows = lists->n_rows[list];
+    return (struct weft_table){ .columns = lists->items[list].columns,
+                                .n_columns = lists->items[list].n_columns,
+                                .n_rows = lists->limit && n_rows > lists->limit
+                                              ? (size_t)lists->limit
+                                              : n_rows,
+                                .row = lists->items[list].row,
+                                .context = lists->context };
+}
+
+static bool is_shown(const struct weft_lists *lists, unsigned list)
+{
+    return !lists->shown || lists->shown >> list & 1;
+}
+
+void weft_lists_text(const struct weft_lists *lists, const struct weft_view *view)
+{
+    for (unsigned list = 0; list < lists->n; list++) {
+        const struct weft_table table = table_of(lists, list);
+        const size_t n_rows = lists->n_rows[list];
+        if (n_rows == 0 || !is_shown(lists, list))
+            continue;
+        weft_output_text(view->out, "\n");
+        weft_view_bold(view, lists->items[list].title);
+        weft_output_text(view->out, "\n");
+        weft_table_text(&table, &view->style, view->out);
+        if (table.n_rows < n_rows)
+            weft_output_printf(view->out, "%s more; --limit 0 shows all\n",
+                               weft_human_count(n_rows - table.n_rows).text);
+    }
+}
+
+void weft_lists_json(const struct weft_lists *lists, struct weft_json *json)
+{
+    for (unsigned list = 0; list < lists->n; list++) {
+        const struct weft_table table = table_of(lists, list);
+        if (is_shown(lists, list))
+            weft_table_json(&table, lists->items[list].key, json);
+    }
+}
+
+void weft_lists_csv(const struct weft_lists *lists, unsigned list, struct weft_output *out)
+{
+    const struct weft_table table = table_of(lists, list);
+    weft_table_csv(&table, out);
+}
+
+/* ---- what is left out ------------------------------------------------------------------------ */
+
+void weft_left_out_text(const struct weft_view *view, const struct weft_left_out *left_out)
+{
+    static const char *const of[WEFT_PROGRAM_BYS] = {
+        [WEFT_PROGRAM_TOLD] = "of whom a kernel alone tells",
+        [WEFT_PROGRAM_UNTOLD] = "that record, or idle",
+    };
+    weft_view_left_out(view);
+    if (left_out->threads == 0)
+        return;
+    weft_output_printf(view->out, "without %s",
+                       weft_human_plural(left_out->threads, "thread").text);
+    if (left_out->processes)
+        weft_output_printf(view->out, " of %s process%s",
+                           weft_human_count(left_out->processes).text,
+                           left_out->processes == 1 ? "" : "es");
+    weft_output_printf(view->out, " %s; --all-processes shows them\n", of[left_out->by]);
+}
+
+void weft_left_out_json(const struct weft_view *view, const struct weft_left_out *left_out,
+                        struct weft_json *json)
+{
+    struct weft_view all = *view;
+    all.n_left_out += left_out->threads;
+    weft_view_left_out_json(&all, json);
+    weft_json_text(json, "left_out_by", weft_program_by_name((enum weft_program_by)left_out->by));
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+void weft_thread_cells(const struct weft_view *view, uint32_t thread_id, struct weft_cell *cells)
+{
+    if (thread_id == WEFT_ID_NONE) {
+        cells[0].is_null = cells[1].is_null = true;
+        return;
+    }
+    const struct weft_thread_info *info = &weft_trace_thread(view->trace, thread_id)->info;
+    cells[0].number = info->tid;
+    cells[1].text = info->name;
+}
+
+struct weft_cell weft_text_cell(struct weft_str text)
+{
+    return (struct weft_cell){ .text = text, .is_null = text.n_bytes == 0 };
+}
+
+struct weft_cell weft_known_cell(uint64_t number, bool is_known)
+{
+    return (struct weft_cell){ .number = number, .is_null = !is_known };
+}
