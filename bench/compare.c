@@ -96,7 +96,7 @@ static void ask(struct weft_comparison *comparison, const char *what, bool is_fa
         const uint64_t begin_ns = bench_cpu_ns();
         must(weft_comparison_run(comparison, &opts, &table, &err), &err);
         (void)bench_times_add(&times, begin_ns);
-        weft_compare_table_free(table);
+        weft_result_free(table);
     }
     printf("%-28s ", what);
     bench_times_print(&times);

@@ -217,7 +217,7 @@ static void measure_same(struct world *world, size_t n_rounds, bool is_made)
             n_found += table->n_ranked > 0 && table->nodes[table->ranked[0]].is_sure;
             n_apart += table->metrics[0].low > 0 || table->metrics[0].high < 0;
             n_places += table->focus.node != WEFT_ID_NONE && table->focus.is_sure;
-            weft_compare_table_free(table);
+            weft_result_free(table);
         }
         printf("%3.0f %% in A: a sure context in %.1f %%, a duration that differs in %.1f %%, one "
                "place in %.1f %% of %zu splits\n",
@@ -314,7 +314,7 @@ static void measure_row(struct world *world, size_t row, double part, size_t n_r
             delay(&world->matrix, members, world->place[row], delay_ns, &state);
         struct weft_compare_table *table = compare(&delayed.matrix, members);
         count_held(table, world->place[row], delay_ns, &held);
-        weft_compare_table_free(table);
+        weft_result_free(table);
         delayed_free(&delayed);
     }
     const double all = (double)n_rounds / 100;

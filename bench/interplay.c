@@ -12,6 +12,7 @@
 #include "analysis/interplay/interplay.h"
 
 #include "measure.h"
+#include "schema/result.h"
 #include "store/writer.h"
 
 #include <inttypes.h>
@@ -269,10 +270,10 @@ static int measure(const char *path, const struct weft_run *run)
     if (code == WEFT_OK)
         printf("%" PRIu64 " waits, %" PRIu64 " joined, %zu rows, %zu patterns\n", table->n_waits,
                table->n_joined, curves->n_rows, table->n_patterns);
-    weft_interplay_table_free(table);
-    weft_correspondences_table_free(curves);
-    weft_lock_lanes_table_free(lanes);
-    weft_blocking_table_free(blocking);
+    weft_result_free(table);
+    weft_result_free(curves);
+    weft_result_free(lanes);
+    weft_result_free(blocking);
     weft_interplay_close(interplay);
     weft_trace_close(trace);
     return code == WEFT_OK ? 0 : fail(&err);

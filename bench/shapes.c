@@ -9,6 +9,7 @@
 #include "analysis/shapes/mine.h"
 #include "measure.h"
 #include "model/calls/scan.h"
+#include "schema/result.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -97,7 +98,7 @@ static enum weft_code measure_all(const struct weft_trace *trace, const struct w
                " spikes, %" PRIu64 " drops\n",
                table->n_shapes, table->n_clusters, table->n_clusters - table->n_trivial_clusters,
                table->n_ribbons, table->spikes_found, table->drops_found);
-    weft_shapes_table_free(table);
+    weft_result_free(table);
     return code;
 }
 

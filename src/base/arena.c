@@ -45,6 +45,8 @@ struct weft_arena {
     size_t total_bytes;
     size_t limit_bytes;
     bool has_failed;
+    void (*free_owned)(void *owned); /* NULL: it owns nothing else */
+    void *owned;
 };
 
 struct weft_arena *weft_arena_new(size_t limit_bytes)
@@ -69,8 +71,16 @@ void weft_arena_free(struct weft_arena *arena)
 {
     if (!arena)
         return;
+    if (arena->free_owned)
+        arena->free_owned(arena->owned);
     free_chunks(arena->chunks);
     free(arena);
+}
+
+void weft_arena_own(struct weft_arena *arena, void (*free_owned)(void *owned), void *owned)
+{
+    arena->free_owned = free_owned;
+    arena->owned = owned;
 }
 
 void weft_arena_reset(struct weft_arena *arena)

@@ -18,6 +18,9 @@ struct weft_arena;
 struct weft_arena *weft_arena_new(size_t limit_bytes);
 void weft_arena_free(struct weft_arena *arena);
 
+/* `owned` is freed with the arena, by `free_owned`; one thing an arena. */
+void weft_arena_own(struct weft_arena *arena, void (*free_owned)(void *owned), void *owned);
+
 /* Forgets all objects and keeps one chunk for reuse. */
 void weft_arena_reset(struct weft_arena *arena);
 

@@ -27,7 +27,7 @@ int weft_cli_ask(struct weft_cli *cli, const struct weft_question *question)
         code = weft_query_run(cli->session, question->analysis, &request, &result, &cli->err);
     if (code == WEFT_OK)
         code = show(cli, question, &result);
-    weft_query_discard(question->analysis, &result);
+    weft_result_free(result.any);
     return weft_cli_end(cli, code);
 }
 

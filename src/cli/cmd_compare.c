@@ -7,6 +7,7 @@
 #include "query/gate.h"
 #include "render/text/compare.h"
 #include "render/text/gate.h"
+#include "schema/result.h"
 
 #include <stdio.h>
 
@@ -215,7 +216,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (code == WEFT_OK)
         code = compare(&asked);
     const bool is_worse = code == WEFT_OK && asked.gate_result.is_worse;
-    weft_compare_table_free(asked.table);
+    weft_result_free(asked.table);
     weft_comparison_close(asked.comparison);
     weft_arena_free(asked.arena);
     const int status = weft_cli_end(cli, code);

@@ -15,6 +15,7 @@
 #include "render/text/diagnose_causes.h"
 #include "render/text/diagnose_idle.h"
 #include "render/text/notes.h"
+#include "schema/result.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -272,7 +273,7 @@ static enum weft_code look_by_rules(struct doctor *doctor, const struct weft_rul
                             rule->type ? weft_str_of(rule->type) : rules->types[0].name, rule);
     else if (code == WEFT_OK)
         code = look_at_types(doctor, result.executions);
-    weft_query_discard("executions", &result);
+    weft_result_free(result.any);
     return code;
 }
 
@@ -612,7 +613,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (code == WEFT_OK)
         code = show(doctor);
     for (size_t i = 0; i < doctor->n; i++) {
-        weft_compare_table_free(doctor->looked[i].cut.table);
+        weft_result_free(doctor->looked[i].cut.table);
         weft_comparison_close(doctor->looked[i].comparison);
     }
     WEFT_VEC_FINI(&doctor->rhythms);

@@ -4,6 +4,7 @@
 #include "query/database/database.h"
 #include "render/export/export.h"
 #include "render/export/flame.h"
+#include "schema/result.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -101,7 +102,7 @@ static enum weft_code of_executions(struct weft_cli *cli, const struct options *
         flame.is_difference = opts->diff;
         code = put(cli, opts, &flame);
     }
-    weft_compare_table_free(table);
+    weft_result_free(table);
     weft_comparison_close(comparison);
     return code;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/calls/calls.h"
 #include "cli/ask.h"
 
 struct options {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/calls/calls.h"
+#include "analysis/regtime/regtime.h"
 #include "cli/ask.h"
 
 #include <stdlib.h>

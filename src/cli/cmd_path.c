@@ -3,6 +3,7 @@
 #include "cli/ask.h"
 #include "model/states/states.h"
 #include "query/rules.h"
+#include "schema/calls.h"
 
 struct options {
     const char *thread, *from, *to, *during, *span, *rules;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/regtime/regtime.h"
 #include "cli/ask.h"
 #include "cli/regtime_options.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/regtime/regtime.h"
 #include "cli/cli.h"
 #include "cli/regtime_options.h"
 #include "query/overview.h"
@@ -116,7 +117,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (code == WEFT_OK)
         code = write_page(cli, &opts, &results);
     weft_overview_fini(&results.overview);
-    weft_shapes_table_free(results.shapes.shapes);
+    weft_result_free(results.shapes.shapes);
     return weft_cli_end(cli, code);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/shapes/rare.h"
 #include "cli/ask.h"
 #include "cli/shapes_versus.h"
 #include "query/parse.h"

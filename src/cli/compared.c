@@ -46,7 +46,7 @@ static enum weft_code compare_by_rules(struct weft_cli *cli,
     if (code == WEFT_OK)
         code = weft_cli_compared_type(cli, result.executions, opts->rule.type, opts->rules,
                                       comparison);
-    weft_query_discard("executions", &result);
+    weft_result_free(result.any);
     return code;
 }
 

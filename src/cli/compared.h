@@ -109,7 +109,7 @@ WEFT_CHECKED enum weft_code weft_cli_compared_rules(struct weft_cli *cli,
                                                     struct weft_rules **rules);
 
 /* The executions of the session's trace by these rules, of all types in one pass; the rules'
- * dependencies become part of the session. `*executions` is the caller's (weft_query_discard
+ * dependencies become part of the session. `*executions` is the caller's (weft_result_free
  * "executions", after a failure too). */
 WEFT_CHECKED enum weft_code weft_cli_compared_executions(struct weft_cli *cli,
                                                          const struct weft_rules *rules,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/regtime_options.h"
 
+#include "analysis/regtime/regtime.h"
+
 const char *const weft_regtime_presets[] = { "paper", "fine", NULL };
 
 static void apply(const struct weft_threshold *threshold, double *fraction, uint64_t *absolute_ns)

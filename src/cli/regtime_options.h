@@ -5,7 +5,7 @@
 #ifndef WEFT_CLI_REGTIME_OPTIONS_H
 #define WEFT_CLI_REGTIME_OPTIONS_H
 
-#include "analysis/analysis.h"
+#include "analysis/regtime/regtime.h"
 #include "query/parse.h"
 
 #include <stdint.h>

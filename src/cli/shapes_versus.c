@@ -155,7 +155,7 @@ static int answer(struct weft_cli *cli, struct sides *sides)
     if (code == WEFT_OK)
         code = show(cli, sides);
     for (size_t side = 0; side < 2; side++)
-        weft_query_discard("shapes", &sides->results[side]);
+        weft_result_free(sides->results[side].any);
     weft_arena_free(sides->arena);
     if (sides->sessions[1] != cli->session)
         weft_session_close(sides->sessions[1]);

@@ -4,6 +4,7 @@
 #include "analysis/compare/compare.h"
 #include "query/database/database.h"
 #include "query/filter.h"
+#include "schema/result.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ enum weft_code weft_comparison_of(struct weft_ecct_matrix *matrix,
 {
     struct weft_comparison *made = *comparison = calloc(1, sizeof *made);
     if (!made) {
-        weft_ecct_matrix_free(matrix);
+        weft_result_free(matrix);
         return no_memory(err);
     }
     made->matrix = matrix;
@@ -63,7 +64,7 @@ void weft_comparison_close(struct weft_comparison *comparison)
         return;
     weft_comparer_free(comparison->comparer);
     weft_filter_scope_free(comparison->scope);
-    weft_ecct_matrix_free(comparison->matrix);
+    weft_result_free(comparison->matrix);
     free(comparison->members);
     free(comparison);
 }

@@ -43,7 +43,7 @@ struct weft_comparison_opts {
     uint32_t n_looks; /* how many groups are tried (analysis/compare/compare.h); 0 is 1 */
 };
 
-/* Chooses the groups and compares them; `*table` is the caller's (weft_compare_table_free). Groups
+/* Chooses the groups and compares them; `*table` is the caller's (weft_result_free). Groups
  * that are empty are no error. WEFT_E_ARG names the filter, A or B, that cannot be read. */
 WEFT_CHECKED enum weft_code weft_comparison_run(struct weft_comparison *comparison,
                                                 const struct weft_comparison_opts *opts,

@@ -3,6 +3,7 @@
 
 #include "analysis/compare/compare.h"
 #include "analysis/compare/tail.h"
+#include "schema/result.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,12 +69,12 @@ enum weft_code weft_comparison_cut_find(struct weft_comparison *comparison,
         if (code != WEFT_OK)
             break;
         const bool is_new = judge->is_better(judge->context, cut, &next);
-        weft_compare_table_free(is_new ? cut->table : next.table);
+        weft_result_free(is_new ? cut->table : next.table);
         if (is_new)
             *cut = next;
     }
     if (code != WEFT_OK) {
-        weft_compare_table_free(cut->table);
+        weft_result_free(cut->table);
         cut->table = NULL;
     }
     return code;

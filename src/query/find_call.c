@@ -2,6 +2,7 @@
  *
  * "TID:FUNCTION:N": one call named by how long it is.
  */
+#include "analysis/calls/calls.h"
 #include "query/parse.h"
 #include "query/session.h"
 

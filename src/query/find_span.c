@@ -4,6 +4,7 @@
  */
 #include "model/events.h"
 #include "query/session.h"
+#include "schema/calls.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 #include "analysis/executions/frequencies.h"
 #include "analysis/path/critical_path.h"
 #include "query/session.h"
+#include "schema/result.h"
 
 #include <stdlib.h>
 
@@ -55,7 +56,7 @@ static enum weft_code add_path(struct counting *counting, const struct weft_exec
         code = add_interval(counting, thread_id, group, path->segments[i].start_ns,
                             path->segments[end - 1].end_ns, err);
     }
-    weft_path_table_free(path);
+    weft_result_free(path);
     return code;
 }
 
@@ -136,7 +137,7 @@ enum weft_code weft_session_frequencies(struct weft_session *session,
     if (code == WEFT_OK)
         *table = counting.table;
     else
-        weft_frequencies_table_free(counting.table);
+        weft_result_free(counting.table);
     weft_frequencies_free(counting.frequencies);
     weft_strtab_free(counting.labels);
     return code;

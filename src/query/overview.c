@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/overview.h"
 
+#include "analysis/regtime/regtime.h"
 #include "base/arena.h"
+#include "schema/activity.h"
+#include "schema/outliers.h"
 
 enum { OUTLIERS_LIMIT = 500, PAUSES_LIMIT = 120, COLUMNS = 1200, MARKS_LIMIT = 400, PARTS = 4 };
 
@@ -164,9 +167,9 @@ enum weft_code weft_overview_run(struct weft_session *session, const struct weft
 
 void weft_overview_fini(struct weft_overview *overview)
 {
-    weft_regtime_table_free(overview->regtime);
-    weft_activity_table_free(overview->activity);
-    weft_outliers_table_free(overview->outliers);
+    weft_result_free(overview->regtime);
+    weft_result_free(overview->activity);
+    weft_result_free(overview->outliers);
     *overview = (struct weft_overview){ 0 };
 }
 

@@ -5,8 +5,12 @@
 #ifndef WEFT_QUERY_OVERVIEW_H
 #define WEFT_QUERY_OVERVIEW_H
 
+#include "analysis/regtime/regtime.h"
 #include "query/session.h"
+#include "schema/activity.h"
+#include "schema/functions.h"
 #include "schema/missing.h"
+#include "schema/outliers.h"
 
 /* Tables of the same threads; the functions are of the whole trace, and the session's. In place of
  * a part that failed there is an empty table, of these threads. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "query/session.h"
 
+#include "analysis/calls/calls.h"
 #include "base/room.h"
 #include "base/vec.h"
 #include "model/calls/scan.h"
@@ -101,7 +102,7 @@ void weft_session_close(struct weft_session *session)
 {
     if (!session)
         return;
-    weft_functions_table_free(session->functions);
+    weft_result_free(session->functions);
     weft_lod_reader_free(session->lod);
     forget_waits(session);
     weft_blocking_names_free(session->names);
@@ -148,7 +149,7 @@ enum weft_code weft_session_depend(struct weft_session *session, const struct we
         code = depend_on(session->trace, table, err);
     if (code == WEFT_OK && n_found)
         *n_found = table->n_rows;
-    weft_executions_table_free(table);
+    weft_result_free(table);
     return code;
 }
 

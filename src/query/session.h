@@ -9,11 +9,13 @@
 #ifndef WEFT_QUERY_SESSION_H
 #define WEFT_QUERY_SESSION_H
 
-#include "analysis/analysis.h"
+#include "analysis/calls/calls.h"
 #include "analysis/interplay/interplay.h"
 #include "analysis/locks/locks.h"
 #include "analysis/path/critical_path.h"
+#include "analysis/regtime/regtime.h"
 #include "analysis/shapes/shapes.h"
+#include "analysis/states/states.h"
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/str.h"
@@ -23,7 +25,7 @@
 #include "query/executions.h"
 #include "query/frequencies.h"
 #include "schema/ecct.h"
-#include "schema/tables.h"
+#include "schema/result.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -184,6 +186,7 @@ union weft_request {
 
 /* What comes back: the member of the analysis asked. */
 union weft_result {
+    void *any; /* each is a pointer to a result table */
     struct weft_call_table *call;
     struct weft_calls_table *calls;
     struct weft_ecct_matrix *ecct; /* of one execution */
@@ -209,26 +212,22 @@ union weft_result {
     struct weft_cpu_table *cpu;
 };
 
-/* One analysis as front ends see it: `run` restricts itself to the session's threads, `discard`
- * frees a result (one of NULL too). */
+/* One analysis as front ends see it: `run` restricts itself to the session's threads. */
 struct weft_analysis {
     const char *name;
     const char *summary;
     enum weft_code (*run)(struct weft_session *session, const union weft_request *request,
                           union weft_result *result, struct weft_err *err);
-    void (*discard)(union weft_result *result);
 };
 
 /* All analyses, sorted by name. */
 const struct weft_analysis *weft_analyses(size_t *n_analyses);
 
 /* Runs the analysis `name`; an unknown name is WEFT_E_ARG. `request` may be NULL for an analysis
- * that has defaults ("functions"). The caller discards the result. */
+ * that has defaults ("functions"). `result->any` is the caller's, to be freed by weft_result_free.
+ */
 WEFT_CHECKED enum weft_code weft_query_run(struct weft_session *session, const char *name,
                                            const union weft_request *request,
                                            union weft_result *result, struct weft_err *err);
-
-/* Frees what weft_query_run gave for `name` (nothing after a failure). */
-void weft_query_discard(const char *name, union weft_result *result);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/checked.h"
 #include "schema/event.h"
+#include "schema/regtime.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
-#include "schema/tables.h"
+#include "schema/regtime.h"
 
 #include <stddef.h>
 #include <stdint.h>

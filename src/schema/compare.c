@@ -3,12 +3,6 @@
 
 #include <math.h>
 
-void weft_compare_table_free(struct weft_compare_table *table)
-{
-    if (table)
-        weft_arena_free(table->arena);
-}
-
 double weft_metric_histogram_edge(const struct weft_metric_histogram *histogram, size_t bin)
 {
     const double share = (double)bin / (double)histogram->n_bins;

@@ -6,8 +6,8 @@
 #ifndef WEFT_SCHEMA_COMPARE_H
 #define WEFT_SCHEMA_COMPARE_H
 
-#include "base/arena.h"
 #include "schema/ecct.h"
+#include "schema/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -145,8 +145,5 @@ struct weft_gate_result {
     double change, low, high; /* 95 %; infinite if there is none */
     double allowed;
 };
-
-/* NULL is allowed. */
-void weft_compare_table_free(struct weft_compare_table *table);
 
 #endif

@@ -13,12 +13,6 @@ const char *weft_confidence_name(enum weft_confidence confidence)
     return names[confidence];
 }
 
-void weft_ecct_matrix_free(struct weft_ecct_matrix *matrix)
-{
-    if (matrix)
-        weft_arena_free(matrix->arena);
-}
-
 double weft_ecct_matrix_time_ns(const struct weft_ecct_matrix *matrix)
 {
     double sum_ns = 0;

@@ -7,9 +7,9 @@
 #ifndef WEFT_SCHEMA_ECCT_H
 #define WEFT_SCHEMA_ECCT_H
 
-#include "base/arena.h"
 #include "base/str.h"
 #include "schema/executions.h"
+#include "schema/result.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -101,8 +101,5 @@ uint64_t weft_ecct_matrix_unfinished(const struct weft_ecct_matrix *matrix);
 
 /* Durations of all executions together. O(executions). */
 double weft_ecct_matrix_time_ns(const struct weft_ecct_matrix *matrix);
-
-/* NULL is allowed. */
-void weft_ecct_matrix_free(struct weft_ecct_matrix *matrix);
 
 #endif

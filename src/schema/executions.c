@@ -4,14 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-void weft_executions_table_free(struct weft_executions_table *table)
-{
-    if (!table)
-        return;
-    weft_spool_free(table->spool);
-    weft_arena_free(table->arena);
-}
-
 double *weft_executions_metric(const struct weft_executions_table *table, struct weft_str name)
 {
     for (size_t i = 0; i < table->n_metrics; i++)

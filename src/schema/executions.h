@@ -6,11 +6,11 @@
 #ifndef WEFT_SCHEMA_EXECUTIONS_H
 #define WEFT_SCHEMA_EXECUTIONS_H
 
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/spool.h"
 #include "base/str.h"
 #include "schema/path.h"
+#include "schema/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,9 +77,6 @@ struct weft_execution_proposal {
     uint64_t count;         /* of begins */
     bool is_part;           /* a function most calls of which are made by others that repeat */
 };
-
-/* NULL is allowed. */
-void weft_executions_table_free(struct weft_executions_table *table);
 
 /* The values of the metric `name`, n_rows, or NULL. */
 double *weft_executions_metric(const struct weft_executions_table *table, struct weft_str name);

@@ -6,8 +6,8 @@
 #ifndef WEFT_SCHEMA_FREQUENCIES_H
 #define WEFT_SCHEMA_FREQUENCIES_H
 
-#include "base/arena.h"
 #include "base/str.h"
+#include "schema/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,8 +38,5 @@ struct weft_frequencies_table {
     struct weft_frequency_row *rows;
     size_t n_rows;
 };
-
-/* NULL is allowed. */
-void weft_frequencies_table_free(struct weft_frequencies_table *table);
 
 #endif

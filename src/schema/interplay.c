@@ -93,34 +93,3 @@ const char *weft_lane_state_name(enum weft_lane_state state)
 {
     return NAME(lane_names, state);
 }
-
-#define FREE(table)                                                                                \
-    do {                                                                                           \
-        if (table)                                                                                 \
-            weft_arena_free((table)->arena);                                                       \
-    } while (0)
-
-void weft_correspondences_table_free(struct weft_correspondences_table *table)
-{
-    FREE(table);
-}
-
-void weft_interplay_table_free(struct weft_interplay_table *table)
-{
-    FREE(table);
-}
-
-void weft_lock_lanes_table_free(struct weft_lock_lanes_table *table)
-{
-    FREE(table);
-}
-
-void weft_lock_tree_table_free(struct weft_lock_tree_table *table)
-{
-    FREE(table);
-}
-
-void weft_blocking_table_free(struct weft_blocking_table *table)
-{
-    FREE(table);
-}

@@ -7,9 +7,9 @@
 #ifndef WEFT_SCHEMA_INTERPLAY_H
 #define WEFT_SCHEMA_INTERPLAY_H
 
-#include "base/arena.h"
 #include "base/str.h"
 #include "schema/program.h"
+#include "schema/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -166,9 +166,6 @@ struct weft_correspondences_table {
     uint64_t n_unknown; /* of them, without releaser */
 };
 
-/* NULL is allowed; so of all tables here. */
-void weft_correspondences_table_free(struct weft_correspondences_table *table);
-
 /* ---- the interplay --------------------------------------------------------------------------- */
 
 /* Waits from one function that were ended from another. */
@@ -296,8 +293,6 @@ struct weft_interplay_table {
     uint32_t sources; /* enum weft_lock_source (schema/locks.h) */
 };
 
-void weft_interplay_table_free(struct weft_interplay_table *table);
-
 /* ---- lanes of locks ---------------------------------------------------------------------------
  */
 
@@ -337,8 +332,6 @@ struct weft_lock_lanes_table {
     size_t n_objects;
 };
 
-void weft_lock_lanes_table_free(struct weft_lock_lanes_table *table);
-
 /* ---- trees of waits, critical sections, and what holders did ----------------------------------
  */
 
@@ -360,8 +353,6 @@ struct weft_lock_tree_table {
     uint64_t sum_ns;     /* of all */
     uint64_t unknown_ns; /* of it, where no source tells what was done */
 };
-
-void weft_lock_tree_table_free(struct weft_lock_tree_table *table);
 
 /* ---- time of blocking -------------------------------------------------------------------------
  *
@@ -389,7 +380,5 @@ struct weft_blocking_table {
     struct weft_blocking_thread *threads; /* by thread_id */
     size_t n_threads;
 };
-
-void weft_blocking_table_free(struct weft_blocking_table *table);
 
 #endif

@@ -14,9 +14,3 @@ const char *weft_lock_source_name(unsigned place)
 {
     return place < WEFT_LOCK_N_SOURCES ? source_names[place] : "unknown";
 }
-
-void weft_locks_table_free(struct weft_locks_table *table)
-{
-    if (table)
-        weft_arena_free(table->arena);
-}

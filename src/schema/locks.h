@@ -6,9 +6,9 @@
 #ifndef WEFT_SCHEMA_LOCKS_H
 #define WEFT_SCHEMA_LOCKS_H
 
-#include "base/arena.h"
 #include "base/str.h"
 #include "schema/program.h"
+#include "schema/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -156,8 +156,5 @@ struct weft_locks_table {
     bool has_others;   /* operations that do not count, such as of other threads or times */
     bool has_switches; /* a kernel tells of the threads */
 };
-
-/* NULL is allowed. */
-void weft_locks_table_free(struct weft_locks_table *table);
 
 #endif

@@ -37,12 +37,6 @@ bool weft_path_is_timed_out(const struct weft_path_segment *segment)
            memcmp(segment->name.bytes + segment->name.n_bytes - n_tail, tail, n_tail) == 0;
 }
 
-void weft_path_table_free(struct weft_path_table *table)
-{
-    if (table)
-        weft_arena_free(table->arena);
-}
-
 #define OPEN_REASONS                                                                               \
     (1U << WEFT_PATH_WAKER_UNKNOWN | 1U << WEFT_PATH_IDLE | 1U << WEFT_PATH_NETWORK |              \
      1U << WEFT_PATH_CALL | 1U << WEFT_PATH_THREAD | 1U << WEFT_PATH_LOCK | 1U << WEFT_PATH_TASK)

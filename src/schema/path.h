@@ -6,10 +6,9 @@
 #ifndef WEFT_SCHEMA_PATH_H
 #define WEFT_SCHEMA_PATH_H
 
-#include "base/arena.h"
 #include "schema/event.h"
 #include "schema/locks.h"
-#include "schema/tables.h"
+#include "schema/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -176,8 +175,5 @@ struct weft_path_table {
 /* A wait for something else that ended because its time was over: its name says so ("poll, timed
  * out"). */
 bool weft_path_is_timed_out(const struct weft_path_segment *segment);
-
-/* NULL is allowed. */
-void weft_path_table_free(struct weft_path_table *table);
 
 #endif

@@ -7,9 +7,9 @@
 #ifndef WEFT_SCHEMA_RULES_H
 #define WEFT_SCHEMA_RULES_H
 
-#include "base/arena.h"
 #include "base/str.h"
 #include "schema/event.h"
+#include "schema/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>

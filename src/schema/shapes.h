@@ -7,8 +7,8 @@
 #ifndef WEFT_SCHEMA_SHAPES_H
 #define WEFT_SCHEMA_SHAPES_H
 
-#include "base/arena.h"
 #include "base/u128.h"
+#include "schema/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -160,8 +160,6 @@ struct weft_shapes_table {
     uint32_t rare_below;         /* clusters of fewer occurrences are in no ribbon */
     uint32_t n_rare_clusters;
 };
-
-void weft_shapes_table_free(struct weft_shapes_table *table);
 
 /* ---- two traces, or two windows of one: A is looked at, B is what it is compared with ----------
  */

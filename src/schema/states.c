@@ -76,21 +76,3 @@ const char *weft_wait_reason_name(enum weft_wait_reason reason)
 {
     return (size_t)reason < WEFT_WAIT_REASONS ? reason_names[reason] : "unknown";
 }
-
-void weft_states_table_free(struct weft_states_table *table)
-{
-    if (table)
-        weft_arena_free(table->arena);
-}
-
-void weft_waits_table_free(struct weft_waits_table *table)
-{
-    if (table)
-        weft_arena_free(table->arena);
-}
-
-void weft_cpu_table_free(struct weft_cpu_table *table)
-{
-    if (table)
-        weft_arena_free(table->arena);
-}

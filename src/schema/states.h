@@ -6,8 +6,8 @@
 #ifndef WEFT_SCHEMA_STATES_H
 #define WEFT_SCHEMA_STATES_H
 
-#include "base/arena.h"
 #include "base/str.h"
+#include "schema/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -123,8 +123,6 @@ struct weft_states_table {
     bool is_known;    /* the file keeps what others did to a thread */
 };
 
-void weft_states_table_free(struct weft_states_table *table);
-
 /* ---- waits ---------------------------------------------------------------------------------- */
 
 /* Time of one kind and cause. */
@@ -161,8 +159,6 @@ struct weft_waits_table {
     bool is_known; /* as weft_states_table */
 };
 
-void weft_waits_table_free(struct weft_waits_table *table);
-
 /* ---- processors ----------------------------------------------------------------------------- */
 
 struct weft_cpu_share {
@@ -192,7 +188,5 @@ struct weft_cpu_table {
     size_t n_rows;
     bool is_known; /* as weft_states_table */
 };
-
-void weft_cpu_table_free(struct weft_cpu_table *table);
 
 #endif

@@ -5,6 +5,7 @@
 #include "analysis/states/histories.h"
 #include "render/text/directory.h"
 #include "render/text/render.h"
+#include "schema/interval.h"
 #include "serve/files.h"
 #include "serve/state.h"
 
@@ -85,7 +86,7 @@ WEFT_ENDPOINT(names)
         sum_names(result.interval, sums);
         weft_render_names(&view, sums);
     }
-    weft_query_discard("interval", &result);
+    weft_result_free(result.any);
     free(sums);
     return code;
 }

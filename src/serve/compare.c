@@ -497,6 +497,6 @@ WEFT_ENDPOINT(compare)
         code = weft_comparison_run(comparison, &opts, &table, err);
     if (code == WEFT_OK)
         code = write_compared(ask, comparison, table, err);
-    weft_compare_table_free(table);
+    weft_result_free(table);
     return code;
 }

@@ -81,7 +81,7 @@ static enum weft_code of_rules(const struct weft_ask *ask, const struct weft_rul
     enum weft_code code = weft_query_run(ask->session, "executions", &request, &result, err);
     if (code == WEFT_OK)
         code = weft_executions_matrix(ask->session, result.executions, 0, &opts, &matrix, err);
-    weft_query_discard("executions", &result);
+    weft_result_free(result.any);
     return code == WEFT_OK ? weft_comparison_of(matrix, comparison, err) : code;
 }
 

@@ -8,6 +8,7 @@
 #include "query/comparison_cut.h"
 #include "render/text/diagnose.h"
 #include "render/text/render.h"
+#include "schema/result.h"
 #include "serve/state.h"
 
 #include <stdlib.h>
@@ -155,7 +156,7 @@ static enum weft_code answer(const struct weft_ask *ask, struct weft_comparison 
         code = weft_comparison_cut_find(comparison, &judge, &cut, err);
     if (code == WEFT_OK)
         render(ask, &tags, &cut);
-    weft_compare_table_free(cut.table);
+    weft_result_free(cut.table);
     return code;
 }
 

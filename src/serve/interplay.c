@@ -73,7 +73,7 @@ WEFT_ENDPOINT(interplay)
         ask->answer->type = weft_type_columns;
         weft_render_interplay_columns(&view, result.interplay);
     }
-    weft_query_discard("interplay", &result);
+    weft_result_free(result.any);
     return code;
 }
 
@@ -101,7 +101,7 @@ WEFT_ENDPOINT(correspondences)
         ask->answer->type = weft_type_columns;
         weft_render_correspondences(&view, result.correspondences);
     }
-    weft_query_discard("correspondences", &result);
+    weft_result_free(result.any);
     return code;
 }
 
@@ -117,7 +117,7 @@ WEFT_ENDPOINT(blocking)
         const struct weft_view view = weft_ask_view(ask);
         ask->answer->type = weft_type_columns;
         code = weft_render_blocking(&view, result.blocking, err);
-        weft_query_discard("blocking", &result);
+        weft_result_free(result.any);
     }
     return code;
 }
@@ -140,7 +140,7 @@ WEFT_ENDPOINT(lanes)
         const struct weft_view view = weft_ask_view(ask);
         ask->answer->type = weft_type_columns;
         code = weft_render_lanes(&view, result.lock_lanes, err);
-        weft_query_discard("lock_lanes", &result);
+        weft_result_free(result.any);
     }
     return code;
 }
@@ -168,6 +168,6 @@ WEFT_ENDPOINT(locktree)
         ask->answer->type = weft_type_columns;
         weft_render_locktree(&view, result.lock_tree);
     }
-    weft_query_discard("lock_tree", &result);
+    weft_result_free(result.any);
     return code;
 }

@@ -2,6 +2,7 @@
  *
  * Answers about parts of a trace, in milliseconds.
  */
+#include "analysis/calls/calls.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "model/calls/scan.h"
@@ -119,7 +120,7 @@ WEFT_ENDPOINT(interval)
         const struct weft_interval_view how = { .with_contexts = true, .limit = ask->query->limit };
         weft_render_interval(&view, result.interval, &how);
     }
-    weft_query_discard("interval", &result);
+    weft_result_free(result.any);
     return code;
 }
 
@@ -141,7 +142,7 @@ WEFT_ENDPOINT(tree)
         ask->answer->type = weft_type_columns;
         weft_render_tree(&view, result.tree);
     }
-    weft_query_discard("tree", &result);
+    weft_result_free(result.any);
     return code;
 }
 
@@ -178,7 +179,7 @@ WEFT_ENDPOINT(item)
     enum weft_code code = weft_query_run(ask->session, "call", &request, &result, err);
     if (code == WEFT_OK)
         code = put_item(ask, result.call, err);
-    weft_query_discard("call", &result);
+    weft_result_free(result.any);
     return code;
 }
 
@@ -202,7 +203,7 @@ WEFT_ENDPOINT(step)
         const struct weft_view view = weft_ask_view(ask);
         weft_render_call(&view, result.call, &(struct weft_call_view){ 0 });
     }
-    weft_query_discard("call", &result);
+    weft_result_free(result.any);
     return code;
 }
 
@@ -254,7 +255,7 @@ WEFT_ENDPOINT(path)
         const struct weft_view view = weft_ask_view(ask);
         weft_render_path(&view, result.path, &how);
     }
-    weft_query_discard("path", &result);
+    weft_result_free(result.any);
     return code;
 }
 
@@ -283,6 +284,6 @@ WEFT_ENDPOINT(subtree)
         ask->answer->type = weft_type_columns;
         weft_render_calls(&view, result.calls);
     }
-    weft_query_discard("calls", &result);
+    weft_result_free(result.any);
     return code;
 }

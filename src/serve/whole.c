@@ -2,6 +2,8 @@
  *
  * Answers that take a pass over all calls; those of the whole trace are kept.
  */
+#include "analysis/calls/calls.h"
+#include "analysis/regtime/regtime.h"
 #include "query/overview.h"
 #include "render/columns/calls.h"
 #include "render/columns/pack.h"
@@ -42,7 +44,7 @@ WEFT_ENDPOINT(functions)
         const struct weft_functions_view how = { .sort = WEFT_SORT_SELF };
         weft_render_functions(&view, is_whole ? table : result.functions, &how);
     }
-    weft_query_discard("functions", &result);
+    weft_result_free(result.any);
     return code;
 }
 
@@ -143,7 +145,7 @@ WEFT_ENDPOINT(shapes)
             code = weft_output_to_memory(&text, err);
         if (code == WEFT_OK)
             code = weft_page_shapes_data(&page, text, err);
-        weft_query_discard("shapes", &result);
+        weft_result_free(result.any);
     }
     return send_packed(ask, text, code, err);
 }
@@ -178,7 +180,7 @@ WEFT_ENDPOINT(calls)
         ask->answer->type = weft_type_columns;
         weft_render_calls(&view, result.calls);
     }
-    weft_query_discard("calls", &result);
+    weft_result_free(result.any);
     return code;
 }
 
@@ -196,7 +198,7 @@ WEFT_ENDPOINT(histogram)
         const struct weft_view view = weft_ask_view(ask);
         weft_render_histogram(&view, result.histogram, query->is_self == 1);
     }
-    weft_query_discard("histogram", &result);
+    weft_result_free(result.any);
     return code;
 }
 
@@ -239,6 +241,6 @@ WEFT_ENDPOINT(outliers)
         weft_render_outliers(&view, result.outliers,
                              &(struct weft_outliers_view){ .settings = &request.outliers });
     }
-    weft_query_discard("outliers", &result);
+    weft_result_free(result.any);
     return code;
 }

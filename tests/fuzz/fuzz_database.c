@@ -7,6 +7,7 @@
  */
 #include "query/database/block.h"
 #include "query/database/database.h"
+#include "schema/result.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -135,7 +136,7 @@ static void load_all(struct weft_database *database)
             struct weft_ecct_matrix *matrix;
             if (weft_database_load(database, types[i].name, &matrix, NULL) == WEFT_OK)
                 matrix_check(matrix);
-            weft_ecct_matrix_free(matrix);
+            weft_result_free(matrix);
         }
     weft_arena_free(arena);
 }

@@ -5,6 +5,7 @@
  */
 #include "matrix_builder.h"
 #include "query/filter.h"
+#include "schema/result.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -75,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
             check(members[i] != others[i]);
     }
     weft_filter_scope_free(scope);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
     free(negated);
     return 0;
 }

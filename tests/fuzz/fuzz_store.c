@@ -4,6 +4,8 @@
  * checksums right first: with them no mutation would come further than the first comparison. What
  * is checked besides the absence of a crash are the promises of store/reader.h.
  */
+#include "analysis/calls/calls.h"
+#include "analysis/regtime/regtime.h"
 #include "base/cursor.h"
 #include "checking_sink.h"
 #include "event_promises.h"
@@ -307,7 +309,7 @@ static void ask(struct weft_session *session, const struct weft_analysis *analys
 {
     union weft_result result;
     if (analysis->run(session, request, &result, NULL) == WEFT_OK)
-        analysis->discard(&result);
+        weft_result_free(result.any);
 }
 
 /* Executions by rules of every kind, and types that the trace suggests. */
@@ -327,7 +329,7 @@ static void executions_ask(struct weft_session *session)
     if (weft_query_run(session, "executions", &request, &result, NULL) == WEFT_OK)
         for (size_t i = 0; i < result.executions->n_rows; i++)
             must(result.executions->rows[i].end_ns >= result.executions->rows[i].start_ns);
-    weft_query_discard("executions", &result);
+    weft_result_free(result.any);
     (void)!weft_session_depend(session, rules, NULL, NULL);
     (void)!weft_execution_proposals(session, &proposals, NULL);
     weft_execution_proposals_free(proposals);

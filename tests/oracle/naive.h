@@ -5,8 +5,10 @@
 #ifndef WEFT_TESTS_NAIVE_H
 #define WEFT_TESTS_NAIVE_H
 
-#include "analysis/analysis.h"
+#include "analysis/calls/calls.h"
+#include "analysis/regtime/regtime.h"
 #include "memory_store.h"
+#include "schema/activity.h"
 
 /* Rows as weft_functions_run gives them: one a function that occurs. Returns how many. */
 size_t naive_functions(const struct memory_trace *trace, struct weft_function_row *rows);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "naive.h"
+#include "schema/functions.h"
 
 #include <stdlib.h>
 

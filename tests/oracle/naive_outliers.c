@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/calls/calls.h"
 #include "naive.h"
 
 #include <math.h>

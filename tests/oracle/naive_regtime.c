@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "analysis/regtime/regtime.h"
 #include "naive.h"
 
 #include <math.h>

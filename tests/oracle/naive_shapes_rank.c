@@ -2,7 +2,9 @@
  *
  * Spikes, drops, surprise and groups of threads, as docs/analyses/shapes.md defines them.
  */
+#include "analysis/shapes/shapes.h"
 #include "naive_shapes_table.h"
+#include "schema/shapes.h"
 
 #include <math.h>
 

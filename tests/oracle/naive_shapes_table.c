@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "naive_shapes_table.h"
 
+#include "analysis/shapes/shapes.h"
+#include "schema/shapes.h"
 #include "tap.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "naive_states.h"
 
+#include "schema/states.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shapes_equal.h"
 
+#include "schema/shapes.h"
 #include "tap.h"
 
 /* Compares one field of *got and *want, which both have; `what` and `at` say where that is. */

@@ -3,7 +3,9 @@
  * The model over a store in memory: names and groups, scans in any order, bad thread ids, and what
  * every analysis does with empty threads, cancelled work and a selection of threads.
  */
-#include "analysis/analysis.h"
+#include "analysis/calls/calls.h"
+#include "analysis/regtime/regtime.h"
+#include "analysis/states/states.h"
 #include "base/checked.h"
 #include "model/calls/scan.h"
 #include "random_trace.h"
@@ -169,8 +171,8 @@ static void test_ids(void)
     struct weft_regtime_table *none = NULL;
     tap_ok(weft_regtime_run(trace, NULL, &opts, &run, &none, NULL) == WEFT_E_ARG,
            "a negative fraction is refused");
-    weft_regtime_table_free(all);
-    weft_regtime_table_free(some);
+    weft_result_free(all);
+    weft_result_free(some);
     weft_pool_free(pool);
     weft_trace_close(trace);
     random_trace_free(&memory);
@@ -210,10 +212,10 @@ static void test_edges(void)
     tap_ok(!weft_activity_run(trace, NULL, &activity_opts, &run, &activity, NULL) &&
                activity->threads[0].n_pauses == 0 && activity->threads[1].still_ns == 0,
            "activity: nothing is silent where there is one event");
-    weft_functions_table_free(functions);
-    weft_regtime_table_free(regtime);
-    weft_outliers_table_free(outliers);
-    weft_activity_table_free(activity);
+    weft_result_free(functions);
+    weft_result_free(regtime);
+    weft_result_free(outliers);
+    weft_result_free(activity);
     weft_pool_free(pool);
     weft_trace_close(trace);
 }

@@ -2,6 +2,7 @@
  *
  * weft_activity_run against its naive twin on random traces.
  */
+#include "analysis/states/states.h"
 #include "naive.h"
 #include "random_trace.h"
 #include "tap.h"
@@ -75,7 +76,7 @@ static bool compare(const struct memory_trace *memory, const struct weft_activit
         is_ok = compare_thread(&table->threads[t], &want, opts->limit);
         free(want.pauses);
     }
-    weft_activity_table_free(table);
+    weft_result_free(table);
     weft_trace_close(trace);
     return is_ok;
 }

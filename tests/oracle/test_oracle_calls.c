@@ -3,7 +3,7 @@
  * Single calls, their histograms and their trees against naive twins: every call of a random trace
  * is looked at, one by one.
  */
-#include "analysis/analysis.h"
+#include "analysis/calls/calls.h"
 #include "model/histogram.h"
 #include "random_trace.h"
 #include "tap.h"
@@ -181,7 +181,7 @@ static bool test_calls(const struct subject *subject, const struct weft_window *
     is_ok = is_ok && table->n_found == n && table->sum_ns == sum_ns && !table->is_partial &&
             table->is_self == opts.is_self && table->n_rows == (n < opts.limit ? n : opts.limit);
     free(places);
-    weft_calls_table_free(table);
+    weft_result_free(table);
     return is_ok;
 }
 
@@ -210,7 +210,7 @@ static bool test_subtree(const struct subject *subject, const struct weft_window
     }
     is_ok = is_ok && table->n_rows == n && (table->is_partial || table->n_found == n_all) &&
             (!table->is_partial || n_all > n);
-    weft_calls_table_free(table);
+    weft_result_free(table);
     return is_ok;
 }
 
@@ -259,7 +259,7 @@ static bool test_histogram(const struct subject *subject, const struct weft_wind
                  opts.is_self ? "self times" : "durations", table->count, table->sum_ns,
                  table->min_ns, table->max_ns, n, sum_ns, min_ns, max_ns);
     free(left);
-    weft_histogram_table_free(table);
+    weft_result_free(table);
     return is_ok;
 }
 
@@ -368,7 +368,7 @@ static bool test_tree(const struct subject *subject, const struct weft_window *w
                  ", wanted %" PRIu64 "; called %" PRIu64 ", wanted %" PRIu64 "; ordered %d",
                  table->n_rows, table->n_found, opts.limit, rows_self_ns, table->folded_self_ns,
                  all_self_ns, table->called_ns, called_ns, is_ordered(table));
-    weft_tree_table_free(table);
+    weft_result_free(table);
     return is_ok;
 }
 
@@ -472,7 +472,7 @@ static bool test_call(const struct subject *subject)
                  ", wanted %" PRId64,
                  (int)opts.which, t, opts.at_ns, opts.depth, table->is_found, table->call.number,
                  naive_call(thread, &opts));
-    weft_call_table_free(table);
+    weft_result_free(table);
     return is_ok;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "analysis/compare/compare.h"
 #include "matrix_builder.h"
+#include "schema/result.h"
 #include "tap.h"
 
 enum { MATRICES = 60, QUESTIONS = 25, MOST_ITEMS = 60, MOST_NODES = 14 };
@@ -222,10 +223,10 @@ static unsigned test_matrix(uint64_t *seed)
         n_right += weft_comparer_run(comparer, &opts, &table, NULL) == WEFT_OK &&
                    is_right_table(table, &dense, matrix, members) && are_metrics_right(table) &&
                    (opts.n_bootstrap == 0 || is_right_focus(table, &dense, matrix, members));
-        weft_compare_table_free(table);
+        weft_result_free(table);
     }
     weft_comparer_free(comparer);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
     return n_right;
 }
 

@@ -4,6 +4,7 @@
  * nanosecond; and of programs that are executed again with a part of their path made shorter.
  */
 #include "plain_twin.h"
+#include "schema/path.h"
 
 #include <stddef.h>
 

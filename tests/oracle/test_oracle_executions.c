@@ -734,8 +734,8 @@ static bool check(const struct scene *scene, const struct weft_rules *rules, uin
                                  *other = run(rules, 3, LITTLE_BYTES,
                                               is_in_file ? &tiny_in_file : &tiny);
     const bool is_ok = table && other && is_equal(&twin, table) && tables_equal(table, other);
-    weft_executions_table_free(table);
-    weft_executions_table_free(other);
+    weft_result_free(table);
+    weft_result_free(other);
     return is_ok;
 }
 

@@ -194,7 +194,7 @@ static bool check(const struct scene *scene, const struct weft_strtab *labels)
     const bool is_ok =
         run(scene, labels, frequencies, table, &err) == WEFT_OK && is_same(scene, table, want);
     weft_frequencies_free(frequencies);
-    weft_frequencies_table_free(table);
+    weft_result_free(table);
     return is_ok;
 }
 

@@ -2,6 +2,7 @@
  *
  * weft_functions_run against its naive twin on random traces.
  */
+#include "analysis/calls/calls.h"
 #include "naive.h"
 #include "random_trace.h"
 #include "tap.h"
@@ -87,7 +88,7 @@ static bool compare(const struct memory_trace *memory, const struct weft_window 
     }
     is_ok = is_ok && (window || (marks_equal(memory, trace, table, &run, 1.003, 0) &&
                                  marks_equal(memory, trace, table, &run, 3, 20)));
-    weft_functions_table_free(table);
+    weft_result_free(table);
     weft_trace_close(trace);
     return is_ok;
 }

@@ -4,7 +4,10 @@
  * release of the simulation; sums by window, by lane and by column must be those of a count, ns by
  * ns.
  */
+#include "analysis/interplay/interplay.h"
 #include "interplay_world.h"
+#include "schema/interplay.h"
+#include "schema/result.h"
 
 enum { SEEDS = 240, SEEDS_A_LINE = 40 };
 
@@ -240,10 +243,10 @@ static bool window_same(const struct weft_interplay *interplay, const struct wef
     for (size_t i = 0; is_same && i < lanes->n_lanes; i++)
         is_same = lane_same(interplay, lanes, &lanes->lanes[i]);
     is_same = is_same && columns_same(interplay, columns) && bundles_same(interplay, curves, limit);
-    weft_interplay_table_free(table);
-    weft_lock_lanes_table_free(lanes);
-    weft_blocking_table_free(columns);
-    weft_correspondences_table_free(curves);
+    weft_result_free(table);
+    weft_result_free(lanes);
+    weft_result_free(columns);
+    weft_result_free(curves);
     return is_same;
 }
 
@@ -256,7 +259,7 @@ static bool all_same(const struct weft_interplay *interplay, const struct weft_r
     if (weft_interplay_run(interplay, NULL, &all, run, &table, &err) != WEFT_OK)
         return failed(&err);
     const bool is_same = waits_same(interplay, table);
-    weft_interplay_table_free(table);
+    weft_result_free(table);
     return is_same;
 }
 

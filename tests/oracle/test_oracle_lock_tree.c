@@ -3,7 +3,10 @@
  * Trees of waits, of critical sections and of what went on meanwhile, against a count of the
  * simulation (interplay_world.h), ns by ns.
  */
+#include "analysis/interplay/interplay.h"
 #include "interplay_world.h"
+#include "schema/interplay.h"
+#include "schema/result.h"
 
 enum {
     SEEDS = 120,
@@ -179,7 +182,7 @@ static bool tree_same(const struct weft_run *run, enum weft_lock_tree_kind kind,
     const bool is_same = rows_same(table, kind == WEFT_LOCK_TREE_MEANWHILE);
     if (is_same)
         what[n] = '\0';
-    weft_lock_tree_table_free(table);
+    weft_result_free(table);
     return is_same;
 }
 

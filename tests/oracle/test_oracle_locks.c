@@ -6,6 +6,7 @@
  * releases late. Each must lead to what a plain count over the simulated operations gives.
  */
 #include "analysis/locks/locks.h"
+#include "schema/result.h"
 #include "store/writer.h"
 #include "tap.h"
 
@@ -548,7 +549,7 @@ static bool ask_table(const struct weft_trace *trace, const struct weft_run *run
         return false;
     }
     const bool is_same = table_same(q, table);
-    weft_locks_table_free(table);
+    weft_result_free(table);
     return is_same;
 }
 

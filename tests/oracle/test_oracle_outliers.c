@@ -2,6 +2,7 @@
  *
  * weft_outliers_run against its naive twin on random traces.
  */
+#include "analysis/calls/calls.h"
 #include "naive.h"
 #include "random_trace.h"
 #include "tap.h"
@@ -72,8 +73,8 @@ static bool compare(const struct memory_trace *memory, const struct weft_outlier
     for (size_t i = 0; i < n; i++)
         free(want[i].context);
     free(want);
-    weft_outliers_table_free(table);
-    weft_functions_table_free(functions);
+    weft_result_free(table);
+    weft_result_free(functions);
     weft_trace_close(trace);
     return is_ok;
 }

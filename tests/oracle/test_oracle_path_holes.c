@@ -6,6 +6,7 @@
  * the more is missing, the more is unexplained.
  */
 #include "analysis/path/critical_path.h"
+#include "schema/result.h"
 #include "told_trace.h"
 
 #include <unistd.h>
@@ -102,7 +103,7 @@ static uint64_t unexplained(const struct text *text, uint64_t end_ns, const stru
         abort();
     if (weft_path_run(trace, &opts, run, &table, &err) == WEFT_OK && is_whole(table))
         ns = table->unexplained_ns;
-    weft_path_table_free(table);
+    weft_result_free(table);
     weft_trace_close(trace);
     return ns;
 }

@@ -5,6 +5,7 @@
  * there is for each question, and fills the path microsecond by microsecond.
  */
 #include "analysis/path/critical_path.h"
+#include "schema/result.h"
 #include "told_trace.h"
 
 #include <stdarg.h>
@@ -304,7 +305,7 @@ static bool check(const struct program *program, const struct weft_trace *trace,
     if (weft_path_run(trace, &opts, run, &table, &err) != WEFT_OK)
         return tap_note("%s", err.text), false;
     const bool is_good = is_equal(table, ticks, from, to);
-    weft_path_table_free(table);
+    weft_result_free(table);
     return is_good;
 }
 

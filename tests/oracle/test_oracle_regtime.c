@@ -2,8 +2,10 @@
  *
  * weft_regtime_run against its naive twin on random traces, thresholds and budgets.
  */
+#include "analysis/regtime/regtime.h"
 #include "naive.h"
 #include "random_trace.h"
+#include "schema/functions.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -178,7 +180,7 @@ static bool compare(const struct memory_trace *memory, const struct weft_regtime
         free(want.rows);
     }
     is_ok = is_ok && table->rows_after == rows_after;
-    weft_regtime_table_free(table);
+    weft_result_free(table);
     weft_trace_close(trace);
     return is_ok;
 }

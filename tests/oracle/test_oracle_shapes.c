@@ -5,6 +5,7 @@
 #include "analysis/shapes/shapes.h"
 #include "naive_shapes_table.h"
 #include "random_trace.h"
+#include "schema/result.h"
 #include "shapes_equal.h"
 #include "tap.h"
 
@@ -138,7 +139,7 @@ static bool check_naive(struct fixture *fixture, struct weft_pool *pool)
         naive_shapes(&memory, &fixture->trace, &fixture->filter, &fixture->opts);
     struct weft_shapes_table *got = run(&fixture->trace, &fixture->filter, &fixture->opts, pool);
     const bool is_ok = got && shapes_tables_equal(got, &want.table) && nothing_overlaps(got, &want);
-    weft_shapes_table_free(got);
+    weft_result_free(got);
     naive_free(&memory);
     return is_ok;
 }
@@ -156,9 +157,9 @@ static bool check_parts(struct fixture *fixture, struct random_source *random,
         struct weft_shapes_table *got =
             run(&fixture->trace, &fixture->filter, &fixture->opts, pools[i]);
         is_ok = got && shapes_tables_equal(got, want);
-        weft_shapes_table_free(got);
+        weft_result_free(got);
     }
-    weft_shapes_table_free(want);
+    weft_result_free(want);
     return is_ok;
 }
 
@@ -204,8 +205,8 @@ static bool check_exclusion(struct fixture *fixture, struct weft_pool *pool)
             want->threads[t].excluded_calls = got->threads[t].excluded_calls;
     }
     const bool is_ok = got && want && shapes_tables_equal(got, want);
-    weft_shapes_table_free(want);
-    weft_shapes_table_free(got);
+    weft_result_free(want);
+    weft_result_free(got);
     random_trace_free(&rest);
     return is_ok;
 }
@@ -273,7 +274,7 @@ static bool check_rhythm(struct random_source *random, struct weft_pool *pool, s
     const bool is_ok = got && shapes_tables_equal(got, &want.table);
     *n_spikes += want.table.spikes_found;
     *n_drops += want.table.drops_found;
-    weft_shapes_table_free(got);
+    weft_result_free(got);
     naive_free(&memory);
     for (uint32_t t = 0; t < trace.n_threads; t++)
         free(threads[t].calls);

@@ -4,9 +4,11 @@
  * and by the listings of the paper; on tables of random traces, whole and damaged.
  */
 #include "analysis/shapes/rare.h"
+#include "analysis/shapes/shapes.h"
 #include "naive_shapes_table.h"
 #include "query/shapes.h"
 #include "random_trace.h"
+#include "schema/result.h"
 #include "tap.h"
 
 #include <math.h>
@@ -52,7 +54,7 @@ static bool fixture_init(struct fixture *fixture, struct random_source *random,
 
 static void fixture_fini(struct fixture *fixture)
 {
-    weft_shapes_table_free(fixture->table);
+    weft_result_free(fixture->table);
     weft_trace_close(fixture->trace);
     naive_free(&fixture->memory);
     random_trace_free(&fixture->memory_trace);

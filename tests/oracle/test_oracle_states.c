@@ -6,7 +6,7 @@
  * A program tells of its threads too, in no order of time.
  * States tile a thread's life, and the order of delivery does not matter.
  */
-#include "analysis/analysis.h"
+#include "analysis/states/states.h"
 #include "naive_states.h"
 #include "store/writer.h"
 #include "tap.h"
@@ -417,7 +417,7 @@ static bool waits_same(struct scheduler *s, const struct weft_trace *trace,
             (void)differ("sums", i, thread->first_ns, sum_ns, life_ns);
         is_same = is_same && preempted_same(s, thread);
     }
-    weft_waits_table_free(table);
+    weft_result_free(table);
     return is_same;
 }
 
@@ -434,7 +434,7 @@ static bool sums_same(struct scheduler *s, const struct weft_trace *trace,
         got_ns += table->rows[k].modes.user_ns + table->rows[k].modes.kernel_ns +
                   table->rows[k].modes.unknown_ns + table->rows[k].interrupted_ns +
                   table->rows[k].idle_ns;
-    weft_cpu_table_free(table);
+    weft_result_free(table);
     for (uint32_t i = 0; i < s->n_threads; i++)
         for (uint64_t t = opts.from_ns; t < s->trace.end_ns; t++)
             want_ns += units[i][t].is_alive && units[i][t].state.cpu >= 0 &&

@@ -4,7 +4,7 @@
  * the text importer and the store carried. Arguments: the folder of the results, the folder of the
  * unpacked traces.
  */
-#include "analysis/analysis.h"
+#include "analysis/regtime/regtime.h"
 #include "import/import.h"
 #include "model/calls/scan.h"
 #include "regtime_compat.h"
@@ -289,7 +289,7 @@ static bool runs_regtime(const char *path, size_t *n_notes)
     bool is_ok = weft_regtime_preset("paper", &opts) && !weft_trace_open(path, &trace, NULL) &&
                  !weft_regtime_run(trace, NULL, &opts, &run, &table, NULL);
     *n_notes = trace ? weft_trace_meta(trace)->n_notes : 0;
-    weft_regtime_table_free(table);
+    weft_result_free(table);
     weft_trace_close(trace);
     weft_pool_free(pool);
     return is_ok;

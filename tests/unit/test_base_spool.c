@@ -4,6 +4,7 @@
  */
 #include "base/runs.h"
 #include "base/spool.h"
+#include "schema/executions.h"
 #include "tap.h"
 
 #include <signal.h>

@@ -6,6 +6,7 @@
 #include "analysis/compare/compare.h"
 #include "base/statistics.h"
 #include "matrix_builder.h"
+#include "schema/result.h"
 #include "tap.h"
 
 /* ---- noise ----------------------------------------------------------------------------------- */
@@ -130,13 +131,13 @@ static void test_same(uint64_t seed, double share, unsigned n_splits, const char
             members[i] = uniform(&seed) < share ? WEFT_IN_A : WEFT_IN_B;
         struct weft_compare_table *table = compare(comparer, members, 0, false);
         n_found += table && has_sure(table);
-        weft_compare_table_free(table);
+        weft_result_free(table);
     }
     tap_note("%s: %u of %u splits with a sure node", name, n_found, n_splits);
     const unsigned n_most = chance_most(n_splits, SAME_SHARE);
     tap_ok(n_found <= n_most, "%s: at most 5 %% of random splits differ, but for chance", name);
     weft_comparer_free(comparer);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
 }
 
 /* Runs that differ by more than their executions do: random splits of whole runs, as many in A as
@@ -169,10 +170,10 @@ static void test_same_runs(uint64_t seed, size_t n_runs, size_t n_a, unsigned n_
             struct weft_compare_table *table = compare(comparer, members, 0, false);
             n_found += has_sure(table);
             n_by_runs += table->is_by_runs;
-            weft_compare_table_free(table);
+            weft_result_free(table);
         }
         weft_comparer_free(comparer);
-        weft_ecct_matrix_free(matrix);
+        weft_result_free(matrix);
     }
     tap_note("%zu against %zu runs: %u of %u with a sure node", n_a, n_runs - n_a, n_found,
              n_splits);
@@ -207,10 +208,10 @@ static void test_rare_in_runs(uint64_t seed)
         const struct weft_compare_node *row = row_of(table, scene.place[RARE]);
         tap_ok(table->is_by_runs && row->p_adjusted < 0.05 && !row->is_sure,
                "a context of one execution of each run is not sure");
-        weft_compare_table_free(table);
+        weft_result_free(table);
     }
     weft_comparer_free(comparer);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
 }
 
 /* ---- what was put in ------------------------------------------------------------------------- */
@@ -241,9 +242,9 @@ static unsigned test_injected(uint64_t seed, size_t place, double part, const ch
         n_held += row->interval.low_ns <= delay_ns && delay_ns <= row->interval.high_ns;
         n_sure += row->is_sure;
         n_first += table->nodes[table->ranked[0]].node == scene.place[place];
-        weft_compare_table_free(table);
+        weft_result_free(table);
         weft_comparer_free(comparer);
-        weft_ecct_matrix_free(matrix);
+        weft_result_free(matrix);
     }
     tap_note("%s %.0f %%: held %u, sure %u, first %u of %d", name, 100 * part, n_held, n_sure,
              n_first, ROUNDS);
@@ -290,13 +291,13 @@ static void test_kept(uint64_t seed)
         struct weft_compare_table *a = compare(kept, members, 4, true);
         struct weft_compare_table *b = compare(anew, members, 4, true);
         n_same += same_tables(a, b);
-        weft_compare_table_free(a);
-        weft_compare_table_free(b);
+        weft_result_free(a);
+        weft_result_free(b);
         weft_comparer_free(anew);
     }
     tap_eq_u64(n_same, QUESTIONS, "sums that are kept are those made anew");
     weft_comparer_free(kept);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
 }
 
 /* ---- causes ---------------------------------------------------------------------------------- */
@@ -354,9 +355,9 @@ static void test_causes(uint64_t seed)
     tap_eq_u64(table->causes[is_nap[0] ? 0 : 1].n_items, n_nap, "by either caller");
     tap_eq_u64(table->causes[is_nap[0] ? 1 : 0].node, disk, "the other waits for the disk");
     tap_eq_u64(table->causes[is_nap[0] ? 1 : 0].n_items, n_disk, "all that wait for the disk");
-    weft_compare_table_free(table);
+    weft_result_free(table);
     weft_comparer_free(comparer);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
 }
 
 /* A thread of the program and one of another program take the processor from all slow executions;
@@ -393,9 +394,9 @@ static void test_preempted(uint64_t seed, double own_share, bool is_own)
     tap_ok(table->n_causes == 1 && table->causes[0].node == (is_own ? encode : compress),
            "%.0f %% of what preempts is the program's own: it is %s", own_share * 100,
            is_own ? "named" : "not named");
-    weft_compare_table_free(table);
+    weft_result_free(table);
     weft_comparer_free(comparer);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
 }
 
 /* ---- edges ----------------------------------------------------------------------------------- */
@@ -421,11 +422,11 @@ static void test_small_groups(uint64_t seed)
                        table->nodes[i].p_adjusted <= 1 && !isnan(table->nodes[i].t);
         if (!is_sound)
             tap_ok(false, "groups of few or no executions, %u", which);
-        weft_compare_table_free(table);
+        weft_result_free(table);
     }
     tap_ok(true, "groups of few or no executions");
     weft_comparer_free(comparer);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
 }
 
 static void test_statistics(void)

@@ -7,6 +7,7 @@
 #include "failing_alloc.h"
 #include "matrix_builder.h"
 #include "query/comparison.h"
+#include "schema/result.h"
 #include "tap.h"
 
 enum { MOST_FAILURES = 100000, RUNS = 8, ITEMS = 160 };
@@ -50,7 +51,7 @@ static enum weft_code run_once(const char *a, const char *b, struct weft_arena *
     if (code == WEFT_OK)
         code = weft_comparison_histogram(comparison, 0, 16, true, arena, &histogram, &err);
     *n_ranked = table ? table->n_ranked : 0;
-    weft_compare_table_free(table);
+    weft_result_free(table);
     weft_comparison_close(comparison);
     return code;
 }

@@ -5,6 +5,7 @@
  */
 #include "analysis/path/critical_path.h"
 #include "failing_alloc.h"
+#include "schema/result.h"
 #include "told_trace.h"
 
 enum { TEXT_BYTES = 4096, MOST_FAILURES = 100000 };
@@ -412,7 +413,7 @@ static enum weft_code find_path(const struct weft_trace *trace, const struct tol
             n += (size_t)snprintf(text + n, TEXT_BYTES - n, ", ");
         n += put_segment(trace, &table->segments[i], text + n, TEXT_BYTES - n);
     }
-    weft_path_table_free(table);
+    weft_result_free(table);
     return code;
 }
 
@@ -433,7 +434,7 @@ static void check_sums(const struct weft_trace *trace, const struct told_case *o
         by_reason_ns += table->reasons[i].sum_ns;
     tap_eq_u64(by_thread_ns, one->to_ns - one->from_ns, "%s: threads add up", one->name);
     tap_eq_u64(by_reason_ns, one->to_ns - one->from_ns, "%s: reasons add up", one->name);
-    weft_path_table_free(table);
+    weft_result_free(table);
 }
 
 /* Each allocation fails in turn: an error, no leak, no crash. */

@@ -4,6 +4,7 @@
  * of the algorithm; times and edges alone.
  */
 #include "plain_graph.h"
+#include "schema/path.h"
 
 struct path_case {
     const char *name;

@@ -5,6 +5,7 @@
  */
 #include "query/database/block.h"
 #include "query/database/database.h"
+#include "schema/result.h"
 #include "tap.h"
 
 #include <fcntl.h>
@@ -277,7 +278,7 @@ static size_t count_of(const char *path, const char *type)
 {
     struct weft_ecct_matrix *matrix = load(path, type);
     const size_t n = matrix->n_items;
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
     return n;
 }
 
@@ -289,7 +290,7 @@ static void is_as_added(const char *path, const char *type, uint64_t seed, size_
     tap_ok(strcmp(got, want) == 0, "%s: what is loaded is what was added", what);
     free(got);
     free(want);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
 }
 
 static const struct added plain = { "request", "base", 1, 77, N_EXECUTIONS, 64, false, -1, false };
@@ -319,7 +320,7 @@ static void check_round_trip(uint64_t seed)
         for (uint64_t k = matrix->starts[i] + 1; k < matrix->starts[i + 1]; k++)
             is_ordered = is_ordered && matrix->node[k - 1] < matrix->node[k];
     tap_ok(is_ordered, "parents are before children, and entries by node");
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
 }
 
 static void check_sources(void)
@@ -382,7 +383,7 @@ static void check_two_writers(void)
     }
     tap_eq_u64(n_found, 3, "and all that they added is there");
     free(got);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
 }
 
 /* Three add the same trace at once: who was replaced meanwhile is told, who began last stands. */
@@ -462,7 +463,7 @@ static void check_killed(uint64_t seed)
         n_whole += strcmp(got, want) == 0;
         free(got);
         free(want);
-        weft_ecct_matrix_free(matrix);
+        weft_result_free(matrix);
         add(path, &plain);
         n_whole += count_of(path, "request") == N_EXECUTIONS;
     }
@@ -611,7 +612,7 @@ static void damage(const char *path, const char *sql, uint64_t n_lost)
                matrix->n_damaged + matrix->n_items == n_added &&
                (n_lost == 0 || matrix->n_damaged == n_lost),
            "%s: %" PRIu64 " left out of %" PRIu64, sql, matrix->n_damaged, n_added);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
 }
 
 static void check_damage(void)
@@ -688,7 +689,7 @@ static void check_damaged_sources(void)
                        WEFT_E_MALFORMED &&
                    strstr(err.text, "reading sources: the database is damaged"),
                "%s: %s", cases[i], err.text);
-        weft_ecct_matrix_free(matrix);
+        weft_result_free(matrix);
         weft_database_close(database);
     }
 }
@@ -727,7 +728,7 @@ static void check_names(void)
                        matrix->nodes[i].frame != matrix->nodes[k].frame;
     tap_ok(!has_old && has_new, "names stand for others");
     tap_ok(is_whole, "nodes of one path are one, times are kept");
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
     file = fopen(names, "w");
     (void)fputs("a -> b\nc = d\n", file);
     (void)fclose(file);
@@ -773,7 +774,7 @@ static void check_damaged_page(void)
     tap_ok(matrix->n_damaged > 0 && matrix->n_items > 0 &&
                matrix->n_items + matrix->n_damaged == added.n_rows,
            "a page of zeros: %zu of %zu executions are there", matrix->n_items, added.n_rows);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
 }
 
 /* ---- version 1 ------------------------------------------------------------------------------- */
@@ -815,7 +816,7 @@ static void check_version_1(void)
     tap_ok(strncmp(got, want, strlen(want)) == 0, "as it was");
     free(got);
     free(want);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
     path = copy_version_1("v1.db", 300);
     change(path, "UPDATE executions SET tree = x'00' WHERE (id & 0xffffffff) IN (5, 3000); DELETE "
                  "FROM executions WHERE (id & 0xffffffff) BETWEEN 100 AND 109");
@@ -823,7 +824,7 @@ static void check_version_1(void)
         matrix = load(path, "request");
         tap_ok(matrix->n_damaged == 12 && matrix->n_items == 300 * N_VERSION_1 - 12,
                "damage is counted %s", turn ? "after" : "before");
-        weft_ecct_matrix_free(matrix);
+        weft_result_free(matrix);
         struct weft_err err = { 0 };
         struct weft_database *database;
         must(weft_database_open(path, WEFT_DATABASE_WRITE, &database, &err), &err);
@@ -856,7 +857,7 @@ static void check_killed_upgrade(uint64_t seed)
             matrix->n_items == (size_t)N_TIMES * N_VERSION_1 && !matrix->n_damaged;
         const int64_t version = number_in(path, "PRAGMA user_version");
         n_whole += is_whole && (version == 1 || version == 3);
-        weft_ecct_matrix_free(matrix);
+        weft_result_free(matrix);
     }
     tap_eq_u64(n_whole, N_ROUNDS, "killed while it is brought up: all is there");
 }
@@ -892,7 +893,7 @@ static void check_upgraded_meanwhile(void)
     weft_database_close(writer);
     must(weft_database_load(reader, WEFT_STR("request"), &matrix, &err), &err);
     tap_eq_u64(matrix->n_items, N_VERSION_1, "brought up while a reader has it open");
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
     weft_database_close(reader);
 }
 

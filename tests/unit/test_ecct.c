@@ -5,6 +5,7 @@
  */
 #include "plain_world.h"
 #include "query/build.h"
+#include "schema/result.h"
 #include "told_trace.h"
 
 #include <math.h>
@@ -222,7 +223,7 @@ static char *text_of_database(const char *file)
     must(weft_database_load(database, WEFT_STR(""), &matrix, &err), &err);
     weft_database_close(database);
     char *text = text_of(matrix);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
     return text;
 }
 
@@ -281,7 +282,7 @@ static void check_told(void)
                "exact exact exact exact exact exact exact exact exact exact",
                "a trace of calls and a kernel");
     free(text);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
     (void)unlink(path);
     free(path);
 }
@@ -314,7 +315,7 @@ static void check_kin(void)
         }
         tap_ok(n_threads == 1 && n_other == !is_told, "what the program started is %s",
                is_told ? "of it" : "another program, if nobody tells");
-        weft_ecct_matrix_free(matrix);
+        weft_result_free(matrix);
         (void)unlink(path);
         free(path);
     }
@@ -396,12 +397,12 @@ static void check_random(uint64_t seed)
         (void)unlink(file);
         (void)unlink(other);
         n_nodes += matrix->n_nodes;
-        weft_ecct_matrix_free(again);
-        weft_ecct_matrix_free(matrix);
+        weft_result_free(again);
+        weft_result_free(matrix);
         free(many);
         char *first = build(path, &rows[7], 1, 1, &matrix);
         n_single += is_whole(matrix);
-        weft_ecct_matrix_free(matrix);
+        weft_result_free(matrix);
         free(first);
         free(one);
         free(stored);

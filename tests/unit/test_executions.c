@@ -7,6 +7,7 @@
 #include "query/build.h"
 #include "query/rules.h"
 #include "query/session.h"
+#include "schema/result.h"
 #include "store/writer.h"
 #include "tap.h"
 
@@ -185,7 +186,7 @@ static void metrics(struct weft_session *session)
                      (double[]){ 1e4, 1e4, 1e4, 1e4, 1e4, 1e4, 1e4, 1e4, 1e4, 1e4 });
         tap_ok(!weft_executions_metric(table, WEFT_STR("name")), "texts are no metrics");
     }
-    weft_query_discard("executions", &result);
+    weft_result_free(result.any);
 }
 
 /* Of a call that told what it read: one that failed read nothing. */
@@ -200,7 +201,7 @@ static void told_bytes(struct weft_session *session)
     for (size_t i = 0; is_ok && i < 25; i++)
         is_ok = values[i] == (i == 1 ? 0 : 42);
     tap_ok(is_ok, "bytes that calls told");
-    weft_query_discard("executions", &result);
+    weft_result_free(result.any);
 }
 
 static void proposals(struct weft_session *session)
@@ -248,8 +249,8 @@ static enum weft_code trees(struct weft_session *session, const struct weft_exec
     if (code != WEFT_OK && code != WEFT_E_NOMEM)
         tap_note("%s", err.text);
     weft_database_close(database);
-    weft_ecct_matrix_free(matrix);
-    weft_ecct_matrix_free(loaded);
+    weft_result_free(matrix);
+    weft_result_free(loaded);
     return code;
 }
 
@@ -284,7 +285,7 @@ static void frequencies(struct weft_session *session)
                table->n_executions[WEFT_FREQUENCY_SLOW] > 0 &&
                table->n_executions[WEFT_FREQUENCY_OTHERS] == 0,
            "exits during calls are counted");
-    weft_query_discard("frequencies", &result);
+    weft_result_free(result.any);
 }
 
 static enum weft_code counts(struct weft_session *session)
@@ -293,10 +294,10 @@ static enum weft_code counts(struct weft_session *session)
     enum weft_code code =
         count(session, "execution b is call:handle", "exit:* where arg0 != 7 and x != 9", "id,name",
               false, &result, NULL);
-    weft_query_discard("frequencies", &result);
+    weft_result_free(result.any);
     if (code == WEFT_OK)
         code = count(session, "execution b is call:handle", "call:*", NULL, true, &result, NULL);
-    weft_query_discard("frequencies", &result);
+    weft_result_free(result.any);
     return code;
 }
 
@@ -311,7 +312,7 @@ static enum weft_code all_of_it(struct weft_session *session)
     enum weft_code code = find(session, rules, true, &result, NULL);
     if (code == WEFT_OK)
         code = trees(session, result.executions);
-    weft_query_discard("executions", &result);
+    weft_result_free(result.any);
     if (code == WEFT_OK)
         code = weft_execution_proposals(session, &found, NULL);
     weft_execution_proposals_free(found);
@@ -353,7 +354,7 @@ static void limit(const char *path, uint64_t memory_bytes, bool is_of_labels, co
                    &err);
     tap_ok(expected ? code == WEFT_E_LIMIT && strstr(err.text, expected) : code == WEFT_OK,
            "a ceiling of %" PRIu64 ": %s", memory_bytes, err.text);
-    weft_query_discard(is_of_labels ? "frequencies" : "executions", &result);
+    weft_result_free(result.any);
     weft_session_close(session);
     weft_pool_free(run.pool);
 }

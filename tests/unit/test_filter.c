@@ -5,6 +5,7 @@
  */
 #include "matrix_builder.h"
 #include "query/filter.h"
+#include "schema/result.h"
 #include "tap.h"
 
 enum { ITEMS = 12, TEXT_BYTES = 4096 };
@@ -232,6 +233,6 @@ int main(void)
     test_limits(scope);
     test_random(scope, seed);
     weft_filter_scope_free(scope);
-    weft_ecct_matrix_free(matrix);
+    weft_result_free(matrix);
     return tap_done();
 }

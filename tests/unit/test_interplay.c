@@ -4,6 +4,7 @@
  * wait fewer, a share a little too small, another thread that lets go.
  */
 #include "analysis/interplay/interplay.h"
+#include "schema/result.h"
 #include "store/writer.h"
 #include "tap.h"
 
@@ -176,7 +177,7 @@ static void with_table(look_fn look)
         look(interplay, table);
     else
         tap_ok(false, "a trace is answered: %s", err.text);
-    weft_interplay_table_free(table);
+    weft_result_free(table);
     weft_interplay_close(interplay);
     weft_trace_close(trace);
 }

@@ -6,6 +6,7 @@
 #include "analysis/locks/locks.h"
 #include "failing_alloc.h"
 #include "model/locks/locks.h"
+#include "schema/result.h"
 #include "told_trace.h"
 
 enum { MOST_FAILURES = 100000 };
@@ -100,7 +101,7 @@ static void check_memory(const struct weft_trace *trace, const struct weft_run *
         const enum weft_code code = find(trace, run, &table, NULL);
         const bool has_failed = n_until_failure < 0;
         n_until_failure = -1;
-        weft_locks_table_free(table);
+        weft_result_free(table);
         is_good = code == (has_failed ? WEFT_E_NOMEM : WEFT_OK);
         if (!has_failed)
             break;
@@ -116,7 +117,7 @@ static void check_limit(const struct weft_trace *trace, const struct weft_run *r
     struct weft_err err = { 0 };
     if (tap_ok(find(trace, &little, &table, &err) == WEFT_OK, "with little memory: %s", err.text))
         check_table(table);
-    weft_locks_table_free(table);
+    weft_result_free(table);
 }
 
 int main(void)
@@ -133,7 +134,7 @@ int main(void)
         abort();
     if (tap_ok(find(trace, &run, &table, &err) == WEFT_OK, "locks are found"))
         check_table(table);
-    weft_locks_table_free(table);
+    weft_result_free(table);
     check_model(trace);
     check_memory(trace, &run);
     check_limit(trace, &run);

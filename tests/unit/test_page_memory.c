@@ -4,6 +4,7 @@
  * calloc and realloc): an error, no leak, no crash, and never a page that lacks something. And each
  * part of it failing in turn: the page is there, with the others, and says what it lacks and why.
  */
+#include "analysis/regtime/regtime.h"
 #include "failing_alloc.h"
 #include "query/overview.h"
 #include "query/session.h"
@@ -79,7 +80,7 @@ static void test_pages(struct weft_session *session)
         page.shapes_bytes = 100; /* no level fits: all are tried */
         fail_all(&page, false, "as few shapes as there can be");
     }
-    weft_shapes_table_free(result.shapes);
+    weft_result_free(result.shapes);
     weft_overview_fini(&overview);
 }
 
@@ -115,7 +116,7 @@ static enum weft_code make_parts(struct weft_session *session, int n, struct wef
     if (code == WEFT_OK)
         code = weft_page_data(&page, out, &err);
     *missing = overview.missing;
-    weft_shapes_table_free(result.shapes);
+    weft_result_free(result.shapes);
     weft_overview_fini(&overview);
     return code == WEFT_OK && !has_failed ? WEFT_E_CANCELLED : code; /* all have had their turn */
 }

@@ -6,6 +6,7 @@
 #include "render/json/json.h"
 #include "render/strip.h"
 #include "render/text/table.h"
+#include "schema/regtime.h"
 #include "tap.h"
 
 #include <fcntl.h>

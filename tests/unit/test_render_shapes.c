@@ -2,6 +2,11 @@
  *
  * The views of Shapes on a table made by hand: four functions, seven shapes, on two threads.
  */
+#include "analysis/shapes/metric.h"
+#include "analysis/shapes/rare.h"
+#include "analysis/shapes/shapes.h"
+#include "analysis/shapes/verify.h"
+#include "model/trace.h"
 #include "render/text/render.h"
 #include "small_trace.h"
 #include "tap.h"

@@ -213,7 +213,7 @@ static enum weft_code find_path(struct weft_session *session, const char *rule_t
         code = weft_query_run(session, "path", &request, &result, err);
     if (code == WEFT_OK)
         put_path(result.path, text, n_text);
-    weft_query_discard("path", &result);
+    weft_result_free(result.any);
     weft_rules_free(rules);
     return code;
 }

@@ -2,7 +2,7 @@
  *
  * CPU time by the clocks of threads, and user and kernel time from system calls and samples.
  */
-#include "analysis/analysis.h"
+#include "analysis/states/states.h"
 #include "kernel/known.h"
 #include "told_trace.h"
 
@@ -77,7 +77,7 @@ static void check(size_t i, const struct weft_run *run)
                 "modes: %s", cases[i].name))
         tap_note("got user %" PRIu64 ", kernel %" PRIu64 ", unknown %" PRIu64 ", from %s",
                  times.user_ns, times.kernel_ns, times.unknown_ns, source ? source : "nothing");
-    weft_waits_table_free(waits);
+    weft_result_free(waits);
     weft_trace_close(trace);
 }
 

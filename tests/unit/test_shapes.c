@@ -6,6 +6,7 @@
 #include "analysis/shapes/mine.h"
 #include "analysis/shapes/shapes.h"
 #include "random_stored.h"
+#include "schema/result.h"
 #include "tap.h"
 
 enum { TRACES = 150, MOST_CUTS = 64 };
@@ -272,11 +273,11 @@ static void test_deep(const char *path)
     tap_ok(table->n_shapes == DEPTH && table->shapes[DEPTH - 1].depth == DEPTH &&
                table->shapes[DEPTH - 1].count == 1 && table->calls == DEPTH,
            "recursion of %d frames: as many shapes", DEPTH);
-    weft_shapes_table_free(table);
+    weft_result_free(table);
     table = must_run(trace, 1000);
     tap_ok(table->n_shapes == 1000 && table->calls == 1000 && table->limited_calls == DEPTH - 1000,
            "of which a limit of 1,000 leaves the innermost");
-    weft_shapes_table_free(table);
+    weft_result_free(table);
     weft_trace_close(trace);
 }
 
@@ -311,7 +312,7 @@ static void test_broad(const char *path)
     tap_ok(table->n_shapes == CALLEES + 1 && root->n_children == CALLEES &&
                sum == 2 * CALLEES + 1 && is_seen,
            "one call with %d different callees", CALLEES);
-    weft_shapes_table_free(table);
+    weft_result_free(table);
     weft_trace_close(trace);
 }
 
@@ -323,7 +324,7 @@ static void test_empty(const char *path)
     struct weft_shapes_table *table = must_run(trace, 0);
     tap_ok(table->n_shapes == 0 && table->n_threads == 1 && table->n_clusters == 0,
            "a thread without calls has no shapes");
-    weft_shapes_table_free(table);
+    weft_result_free(table);
     weft_trace_close(trace);
     made = make(path);
     call(&made, 3, WEFT_CALL_ENTER);
@@ -331,7 +332,7 @@ static void test_empty(const char *path)
     trace = finish(&made, path);
     table = must_run(trace, 0);
     tap_ok(table->n_shapes == 0 && table->cut_calls == 2, "calls that never end have no shapes");
-    weft_shapes_table_free(table);
+    weft_result_free(table);
     weft_trace_close(trace);
 }
 
@@ -358,7 +359,7 @@ static void test_small(const char *path)
                table->shapes[1].function_id == 0 && table->shapes[1].repeats[0].min == 2 &&
                table->shapes[3].depth == 3 && table->shapes[3].children[0] == 2,
            "in canonical order, with repetitions");
-    weft_shapes_table_free(table);
+    weft_result_free(table);
     weft_trace_close(trace);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "analysis/shapes/shapes.h"
 #include "failing_alloc.h"
+#include "schema/result.h"
 #include "small_trace.h"
 #include "tap.h"
 
@@ -22,7 +23,7 @@ static enum weft_code run_once(uint64_t max_shapes, size_t *n_shapes)
     opts.n_columns = 20;
     enum weft_code code = weft_shapes_run(trace, NULL, &opts, run, &table, NULL);
     *n_shapes = code == WEFT_OK ? table->n_shapes : 0;
-    weft_shapes_table_free(table);
+    weft_result_free(table);
     return code;
 }
 

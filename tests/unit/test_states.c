@@ -3,7 +3,7 @@
  * States of traces of a few lines, and who had the processor of a thread that could run: where
  * switches were lost, too.
  */
-#include "analysis/analysis.h"
+#include "analysis/states/states.h"
 #include "told_trace.h"
 
 #include <unistd.h>
@@ -45,8 +45,8 @@ static void tell(const struct weft_trace *trace, uint32_t thread_id, const struc
         if (row->kind == WEFT_STATE_PREEMPTED)
             say("; by %d: %" PRIu64, (int)row->other_id, row->sum_ns);
     }
-    weft_states_table_free(states);
-    weft_waits_table_free(waits);
+    weft_result_free(states);
+    weft_result_free(waits);
 }
 
 static const struct {

@@ -3,7 +3,7 @@
  * States of threads without memory: whichever allocation fails, the answer is an error and nothing
  * leaks; where it succeeds, it is the answer as ever. The same for writing what others did.
  */
-#include "analysis/analysis.h"
+#include "analysis/states/states.h"
 #include "failing_alloc.h"
 #include "model/states/states.h"
 #include "store/writer.h"
@@ -79,9 +79,9 @@ static enum weft_code tables_ask(const struct weft_trace *trace, const struct we
         code = weft_cpus_run(trace, NULL, &cpu_opts, run, &cpu, NULL);
     if (code == WEFT_OK)
         *sum = states->n_found + waits->n_threads * 1000 + cpu->n_rows * 100000;
-    weft_states_table_free(states);
-    weft_waits_table_free(waits);
-    weft_cpu_table_free(cpu);
+    weft_result_free(states);
+    weft_result_free(waits);
+    weft_result_free(cpu);
     return code;
 }
 

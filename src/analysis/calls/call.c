@@ -2,8 +2,8 @@
  *
  * One call: the one at a point of time, or the next or previous one of its kind.
  */
-#include "analysis/analysis.h"
 #include "analysis/calls/call_parts.h"
+#include "analysis/calls/calls.h"
 #include "base/vec.h"
 #include "model/calls/callers.h"
 #include "model/calls/overlap.h"
@@ -326,7 +326,7 @@ enum weft_code weft_call_run(const struct weft_trace *trace, const struct weft_c
     if (code == WEFT_OK)
         *table = search.table;
     else
-        weft_call_table_free(search.table);
+        weft_result_free(search.table);
     free(search.is_wanted);
     WEFT_VEC_FINI(&search.stack);
     WEFT_VEC_FINI(&search.chain);

@@ -11,6 +11,7 @@
 #include "model/calls/callers.h"
 #include "model/calls/overlap.h"
 #include "model/interval/interval.h"
+#include "schema/calls.h"
 
 #include <stdlib.h>
 

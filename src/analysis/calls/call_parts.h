@@ -6,7 +6,7 @@
 #define WEFT_ANALYSIS_CALLS_CALL_PARTS_H
 
 #include "model/calls/scan.h"
-#include "schema/tables.h"
+#include "schema/calls.h"
 
 /* A call with its callers: stack[n_stack - 1] is the call, those before it its callers by depth. */
 struct weft_call_stack {

@@ -2,7 +2,8 @@
  *
  * Calls chosen by function, duration (or self time) and time: the longest, or the earliest.
  */
-#include "analysis/analysis.h"
+#include "analysis/calls/calls.h"
+
 #include "analysis/calls/self_times.h"
 #include "base/vec.h"
 #include "model/calls/overlap.h"

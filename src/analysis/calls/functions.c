@@ -2,7 +2,7 @@
  *
  * Per function: counts, inclusive and self time, exact percentiles (docs/analyses/functions.md).
  */
-#include "analysis/analysis.h"
+#include "analysis/calls/calls.h"
 #include "analysis/calls/quantiles.h"
 #include "model/calls/scan.h"
 

@@ -4,7 +4,7 @@
  */
 #include "model/histogram.h"
 
-#include "analysis/analysis.h"
+#include "analysis/calls/calls.h"
 #include "analysis/calls/self_times.h"
 #include "model/calls/overlap.h"
 

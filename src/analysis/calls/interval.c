@@ -4,7 +4,7 @@
  */
 #include "model/interval/interval.h"
 
-#include "analysis/analysis.h"
+#include "analysis/calls/calls.h"
 #include "base/checked.h"
 #include "base/vec.h"
 #include "model/calls/scan.h"

@@ -2,7 +2,7 @@
  *
  * The N-th longest call of a function on a thread.
  */
-#include "analysis/analysis.h"
+#include "analysis/calls/calls.h"
 #include "base/vec.h"
 #include "model/calls/scan.h"
 

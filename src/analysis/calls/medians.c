@@ -4,7 +4,7 @@
  */
 #include "analysis/calls/medians.h"
 
-#include "analysis/analysis.h"
+#include "analysis/calls/calls.h"
 #include "base/checked.h"
 
 #include <stdlib.h>

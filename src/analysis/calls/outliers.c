@@ -3,9 +3,10 @@
  * Outliers: calls and gaps that are unusual for their function or for their thread
  * (docs/analyses/outliers.md).
  */
-#include "analysis/analysis.h"
+#include "analysis/calls/calls.h"
 #include "base/checked.h"
 #include "base/room.h"
+#include "base/u128.h"
 #include "model/calls/scan.h"
 #include "model/histogram.h"
 

@@ -11,7 +11,7 @@
 #define WEFT_ANALYSIS_CALLS_SELF_TIMES_H
 
 #include "model/calls/scan.h"
-#include "schema/tables.h"
+#include "schema/calls.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  *
  * One calling context tree of several threads: what each did in an interval, added path by path.
  */
-#include "analysis/analysis.h"
+#include "analysis/calls/calls.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "model/calls/scan.h"

@@ -579,7 +579,7 @@ enum weft_code weft_comparer_run(struct weft_comparer *comparer,
     (*table)->seed = SEED;
     const enum weft_code code = run(comparer, opts, *table, err);
     if (code != WEFT_OK) {
-        weft_compare_table_free(*table);
+        weft_result_free(*table);
         *table = NULL;
     }
     return code;

@@ -69,6 +69,11 @@ static bool put_row(struct making *making, const struct weft_execution_gathered 
     return mark_nested(making, row);
 }
 
+static void free_spool(void *spool)
+{
+    weft_spool_free(spool);
+}
+
 static enum weft_code put_rows(struct making *making, struct weft_err *err)
 {
     struct weft_executions_table *table = making->table;
@@ -85,6 +90,7 @@ static enum weft_code put_rows(struct making *making, struct weft_err *err)
     while (code == WEFT_OK && (found = weft_execution_gather_next(making->found)))
         code = put_row(making, found, n++) ? WEFT_OK : no_memory(err);
     table->spool = code == WEFT_OK ? weft_execution_gather_take_spool(making->found) : NULL;
+    weft_arena_own(table->arena, free_spool, table->spool);
     return code;
 }
 
@@ -209,6 +215,6 @@ enum weft_code weft_execution_table_make(const struct weft_rule_plan *plan,
     if (code == WEFT_OK)
         *result = table;
     else
-        weft_executions_table_free(table);
+        weft_result_free(table);
     return code;
 }

@@ -5,6 +5,7 @@
 #include "analysis/regtime/fold.h"
 
 #include "base/vec.h"
+#include "schema/regtime.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

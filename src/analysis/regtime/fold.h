@@ -6,6 +6,7 @@
 #define WEFT_ANALYSIS_REGTIME_FOLD_H
 
 #include "analysis/regtime/runs.h"
+#include "schema/regtime.h"
 
 struct regtime_rows {
     struct weft_regtime_row *items;

@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "schema/event.h"
+#include "schema/regtime.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #define WEFT_ANALYSIS_REGTIME_MARKS_H
 
 #include "base/map.h"
-#include "schema/tables.h"
+#include "schema/regtime.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,9 @@
  *
  * RegTime: thresholds, the budget's factor, threads in parallel.
  */
-#include "analysis/analysis.h"
+#include "analysis/regtime/regtime.h"
+
+#include "analysis/calls/calls.h"
 #include "analysis/regtime/fold.h"
 #include "analysis/regtime/runs.h"
 #include "base/checked.h"

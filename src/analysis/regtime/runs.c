@@ -6,6 +6,7 @@
 
 #include "analysis/regtime/later.h"
 #include "base/vec.h"
+#include "schema/regtime.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

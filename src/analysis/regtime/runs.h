@@ -13,7 +13,7 @@
 #include "analysis/regtime/tree.h"
 #include "base/error.h"
 #include "model/calls/scan.h"
-#include "schema/tables.h"
+#include "schema/regtime.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,6 +15,7 @@
 #include "base/checked.h"
 #include "base/vec.h"
 #include "model/calls/scan.h"
+#include "schema/result.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -781,7 +782,7 @@ enum weft_code weft_shapes_run(const struct weft_trace *trace,
         code = look_again(&job, err);
     job_fini(&job);
     if (code)
-        weft_shapes_table_free(job.table);
+        weft_result_free(job.table);
     else
         *table = job.table;
     return code;

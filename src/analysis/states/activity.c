@@ -10,7 +10,7 @@
  * Between two events nothing is known but the innermost open call. A silence longer than the
  * threshold is a pause.
  */
-#include "analysis/analysis.h"
+#include "analysis/states/states.h"
 #include "base/vec.h"
 #include "model/calls/scan.h"
 #include "model/graph/waiting.h"
@@ -262,7 +262,7 @@ enum weft_code weft_activity_run(const struct weft_trace *trace,
     free(job.workers);
     free(job.pauses);
     if (code)
-        weft_activity_table_free(made);
+        weft_result_free(made);
     else
         *table = made;
     return code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/states/crowd.h"
 
-#include "analysis/analysis.h"
+#include "analysis/states/states.h"
 #include "base/checked.h"
 
 #include <stdlib.h>
@@ -79,7 +79,7 @@ enum weft_code weft_crowd_find(const struct weft_trace *trace, const struct weft
     const enum weft_code code = weft_cpus_run(trace, NULL, &opts, run, &table, err);
     if (code == WEFT_OK && table->is_known)
         *crowd = weft_crowd_of(table, threads);
-    weft_cpu_table_free(table);
+    weft_result_free(table);
     free(threads);
     return code;
 }

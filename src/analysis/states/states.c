@@ -2,6 +2,8 @@
  *
  * The states of threads in a window, or at one moment (docs/analyses/states.md).
  */
+#include "analysis/states/states.h"
+
 #include "analysis/states/histories.h"
 #include "base/vec.h"
 #include "model/calls/scan.h"

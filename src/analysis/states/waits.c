@@ -5,6 +5,7 @@
  */
 #include "analysis/states/histories.h"
 #include "analysis/states/run_modes.h"
+#include "analysis/states/states.h"
 #include "base/checked.h"
 #include "base/map.h"
 #include "base/vec.h"

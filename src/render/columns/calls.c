@@ -2,6 +2,8 @@
 #include "render/columns/calls.h"
 
 #include "render/columns/columns.h"
+#include "schema/calls.h"
+#include "schema/interval.h"
 
 #include <string.h>
 

@@ -7,6 +7,8 @@
 
 #include "model/calls/walk.h"
 #include "render/text/render.h"
+#include "schema/calls.h"
+#include "schema/interval.h"
 
 /* Columns. */
 void weft_render_calls(const struct weft_view *view, const struct weft_calls_table *table);

@@ -2,6 +2,8 @@
  *
  * What the page says of clusters: their numbers, shapes, spikes and drops, and what is rare.
  */
+#include "analysis/shapes/rare.h"
+#include "analysis/shapes/shapes.h"
 #include "base/deviation.h"
 #include "model/histogram.h"
 #include "render/page/shapes.h"

@@ -8,6 +8,10 @@
 #include "render/page/page.h"
 #include "render/page/shapes.h"
 #include "render/text/notes.h"
+#include "schema/activity.h"
+#include "schema/functions.h"
+#include "schema/outliers.h"
+#include "schema/regtime.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,9 +9,12 @@
 #include "base/pool.h"
 #include "model/trace.h"
 #include "render/text/render.h"
+#include "schema/activity.h"
+#include "schema/functions.h"
 #include "schema/missing.h"
+#include "schema/outliers.h"
+#include "schema/regtime.h"
 #include "schema/shapes.h"
-#include "schema/tables.h"
 
 struct weft_page {
     const struct weft_trace *trace;

@@ -2,6 +2,8 @@
  *
  * Executions: statistics of each type, and the list.
  */
+#include "schema/executions.h"
+
 #include "base/runs.h"
 #include "base/spool.h"
 #include "render/human.h"

@@ -2,6 +2,8 @@
  *
  * What happens during executions: of each label how often, and how long, in slow ones and others.
  */
+#include "schema/frequencies.h"
+
 #include "render/human.h"
 #include "render/text/compare_words.h"
 #include "render/text/render.h"

@@ -2,6 +2,8 @@
  *
  * The table of functions: sorted, filtered, cut to a limit that is stated.
  */
+#include "schema/functions.h"
+
 #include "render/human.h"
 #include "render/text/render.h"
 

@@ -3,6 +3,8 @@
  * The interplay of threads: in one sentence who waits for whom most, then lists of threads, the
  * matrix, functions, objects, patterns and waits.
  */
+#include "schema/interplay.h"
+
 #include "render/human.h"
 #include "render/text/lists.h"
 #include "schema/locks.h"

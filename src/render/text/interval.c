@@ -2,10 +2,13 @@
  *
  * What every thread did in an interval: one row a thread, and the contexts of each.
  */
+#include "schema/interval.h"
+
 #include "base/arena.h"
 #include "base/plain.h"
 #include "render/human.h"
 #include "render/text/render.h"
+#include "schema/calls.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
  *
  * The list of calls and gaps that are unusual for their function or for their thread.
  */
+#include "analysis/calls/calls.h"
 #include "base/arena.h"
 #include "render/human.h"
 #include "render/text/render.h"

@@ -7,6 +7,7 @@
 #include "render/text/lock_label.h"
 #include "render/text/path_picture.h"
 #include "render/text/render.h"
+#include "schema/calls.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

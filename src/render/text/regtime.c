@@ -3,6 +3,8 @@
  * RegTime on the terminal: how far each thread was compressed, what was folded or raised to get
  * there, and on request every row.
  */
+#include "analysis/regtime/regtime.h"
+
 #include "base/arena.h"
 #include "render/human.h"
 #include "render/strip.h"

@@ -6,25 +6,40 @@
 #ifndef WEFT_RENDER_TEXT_RENDER_H
 #define WEFT_RENDER_TEXT_RENDER_H
 
-#include "analysis/analysis.h"
-#include "analysis/path/critical_path.h"
-#include "analysis/shapes/metric.h"
-#include "analysis/shapes/rare.h"
-#include "analysis/shapes/shapes.h"
-#include "analysis/shapes/verify.h"
 #include "model/trace.h"
 #include "render/output.h"
 #include "render/text/table.h"
-#include "schema/ecct.h"
-#include "schema/executions.h"
-#include "schema/frequencies.h"
-#include "schema/interplay.h"
-#include "schema/locks.h"
-#include "schema/tables.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct weft_cpu_table;
+struct weft_execution_proposal;
+struct weft_executions_table;
+struct weft_found_call;
+struct weft_found_span;
+struct weft_frequencies_table;
+struct weft_functions_table;
+struct weft_interplay_table;
+struct weft_interval_table;
+struct weft_locks_table;
+struct weft_outliers_opts;
+struct weft_outliers_table;
+struct weft_path_table;
+struct weft_regtime_opts;
+struct weft_regtime_table;
+struct weft_shape_changes;
+struct weft_shape_match;
+struct weft_shape_near;
+struct weft_shape_rare;
+struct weft_shape_verdict;
+struct weft_shapes_opts;
+struct weft_shapes_table;
+struct weft_source_info;
+struct weft_states_table;
+struct weft_waits_table;
+struct weft_window;
 
 enum weft_format { WEFT_FORMAT_TEXT, WEFT_FORMAT_CSV, WEFT_FORMAT_JSON };
 

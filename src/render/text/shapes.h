@@ -5,6 +5,7 @@
 #ifndef WEFT_RENDER_TEXT_SHAPES_H
 #define WEFT_RENDER_TEXT_SHAPES_H
 
+#include "analysis/shapes/shapes.h"
 #include "base/arena.h"
 #include "base/deviation.h"
 #include "render/text/render.h"

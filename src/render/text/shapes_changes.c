@@ -4,6 +4,7 @@
  */
 #include "render/human.h"
 #include "render/text/render.h"
+#include "schema/shapes.h"
 
 #include <inttypes.h>
 #include <math.h>

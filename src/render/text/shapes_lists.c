@@ -2,6 +2,9 @@
  *
  * Lists of shapes: the gallery, those near one, spikes, drops, and what is rare.
  */
+#include "analysis/shapes/metric.h"
+#include "analysis/shapes/rare.h"
+#include "analysis/shapes/verify.h"
 #include "render/human.h"
 #include "render/text/shapes.h"
 

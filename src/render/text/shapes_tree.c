@@ -2,6 +2,7 @@
  *
  * Shapes drawn: the card of a cluster, and two shapes side by side.
  */
+#include "analysis/shapes/metric.h"
 #include "base/plain.h"
 #include "base/search.h"
 #include "render/human.h"

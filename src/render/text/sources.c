@@ -4,6 +4,7 @@
  */
 #include "render/human.h"
 #include "render/text/render.h"
+#include "schema/ecct.h"
 
 #include <stdio.h>
 #include <time.h>

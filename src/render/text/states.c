@@ -2,6 +2,8 @@
  *
  * States of threads: a row a state. What text says in words, CSV and JSON have as keys.
  */
+#include "schema/states.h"
+
 #include "render/human.h"
 #include "render/text/render.h"
 
