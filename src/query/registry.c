@@ -27,7 +27,7 @@ static enum weft_code run_blocking(struct weft_session *session, const union wef
 {
     struct weft_thread_filter filter = weft_session_filter(session);
     const struct weft_interplay *interplay;
-    enum weft_code code = weft_session_interplay(session, request->blocking.to_ns, &interplay, err);
+    enum weft_code code = weft_session_interplay(session, &interplay, err);
     if (code != WEFT_OK)
         return code;
     return weft_blocking_run(interplay, &filter, &request->blocking, weft_session_run(session),
@@ -70,8 +70,7 @@ static enum weft_code run_correspondences(struct weft_session *session,
 {
     struct weft_thread_filter filter = weft_session_filter(session);
     const struct weft_interplay *interplay;
-    enum weft_code code =
-        weft_session_interplay(session, request->correspondences.to_ns, &interplay, err);
+    enum weft_code code = weft_session_interplay(session, &interplay, err);
     if (code != WEFT_OK)
         return code;
     return weft_correspondences_run(interplay, &filter, &request->correspondences,
@@ -169,8 +168,7 @@ static enum weft_code run_interplay(struct weft_session *session, const union we
 {
     struct weft_thread_filter filter = weft_session_filter(session);
     const struct weft_interplay *interplay;
-    enum weft_code code =
-        weft_session_interplay(session, request->interplay.to_ns, &interplay, err);
+    enum weft_code code = weft_session_interplay(session, &interplay, err);
     if (code != WEFT_OK)
         return code;
     return weft_interplay_run(interplay, &filter, &request->interplay, weft_session_run(session),
@@ -201,8 +199,7 @@ static enum weft_code run_lock_lanes(struct weft_session *session,
 {
     struct weft_thread_filter filter = weft_session_filter(session);
     const struct weft_interplay *interplay;
-    enum weft_code code =
-        weft_session_interplay(session, request->lock_lanes.to_ns, &interplay, err);
+    enum weft_code code = weft_session_interplay(session, &interplay, err);
     if (code != WEFT_OK)
         return code;
     return weft_lock_lanes_run(interplay, &filter, &request->lock_lanes, weft_session_run(session),
@@ -219,8 +216,7 @@ static enum weft_code run_lock_tree(struct weft_session *session, const union we
 {
     struct weft_thread_filter filter = weft_session_filter(session);
     const struct weft_interplay *interplay;
-    enum weft_code code =
-        weft_session_interplay(session, request->lock_tree.to_ns, &interplay, err);
+    enum weft_code code = weft_session_interplay(session, &interplay, err);
     if (code != WEFT_OK)
         return code;
     return weft_lock_tree_run(interplay, &filter, &request->lock_tree, weft_session_run(session),
