@@ -95,11 +95,6 @@ static enum secrecy secrecy_of(struct weft_str name)
     return secrecy;
 }
 
-bool weft_redact_is_secret_name(struct weft_str name)
-{
-    return secrecy_of(name) != NO_SECRET;
-}
-
 /* ---- values ------------------------------------------------------------------------------------
  */
 

@@ -23,7 +23,4 @@ struct weft_redact {
 /* Writes the next argument of a command as it may be shown. */
 void weft_redact_argument(struct weft_redact *redact, struct weft_str argument, FILE *out);
 
-/* Whether a name ("--db-password", "AWS_SECRET_ACCESS_KEY", "apiKey") is that of a secret. */
-bool weft_redact_is_secret_name(struct weft_str name);
-
 #endif

@@ -121,8 +121,8 @@ static struct head *move(struct head *head, size_t n_bytes)
     const size_t n_all = head->n_bytes < n_bytes ? head->n_bytes : n_bytes;
     memcpy(moved + 1, head + 1, n_all - sizeof *head);
     unmake(head);
-    if (moved->is_mapped)
-        weft_room_forget(moved + 1);
+    if (moved->is_mapped) /* resident pages are of no use now; what they hold stays */
+        (void)madvise(moved, moved->n_bytes, MADV_DONTNEED);
     return moved;
 }
 
@@ -151,12 +151,6 @@ void weft_room_free(void *room)
 {
     if (room)
         unmake(head_of(room));
-}
-
-void weft_room_forget(void *room)
-{
-    if (room && head_of(room)->is_mapped)
-        (void)madvise(head_of(room), head_of(room)->n_bytes, MADV_DONTNEED);
 }
 
 bool weft_room_is_mapped(const void *room)
@@ -188,7 +182,7 @@ bool weft_room_reserve(void *items_ptr, size_t *cap, size_t want, size_t item_by
 
 typedef int (*order_fn)(const void *, const void *, void *);
 
-enum { RUN_ITEMS = 16 };
+enum { RUN_ITEMS = 16, FEW_BYTES = 4096 };
 
 static void sort_run(uint8_t *items, size_t n, size_t item_bytes, order_fn order, void *context,
                      uint8_t *spare)
@@ -229,8 +223,8 @@ static void merge(const uint8_t *from, size_t middle, size_t n, size_t item_byte
         memcpy(to, from + right * item_bytes, (n - right) * item_bytes);
 }
 
-static void sort_large(uint8_t *items, size_t n, size_t item_bytes, order_fn order, void *context,
-                       uint8_t *spare)
+static void sort_stable(uint8_t *items, size_t n, size_t item_bytes, order_fn order, void *context,
+                        uint8_t *spare)
 {
     uint8_t *from = items, *to = spare;
     for (size_t at = 0; at < n; at += RUN_ITEMS)
@@ -251,12 +245,16 @@ static void sort_large(uint8_t *items, size_t n, size_t item_bytes, order_fn ord
 
 void weft_room_sort_r(void *items, size_t n, size_t item_bytes, order_fn order, void *context)
 {
-    uint8_t *spare = n > LARGE_BYTES / item_bytes ? weft_room_new(n, item_bytes) : NULL;
+    _Alignas(16) uint8_t few[FEW_BYTES];
+    if (n < 2)
+        return;
+    void *room = n > sizeof few / item_bytes ? weft_room_new(n, item_bytes) : NULL;
+    uint8_t *spare = n > sizeof few / item_bytes ? room : few;
     if (spare)
-        sort_large(items, n, item_bytes, order, context, spare);
-    else if (n > 1)
+        sort_stable(items, n, item_bytes, order, context, spare);
+    else
         qsort_r(items, n, item_bytes, order, context);
-    weft_room_free(spare);
+    weft_room_free(room);
 }
 
 struct plain_order {
@@ -272,8 +270,5 @@ void weft_room_sort(void *items, size_t n, size_t item_bytes,
                     int (*order)(const void *, const void *))
 {
     struct plain_order plain = { order };
-    if (n > LARGE_BYTES / item_bytes)
-        weft_room_sort_r(items, n, item_bytes, by_plain, &plain);
-    else if (n > 1)
-        qsort(items, n, item_bytes, order);
+    weft_room_sort_r(items, n, item_bytes, by_plain, &plain);
 }

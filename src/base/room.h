@@ -25,11 +25,7 @@ void *weft_room_resize(void *room, size_t n_bytes);
 /* NULL is allowed. */
 void weft_room_free(void *room);
 
-/* Lets go of the pages of its file that are resident; what they hold stays. Who walks through large
- * arrays calls it every so often. Nothing of what lies in memory. NULL is allowed. */
-void weft_room_forget(void *room);
-
-/* Whether it lies in a file. */
+/* Whether it lies in a file; for tests. */
 bool weft_room_is_mapped(const void *room);
 
 /* As weft_vec_reserve, and a vector of such must be pushed and ended by the macros below. */
@@ -48,14 +44,11 @@ bool weft_room_reserve(void *items_ptr, size_t *cap, size_t want, size_t item_by
         (vec)->n = (vec)->cap = 0;                                                                 \
     } while (0)
 
-/* As qsort and qsort_r, and stable however many there are: large arrays are merged by way of an
- * array of such, so that orders that leave ties do not depend on the memory at hand. */
+/* As qsort and qsort_r, and stable: runs are merged by way of a second array, in memory or a file.
+ * Only if there is room for it in neither, the order of ties is that of qsort_r. */
 void weft_room_sort(void *items, size_t n, size_t item_bytes,
                     int (*order)(const void *, const void *));
 void weft_room_sort_r(void *items, size_t n, size_t item_bytes,
                       int (*order)(const void *, const void *, void *), void *context);
-
-/* How often to forget: after so many elements of a walk. */
-enum { WEFT_ROOM_STEP = 1 << 18 };
 
 #endif

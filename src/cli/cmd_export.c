@@ -85,8 +85,8 @@ static enum weft_output_form form_of(const struct options *opts)
     }
 }
 
-static enum weft_code export(struct weft_cli *cli, const struct options *opts,
-                             struct weft_export_totals *totals)
+static enum weft_code write_export(struct weft_cli *cli, const struct options *opts,
+                                   struct weft_export_totals *totals)
 {
     struct weft_thread_filter filter = weft_session_filter(cli->session);
     struct weft_export_opts how = {
@@ -110,13 +110,13 @@ static enum weft_code export(struct weft_cli *cli, const struct options *opts,
         weft_output_abort(out);
         return code;
     }
-uint64_t n_bytes = weft_output_offset(out);
-code = weft_output_close(out, &cli->err);
-weft_cli_quiet_line(cli);
-if (code == WEFT_OK && !cli->common.quiet && cli->common.output &&
-    strcmp(cli->common.output, "-") != 0)
-    weft_say("weft: wrote %s, %s\n", cli->common.output, weft_human_bytes(n_bytes).text);
-return code;
+    uint64_t n_bytes = weft_output_offset(out);
+    code = weft_output_close(out, &cli->err);
+    weft_cli_quiet_line(cli);
+    if (code == WEFT_OK && !cli->common.quiet && cli->common.output &&
+        strcmp(cli->common.output, "-") != 0)
+        weft_say("weft: wrote %s, %s\n", cli->common.output, weft_human_bytes(n_bytes).text);
+    return code;
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)
@@ -135,7 +135,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         return weft_cli_usage(cli, "perfetto is binary: expected -o FILE, or a pipe");
     enum weft_code code = weft_cli_open(cli);
     if (code == WEFT_OK)
-        code = export(cli, &opts, &totals);
+        code = write_export(cli, &opts, &totals);
     if (code == WEFT_OK && !cli->common.quiet)
         tell_lost(&opts, &totals);
     return weft_cli_end(cli, code);

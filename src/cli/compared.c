@@ -96,7 +96,8 @@ void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_comparison
 {
     const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
     const uint64_t n_unfinished = weft_ecct_matrix_unfinished(matrix);
-    if (cli->common.quiet || matrix->n_damaged + matrix->n_partial + n_unfinished == 0)
+    if (cli->common.quiet ||
+        matrix->n_damaged + matrix->n_damaged_metrics + matrix->n_partial + n_unfinished == 0)
         return;
     weft_cli_quiet_line(cli);
     if (matrix->n_partial > 0)
@@ -107,6 +108,9 @@ void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_comparison
     if (matrix->n_damaged > 0)
         weft_say("weft: left out: %s, damaged in the database\n",
                  weft_human_plural(matrix->n_damaged, "execution").text);
+    if (matrix->n_damaged_metrics > 0)
+        weft_say("weft: left out: %s, damaged in the database\n",
+                 weft_human_plural(matrix->n_damaged_metrics, "metric").text);
     if (n_unfinished > 0)
         weft_say("weft: %s of %s did not end in the trace, and may last longer ('not "
                  "flag=unfinished' leaves such out)\n",

@@ -73,7 +73,9 @@ void weft_replay_room_free(struct weft_replay_room *room)
     free(room);
 }
 
-uint64_t weft_replay_end_ns(const struct weft_replay *replay, uint32_t thread_id)
+/* Time of the window's end for the thread, or of its last event, whichever comes first; one that is
+ * blocked throughout lasts to the end. */
+static uint64_t thread_end_ns(const struct weft_replay *replay, uint32_t thread_id)
 {
     const uint64_t last_ns = weft_store_thread_get(replay->store, thread_id)->last_ns;
     if (last_ns < replay->from_ns && replay->earlier && replay->earlier[thread_id])
@@ -408,7 +410,7 @@ enum weft_code weft_replay_thread(const struct weft_replay_source *sources, size
         .thread = weft_store_thread_get(caller->replay->store, caller->thread_id),
         .thread_id = caller->thread_id,
         .sink_id = caller->replay->thread_ids[caller->thread_id],
-        .end_ns = weft_replay_end_ns(caller->replay, caller->thread_id),
+        .end_ns = thread_end_ns(caller->replay, caller->thread_id),
         .first_row = NO_ROW,
         .args_row = NO_ROW,
     };
@@ -416,7 +418,7 @@ enum weft_code weft_replay_thread(const struct weft_replay_source *sources, size
     for (size_t k = 0; k < n_sources; k++)
         last_ns = weft_max_u64(
             last_ns, weft_replay_time(sources[k].replay, sources[k].thread_id,
-                                      weft_replay_end_ns(sources[k].replay, sources[k].thread_id)));
+                                      thread_end_ns(sources[k].replay, sources[k].thread_id)));
     player.outlives_calls = last_ns > sink_time(&player, player.end_ns);
     enum weft_code code = WEFT_OK;
     for (size_t k = 0; k < n_sources && code == WEFT_OK; k++)

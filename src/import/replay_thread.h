@@ -28,8 +28,4 @@ WEFT_CHECKED enum weft_code weft_replay_thread(const struct weft_replay_source *
                                                struct weft_replay_counts *counts,
                                                struct weft_err *err);
 
-/* Time of the window's end for the thread, or of its last event, whichever comes first; one that is
- * blocked throughout lasts to the end. */
-uint64_t weft_replay_end_ns(const struct weft_replay *replay, uint32_t thread_id);
-
 #endif

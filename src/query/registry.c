@@ -31,8 +31,7 @@
     {                                                                                              \
         const struct weft_thread_filter filter = weft_session_filter(session);                     \
         const struct weft_interplay *interplay;                                                    \
-        const enum weft_code code =                                                                \
-            weft_session_interplay(session, request->member.to_ns, &interplay, err);               \
+        const enum weft_code code = weft_session_interplay(session, &interplay, err);              \
         return code == WEFT_OK ? function(interplay, &filter, &request->member,                    \
                                           weft_session_run(session), &result->member, err)         \
                                : code;                                                             \

@@ -198,15 +198,14 @@ static enum weft_code make_waits(const struct weft_session *session, struct wait
     return code;
 }
 
-enum weft_code weft_session_interplay(struct weft_session *session, uint64_t to_ns,
+enum weft_code weft_session_interplay(struct weft_session *session,
                                       const struct weft_interplay **interplay, struct weft_err *err)
 {
     struct common *common = session->common;
     enum weft_code code = WEFT_OK;
     pthread_mutex_lock(&common->lock); /* who asks meanwhile waits for the same */
     let_go(&session->waits);
-    if (!common->waits || common->waits->interplay->to_ns < to_ns) {
-        let_go(&common->waits);
+    if (!common->waits) {
         code = make_waits(session, &common->waits, err);
         if (code == WEFT_OK)
             common->waits->n_users = 1;

@@ -102,9 +102,8 @@ WEFT_CHECKED enum weft_code weft_session_blocking_names(struct weft_session *ses
                                                         struct weft_err *err);
 
 /* All waits of the trace, made once for all sessions that share it: who asks while they are made
- * waits for them: at least those until to_ns. Valid until this session's
- * next question about interplay, or its close. */
-WEFT_CHECKED enum weft_code weft_session_interplay(struct weft_session *session, uint64_t to_ns,
+ * waits for them. Valid until this session's next question about interplay, or its close. */
+WEFT_CHECKED enum weft_code weft_session_interplay(struct weft_session *session,
                                                    const struct weft_interplay **interplay,
                                                    struct weft_err *err);
 

@@ -70,12 +70,6 @@ const char *weft_metric_unit_name(enum weft_metric_unit unit)
     return names[unit];
 }
 
-const char *weft_execution_flag_name(unsigned place)
-{
-    static const char *const names[] = { "cut_start", "unfinished", "nested", "lossy" };
-    return names[place];
-}
-
 static const struct {
     const char *name;
     enum weft_path_state state; /* BLOCKED: by the reason below */

@@ -102,10 +102,8 @@ static inline void weft_executions_passed(const struct weft_executions_table *ta
         weft_spool_forget(table->spool);
 }
 
-/* Stable names: "ns"; of the flag 1 << place, "cut_start". */
+/* Stable names: "ns". */
 const char *weft_metric_unit_name(enum weft_metric_unit unit);
-enum { WEFT_EXECUTION_FLAGS = 4 };
-const char *weft_execution_flag_name(unsigned place);
 
 /* What a critical path tells of its execution: the time in each state, the names of which are
  * "running", "preempted", "blocked_lock" ..., all WEFT_METRIC_NS. Each segment of the path counts

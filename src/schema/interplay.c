@@ -11,8 +11,6 @@ static const char *const shared_names[] = { "mutex",   "rwlock",  "condition", "
 static const char *const mode_names[] = { "one", "any", "all" };
 static const char *const confidence_names[] = { "none", "wakeup", "ambiguous", "release",
                                                 "confirmed" };
-static const char *const flag_names[] = { "cut_start", "cut_end", "failed", "timed",
-                                          "no_object", "lossy",   "shared", "reacquired" };
 static const char *const unknown_names[] = { "cut_end",    "failed", "timer",  "no_object",
                                              "no_release", "lossy",  "outside" };
 static const char *const unknown_texts[] = {
@@ -57,11 +55,6 @@ const char *weft_wait_mode_name(enum weft_wait_mode mode)
 const char *weft_surety_name(enum weft_surety confidence)
 {
     return NAME(confidence_names, confidence);
-}
-
-const char *weft_correspondence_flag_name(unsigned place)
-{
-    return NAME(flag_names, place);
 }
 
 const char *weft_unknown_reason_name(enum weft_unknown_reason reason)

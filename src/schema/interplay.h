@@ -89,12 +89,11 @@ enum weft_unknown_reason {
     WEFT_UNKNOWN_REASONS,
 };
 
-/* Stable names: "wait"; "mutex"; "any"; "confirmed"; "cut_end"; "no_release". */
+/* Stable names: "wait"; "mutex"; "any"; "confirmed"; "no_release". */
 const char *weft_blocking_kind_name(enum weft_blocking_kind kind);
 const char *weft_shared_kind_name(enum weft_shared_kind kind);
 const char *weft_wait_mode_name(enum weft_wait_mode mode);
 const char *weft_surety_name(enum weft_surety confidence);
-const char *weft_correspondence_flag_name(unsigned place); /* of the bit 1 << place */
 const char *weft_unknown_reason_name(enum weft_unknown_reason reason);
 const char *weft_unknown_reason_text(enum weft_unknown_reason reason);
 

@@ -16,7 +16,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { GUESTS_MAX = 256, EVENTS = 64, RETRY_MS = 5, TICK_MS = 200, OF_LISTEN = -1, OF_STOP = -2 };
+enum {
+    GUESTS_MAX = 256,
+    EVENTS = 64,
+    ACCEPTS = 256,
+    RETRY_MS = 5,
+    TICK_MS = 200,
+    OF_LISTEN = -1,
+    OF_STOP = -2
+};
+
+/* What an event is of: OF_*, or the place of a guest with the number of the guest above it, as one
+ * of a guest that has left may still be among those that are handled. */
+#define NUMBER_SHIFT 32
+#define NUMBER_MASK UINT64_C(0x7fffffff)
 
 /* How long a connection may be silent, and how long it may take from its first byte to the end of
  * its head. */
@@ -28,6 +41,7 @@ struct guest {
     int fd;           /* -1: none */
     bool has_begun;   /* to send */
     bool is_complete; /* waits for a place */
+    uint64_t number;  /* of all that came, within NUMBER_MASK */
     uint64_t came_ns, deadline_ns;
 };
 
@@ -36,7 +50,9 @@ struct weft_door {
     weft_door_admit *admit;
     void *context;
     struct guest guests[GUESTS_MAX];
-    char *head; /* of the guest that is looked at */
+    uint64_t n_came;
+    bool is_owing; /* connections wait to be accepted */
+    char *head;    /* of the guest that is looked at */
     uint32_t head_bytes;
     bool has_thread;
     pthread_t thread;
@@ -106,18 +122,29 @@ static void look(struct weft_door *door, struct guest *guest, bool is_at_end)
 
 /* ---- arrivals -------------------------------------------------------------------------------- */
 
-/* A free place, or that of the oldest guest, of those whose head is not there if any. */
-static struct guest *make_room(struct weft_door *door)
+/* The oldest guest, of those whose head is not there if any; NULL: there is none. */
+static struct guest *oldest_guest(struct weft_door *door)
 {
-    struct guest *oldest = &door->guests[0];
+    struct guest *oldest = NULL;
     for (size_t i = 0; i < GUESTS_MAX; i++) {
         struct guest *guest = &door->guests[i];
         if (guest->fd < 0)
-            return guest;
-        if (guest->is_complete != oldest->is_complete ? !guest->is_complete
-                                                      : guest->came_ns < oldest->came_ns)
+            continue;
+        if (!oldest ||
+            (guest->is_complete != oldest->is_complete ? !guest->is_complete
+                                                       : guest->came_ns < oldest->came_ns))
             oldest = guest;
     }
+    return oldest;
+}
+
+/* A free place, or that of the oldest guest. */
+static struct guest *make_room(struct weft_door *door)
+{
+    for (size_t i = 0; i < GUESTS_MAX; i++)
+        if (door->guests[i].fd < 0)
+            return &door->guests[i];
+    struct guest *oldest = oldest_guest(door);
     send_away(oldest);
     return oldest;
 }
@@ -125,27 +152,37 @@ static struct guest *make_room(struct weft_door *door)
 static void welcome(struct weft_door *door, int fd)
 {
     struct guest *guest = make_room(door);
+    const uint64_t number = ++door->n_came & NUMBER_MASK, now_ns = weft_clock_now_ns();
     struct epoll_event event = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET,
-                                 .data.u64 = (uint64_t)(guest - door->guests) };
-    const uint64_t now_ns = weft_clock_now_ns();
-    *guest = (struct guest){ .fd = fd, .came_ns = now_ns, .deadline_ns = now_ns + SILENT_NS };
+                                 .data.u64 =
+                                     number << NUMBER_SHIFT | (uint64_t)(guest - door->guests) };
+    *guest = (struct guest){
+        .fd = fd, .number = number, .came_ns = now_ns, .deadline_ns = now_ns + SILENT_NS
+    };
     if (epoll_ctl(door->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0)
         send_away(guest);
     else
         look(door, guest, false);
 }
 
-/* Without a free descriptor the oldest guest has to leave. */
-static void accept_all(struct weft_door *door)
+/* Without a free descriptor the oldest guest has to leave; without a guest the others wait, as they
+ * do if there are many. */
+static void accept_some(struct weft_door *door)
 {
-    for (;;) {
+    door->is_owing = true;
+    for (unsigned k = 0; k < ACCEPTS; k++) {
         const int fd = accept4(door->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd >= 0)
+        if (fd >= 0) {
             welcome(door, fd);
-        else if (errno == EMFILE || errno == ENFILE)
-            (void)make_room(door);
-        else if (errno != EINTR && errno != ECONNABORTED)
+        } else if (errno == EMFILE || errno == ENFILE) {
+            struct guest *oldest = oldest_guest(door);
+            if (!oldest)
+                return;
+            send_away(oldest);
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            door->is_owing = errno != EAGAIN;
             return;
+        }
     }
 }
 
@@ -163,22 +200,32 @@ static void tidy(struct weft_door *door, bool *is_busy)
     }
 }
 
+static void look_again(struct weft_door *door, const struct epoll_event *event)
+{
+    struct guest *guest = &door->guests[event->data.u64 % GUESTS_MAX];
+    if (guest->number == event->data.u64 >> NUMBER_SHIFT)
+        look(door, guest, (event->events & EPOLLRDHUP) != 0);
+}
+
 static void *run(void *context)
 {
     struct weft_door *door = context;
     struct epoll_event events[EVENTS];
     bool is_busy = false;
     for (;;) {
-        const int n = epoll_wait(door->epoll_fd, events, EVENTS, is_busy ? RETRY_MS : TICK_MS);
+        const bool is_soon = is_busy || door->is_owing;
+        const int n = epoll_wait(door->epoll_fd, events, EVENTS, is_soon ? RETRY_MS : TICK_MS);
         for (int i = 0; i < n; i++) {
             const int64_t of = (int64_t)events[i].data.u64;
             if (of == OF_STOP)
                 return NULL;
             if (of == OF_LISTEN)
-                accept_all(door);
+                door->is_owing = true;
             else
-                look(door, &door->guests[of], (events[i].events & EPOLLRDHUP) != 0);
+                look_again(door, &events[i]);
         }
+        if (door->is_owing)
+            accept_some(door);
         tidy(door, &is_busy);
     }
 }
@@ -187,7 +234,7 @@ static void *run(void *context)
 
 static bool watch(struct weft_door *door, int fd, int64_t of)
 {
-    struct epoll_event event = { .events = EPOLLIN, .data.u64 = (uint64_t)of };
+    struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u64 = (uint64_t)of };
     return fd >= 0 && epoll_ctl(door->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 

@@ -176,15 +176,8 @@ WEFT_CHECKED enum weft_code weft_store_parse_groups(struct weft_store *store,
 /* What a chunk of events holds. */
 enum store_stream { STORE_EVENTS, STORE_ARRIVALS };
 
-/* store_events.c: adds a block of events whose summary is at `head`. Changes nothing when it fails.
- * `has_gaps`: blocks before it may have been lost. */
-WEFT_CHECKED enum weft_code weft_store_add_event_block(struct weft_store *store,
-                                                       enum store_stream stream,
-                                                       const struct weft_chunk *chunk,
-                                                       struct weft_cursor *head, bool has_gaps,
-                                                       struct weft_err *err);
-/* Adds the blocks of a chunk that is not in an index; those that do not fit are left out, and
- * `*n_lost` counts them. WEFT_E_NOMEM; WEFT_E_MALFORMED if none can be found. */
+/* store_events.c: adds the blocks of a chunk that is not in an index; those that do not fit are
+ * left out, and `*n_lost` counts them. WEFT_E_NOMEM; WEFT_E_MALFORMED if none can be found. */
 WEFT_CHECKED enum weft_code weft_store_add_event_chunk(struct weft_store *store,
                                                        const struct weft_chunk *chunk,
                                                        uint64_t *n_lost, struct weft_err *err);

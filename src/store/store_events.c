@@ -49,9 +49,11 @@ static struct store_event_blocks *blocks_of(struct weft_store *store, enum store
     return &store->arrivals.items[row];
 }
 
-enum weft_code weft_store_add_event_block(struct weft_store *store, enum store_stream stream,
-                                          const struct weft_chunk *chunk, struct weft_cursor *in,
-                                          bool has_gaps, struct weft_err *err)
+/* Adds a block of events whose summary is at `in`. Changes nothing when it fails. `has_gaps`:
+ * blocks before it may have been lost. */
+static enum weft_code add_event_block(struct weft_store *store, enum store_stream stream,
+                                      const struct weft_chunk *chunk, struct weft_cursor *in,
+                                      bool has_gaps, struct weft_err *err)
 {
     const uint64_t at_off = weft_cur_offset(in);
     const uint8_t *start = in->at;
@@ -112,7 +114,7 @@ enum weft_code weft_store_add_event_chunk(struct weft_store *store, const struct
         enum weft_code code = weft_event_head_parse(&in, &head, NULL);
         if (code != WEFT_OK)
             return weft_fail(err, WEFT_E_MALFORMED, chunk->off, "expected blocks of events");
-        code = weft_store_add_event_block(store, stream, chunk, &run, true, NULL);
+        code = add_event_block(store, stream, chunk, &run, true, NULL);
         if (code == WEFT_E_NOMEM)
             return no_memory(err);
         *n_lost += code != WEFT_OK;
@@ -135,7 +137,7 @@ static enum weft_code entry_parse(struct weft_store *store, enum store_stream st
     if (!blocks)
         return no_memory(err);
     const size_t n_before = blocks->n;
-    code = weft_store_add_event_block(store, stream, &chunk, &head, false, err);
+    code = add_event_block(store, stream, &chunk, &head, false, err);
     if (code == WEFT_OK && blocks_of(store, stream, (uint32_t)row)->n != n_before + 1)
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
                          "expected events of thread %zu, found those of another", row);

@@ -12,11 +12,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Threads live in pages that never move, so that workers find theirs without a lock while another
- * is announced. */
 /* Of a ceiling on memory each of its parts that spill takes one in so many bytes. */
 enum { MEMORY_SHARE = 16, MOST_SHARE_BYTES = 64 << 20 };
 
+/* Threads live in pages that never move, so that workers find theirs without a lock while another
+ * is announced. */
 enum { PAGE_BITS = 10, PAGE_THREADS = 1 << PAGE_BITS, MAX_PAGES = 1 << 14 };
 
 struct writer_thread {

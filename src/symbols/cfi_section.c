@@ -12,11 +12,12 @@
 #include <string.h>
 
 enum {
-    AHEAD_BYTES = 512,     /* read at once for an entry */
-    SCAN_BYTES = 64 << 10, /* while all entries are passed */
-    ENTRY_BYTES = 8,       /* of a search table */
-    BLOCK_ENTRIES = 512,   /* read at once */
-    HDR_BYTES = 32,        /* at most, before the table */
+    AHEAD_BYTES = 512,      /* read at once for an entry */
+    SCAN_BYTES = 64 << 10,  /* while all entries are passed */
+    ENTRY_BYTES = 8,        /* of a search table */
+    BLOCK_ENTRIES = 512,    /* read at once */
+    HDR_BYTES = 32,         /* at most, before the table */
+    MOST_ENTRIES = 1 << 28, /* of a table that distances of 32 bits reach all of */
     PE_TABLE_SIGNED = DW_EH_PE_datarel | DW_EH_PE_sdata4,
 };
 
@@ -45,7 +46,7 @@ static bool search_open(struct weft_cfi_search *search, const uint8_t *head, siz
                           &n_entries))
         return true; /* without a table */
     const uint64_t at = weft_cur_offset(&cur);
-    if (n_entries <= (search->n_bytes - at) / ENTRY_BYTES) {
+    if (n_entries <= (search->n_bytes - at) / ENTRY_BYTES && n_entries <= MOST_ENTRIES) {
         search->file_off += at;
         search->n_bytes = n_entries * ENTRY_BYTES;
         search->base = address;
@@ -59,20 +60,27 @@ static uint64_t n_blocks(const struct weft_cfi_search *search)
     return (search->n_entries + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
 }
 
-/* The first function of each block, so that one block is read for a question. */
+/* The first function of each block, so that one block is read for a question. A table that cannot
+ * be read is none. False: no memory. */
 static bool read_firsts(struct weft_cfi_search *search)
 {
     const uint64_t n = n_blocks(search);
-    search->firsts = calloc((size_t)n + 1, sizeof *search->firsts);
-    search->is_nomem |= !search->firsts;
-    for (uint64_t k = 0; search->firsts && k < n; k++) {
+    if (search->firsts || n == 0)
+        return true;
+    int32_t *firsts = calloc((size_t)n, sizeof *firsts);
+    search->is_nomem |= !firsts;
+    for (uint64_t k = 0; firsts && k < n; k++) {
         uint8_t bytes[4];
         if (!file_read(search->fd, search->file_off + k * BLOCK_ENTRIES * ENTRY_BYTES, bytes,
-                       sizeof bytes))
-            return false;
-        search->firsts[k] = (int32_t)weft_load_u32(bytes);
+                       sizeof bytes)) {
+            free(firsts);
+            search->n_entries = 0;
+            return true;
+        }
+        firsts[k] = (int32_t)weft_load_u32(bytes);
     }
-    return search->firsts != NULL;
+    search->firsts = firsts;
+    return firsts != NULL;
 }
 
 static const uint8_t *block_of(struct weft_cfi_search *search, uint64_t block, size_t *n_entries)
@@ -100,8 +108,6 @@ static bool search_find(struct weft_cfi_search *search, uint64_t address, uint64
     const int64_t distance = (int64_t)(address - search->base);
     uint64_t low = 0, high = n_blocks(search);
     size_t n_entries;
-    if (!search->firsts && !read_firsts(search))
-        return false;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
         if (search->firsts[middle] <= distance)
@@ -137,17 +143,25 @@ static void search_fini(struct weft_cfi_search *search)
 
 /* ---- finding the section --------------------------------------------------------------------- */
 
+/* How many of `n_bytes` at an offset the file has. */
+static uint64_t within(const struct weft_elf_file *file, uint64_t file_off, uint64_t n_bytes)
+{
+    const uint64_t n_left = file_off < file->n_bytes ? file->n_bytes - file_off : 0;
+    return n_bytes < n_left ? n_bytes : n_left;
+}
+
 /* Where an address of a loaded part lies in the file, and how much follows. */
 static bool place_of(const struct weft_elf_file *file, uint64_t address, uint64_t *file_off,
                      uint64_t *n_bytes)
 {
     struct weft_elf_segment segment;
     for (size_t at = 0; weft_elf_file_segment(file, &at, &segment);) {
+        const uint64_t n_there = within(file, segment.file_off, segment.n_bytes);
         const uint64_t in = address - segment.address;
-        if (in >= segment.n_bytes)
+        if (in >= n_there)
             continue;
         *file_off = segment.file_off + in;
-        *n_bytes = segment.n_bytes - in;
+        *n_bytes = n_there - in;
         return true;
     }
     return false;
@@ -166,12 +180,13 @@ static void open_search(struct weft_cfi_section *section, const struct weft_elf_
     for (size_t k = 0; k < n_headers && k < WEFT_ELF_MOST_PARTS; k++)
         if (gelf_getphdr(file->elf, (int)k, &header) && header.p_type == PT_GNU_EH_FRAME)
             break;
-    const size_t n_head = header.p_filesz < sizeof head ? (size_t)header.p_filesz : sizeof head;
+    const uint64_t n_bytes = within(file, header.p_offset, header.p_filesz);
+    const size_t n_head = n_bytes < sizeof head ? (size_t)n_bytes : sizeof head;
     if (header.p_type != PT_GNU_EH_FRAME || !file_read(file->fd, header.p_offset, head, n_head))
         return;
     section->search.fd = file->fd;
     section->search.file_off = header.p_offset;
-    section->search.n_bytes = header.p_filesz;
+    section->search.n_bytes = n_bytes;
     if (!search_open(&section->search, head, n_head, header.p_vaddr, &address))
         return;
     if (!has_section &&
@@ -347,6 +362,8 @@ bool weft_cfi_section_seek(struct weft_cfi_section *section, uint64_t address, s
                            uint64_t *offset)
 {
     uint64_t entry;
+    if (!read_firsts(&section->search))
+        return false;
     if (section->search.n_entries > 0) {
         if (!search_find(&section->search, address, &entry))
             return false;

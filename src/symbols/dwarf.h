@@ -143,7 +143,9 @@ struct weft_dwarf {
     } units;
     struct weft_dwarf_abbrevs abbrevs[WEFT_DWARF_HELD_ABBREVS];
     uint64_t n_used;
-    uint64_t n_read, most_read; /* bytes of entries and abbreviations: beyond that it is damage */
+    /* Bytes of entries, abbreviations and lists of ranges, and ranges that an index may have:
+     * beyond that it is damage. */
+    uint64_t n_read, most_read, most_ranges;
     bool owns_file, is_nomem;
     struct weft_dwarf *alt; /* what several files share; NULL: nothing */
     struct {

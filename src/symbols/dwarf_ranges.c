@@ -7,7 +7,8 @@
 
 #include <dwarf.h>
 
-enum { MOST_RANGES = 1 << 16, ITEM_BYTES = 32, AHEAD_BYTES = 512 };
+/* A number that is read by itself takes as long as so many bytes of a list. */
+enum { MOST_RANGES = 1 << 16, ITEM_BYTES = 32, AHEAD_BYTES = 512, NUMBER_COST = 32 };
 
 bool weft_dwarf_number(const struct weft_section *section, uint64_t at, unsigned n_bytes,
                        uint64_t *value)
@@ -24,6 +25,7 @@ static bool address_at(const struct weft_dwarf_entry *entry, uint64_t index, uin
 {
     const unsigned n_address = entry->unit->n_address;
     weft_dwarf_bases(entry->dwarf, entry->unit);
+    entry->dwarf->n_read += NUMBER_COST;
     return index <= UINT32_MAX &&
            weft_dwarf_number(&entry->dwarf->sections[WEFT_DWARF_ADDRESSES],
                              entry->unit->addr_base + index * n_address, n_address, address);
@@ -124,14 +126,17 @@ static void new_item(struct listing *listing, struct weft_cursor *cur)
 
 static bool read_list(struct listing *listing, bool is_new)
 {
+    struct weft_dwarf *dwarf = listing->entry->dwarf;
     for (unsigned k = 0; k < MOST_RANGES && !listing->is_over && listing->goes_on; k++) {
         struct weft_cursor cur;
-        if (!weft_section_view(listing->section, listing->at, ITEM_BYTES, AHEAD_BYTES, &cur))
+        if (dwarf->n_read > dwarf->most_read ||
+            !weft_section_view(listing->section, listing->at, ITEM_BYTES, AHEAD_BYTES, &cur))
             break;
         if (is_new)
             new_item(listing, &cur);
         else
             old_item(listing, &cur);
+        dwarf->n_read += (uint64_t)(cur.at - cur.start);
         listing->at = weft_cur_offset(&cur);
     }
     return listing->goes_on;
@@ -146,6 +151,7 @@ static bool find_list(const struct weft_dwarf_entry *entry, struct weft_section 
     if (entry->ranges.kind == WEFT_DWARF_NUMBER)
         return true;
     weft_dwarf_bases(entry->dwarf, unit);
+    entry->dwarf->n_read += NUMBER_COST;
     if (entry->ranges.kind != WEFT_DWARF_LIST_INDEX || entry->ranges.value > UINT32_MAX ||
         !weft_dwarf_number(section, unit->list_base + entry->ranges.value * unit->n_offset,
                            unit->n_offset, at))

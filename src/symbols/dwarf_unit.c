@@ -19,6 +19,7 @@ enum {
     LINK_BYTES = 4096,
     BUILD_ID_BYTES = 64,
     MOST_READINGS = 64,
+    LEAST_RANGE_BYTES = 2, /* of an entry, or of an item of a list */
 };
 #define MOST_READ_BYTES (UINT64_C(1) << 30)
 
@@ -88,14 +89,20 @@ static bool read_units(struct weft_dwarf *dwarf)
     return dwarf->units.n > 0 && !info->is_nomem;
 }
 
-/* Entries are read again and again, but what names are made of is found within limits. */
-static uint64_t most_read(const struct weft_dwarf *dwarf)
+/* Entries and lists are read again and again, but what names are made of is found within limits. An
+ * entry, or an item of a list, makes one range: more there are only if entries share a list, as no
+ * compiler writes it. */
+static void set_limits(struct weft_dwarf *dwarf)
 {
-    const uint64_t n_bytes =
-        dwarf->sections[WEFT_DWARF_INFO].n_bytes + dwarf->sections[WEFT_DWARF_ABBREV].n_bytes;
-    return n_bytes < UINT64_MAX / MOST_READINGS - MOST_READ_BYTES
-               ? n_bytes * MOST_READINGS + MOST_READ_BYTES
-               : UINT64_MAX;
+    const struct weft_section *sections = dwarf->sections;
+    const uint64_t n_ranges = sections[WEFT_DWARF_INFO].n_bytes +
+                              sections[WEFT_DWARF_OLD_RANGES].n_bytes +
+                              sections[WEFT_DWARF_RANGE_LISTS].n_bytes;
+    const uint64_t n_bytes = n_ranges + sections[WEFT_DWARF_ABBREV].n_bytes;
+    dwarf->most_ranges = n_ranges / LEAST_RANGE_BYTES;
+    dwarf->most_read = n_bytes < UINT64_MAX / MOST_READINGS - MOST_READ_BYTES
+                           ? n_bytes * MOST_READINGS + MOST_READ_BYTES
+                           : UINT64_MAX;
 }
 
 struct weft_dwarf *weft_dwarf_of(const struct weft_elf_file *file, bool *is_nomem)
@@ -107,7 +114,7 @@ struct weft_dwarf *weft_dwarf_of(const struct weft_elf_file *file, bool *is_nome
     dwarf->file = *file;
     if (!weft_elf_file_is_scattered(file) && !weft_elf_file_is_big(file))
         open_sections(dwarf);
-    dwarf->most_read = most_read(dwarf);
+    set_limits(dwarf);
     if (dwarf->sections[WEFT_DWARF_INFO].n_bytes && dwarf->sections[WEFT_DWARF_ABBREV].n_bytes &&
         read_units(dwarf))
         return dwarf;

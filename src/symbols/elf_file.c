@@ -25,6 +25,7 @@ bool weft_elf_file_open(const char *path, struct weft_elf_file *file)
     if (fstat(file->fd, &about) == 0 && S_ISREG(about.st_mode) &&
         elf_version(EV_CURRENT) != EV_NONE)
         file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
+    file->n_bytes = file->elf ? (uint64_t)about.st_size : 0;
     if (is_linked(file->elf))
         return true;
     weft_elf_file_close(file);

@@ -15,7 +15,7 @@ struct weft_elf_file {
     Elf *elf;
     int fd;               /* -1: it is in memory */
     const uint8_t *bytes; /* there, not owned */
-    uint64_t n_bytes;
+    uint64_t n_bytes;     /* of the file */
 };
 
 /* False if there is no such file, it is no regular one, or no linked program or library. */

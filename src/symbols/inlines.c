@@ -32,32 +32,41 @@ struct weft_inlines {
     struct weft_strtab *names;
     struct ranges units; /* `off`: index in `read` */
     struct unit *read;   /* by unit */
+    uint64_t n_ranges;   /* in all of them */
     bool is_nomem;       /* there was no memory for an answer */
 };
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
 struct adding {
+    struct weft_inlines *inlines;
     struct ranges *ranges;
     uint64_t off;
-    bool is_nomem;
+    bool is_full; /* more than the file can have, or no memory */
 };
 
 static bool add_range(void *context, uint64_t begin, uint64_t end)
 {
     struct adding *adding = context;
-    struct range *place = WEFT_VEC_PUSH(adding->ranges);
-    adding->is_nomem = !place;
-    if (place)
-        *place = (struct range){ .begin = begin, .end = end, .off = adding->off };
-    return place != NULL;
+    struct weft_inlines *inlines = adding->inlines;
+    const bool is_damage = inlines->n_ranges >= inlines->dwarf->most_ranges;
+    struct range *place = is_damage ? NULL : WEFT_VEC_PUSH(adding->ranges);
+    inlines->is_nomem |= !place && !is_damage;
+    adding->is_full = !place;
+    if (!place)
+        return false;
+    *place = (struct range){ .begin = begin, .end = end, .off = adding->off };
+    inlines->n_ranges++;
+    return true;
 }
 
-static bool add_ranges(struct ranges *ranges, const struct weft_dwarf_entry *entry, uint64_t off)
+/* False: there is no room for more. */
+static bool add_ranges(struct weft_inlines *inlines, struct ranges *ranges,
+                       const struct weft_dwarf_entry *entry, uint64_t off)
 {
-    struct adding adding = { .ranges = ranges, .off = off };
+    struct adding adding = { .inlines = inlines, .ranges = ranges, .off = off };
     (void)weft_dwarf_ranges(entry, add_range, &adding);
-    return !adding.is_nomem;
+    return !adding.is_full;
 }
 
 static int compare_ranges(const void *a_void, const void *b_void)
@@ -99,11 +108,11 @@ static bool index_units(struct weft_inlines *inlines)
     for (size_t k = 0; inlines->read && k < n_units; k++) {
         struct weft_dwarf_entry entry;
         if (weft_dwarf_unit_entry(inlines->dwarf, k, &entry) &&
-            !add_ranges(&inlines->units, &entry, k))
-            return false;
+            !add_ranges(inlines, &inlines->units, &entry, k))
+            break;
     }
     sort_ranges(&inlines->units);
-    return inlines->read != NULL;
+    return inlines->read && !inlines->is_nomem;
 }
 
 struct weft_inlines *weft_inlines_open(const char *path, bool *is_nomem)
@@ -147,10 +156,9 @@ static void read_functions(struct weft_inlines *inlines, size_t index)
     struct weft_dwarf_entry entry;
     bool has_entry = weft_dwarf_unit_entry(inlines->dwarf, index, &entry);
     for (; has_entry; has_entry = weft_dwarf_follow(&entry))
-        if (entry.tag == DW_TAG_subprogram && !add_ranges(&unit->functions, &entry, entry.off)) {
-            inlines->is_nomem = true;
+        if (entry.tag == DW_TAG_subprogram &&
+            !add_ranges(inlines, &unit->functions, &entry, entry.off))
             break;
-        }
     sort_ranges(&unit->functions);
     unit->is_read = true;
 }

@@ -7,6 +7,7 @@
 #include "base/search.h"
 #include "base/vec.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -93,7 +94,7 @@ bool weft_kallsyms_parse(struct weft_str text, struct weft_kallsyms *kernel)
     return true;
 }
 
-char *weft_kernel_text(const char *path, size_t n_most, size_t *n_bytes)
+char *weft_kernel_text(const char *path, size_t n_most, size_t *n_bytes, bool *is_nomem)
 {
     struct {
         char *items;
@@ -101,14 +102,18 @@ char *weft_kernel_text(const char *path, size_t n_most, size_t *n_bytes)
     } text = { 0 };
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n_read = fd < 0 ? 0 : 1;
-    while (n_read > 0 && text.n < n_most) {
-        if (!weft_vec_reserve(&text.items, &text.cap, text.n + PIECE_BYTES, 1))
+    *is_nomem = false;
+    while ((n_read > 0 || (n_read < 0 && errno == EINTR)) && text.n < n_most) {
+        *is_nomem = !weft_vec_reserve(&text.items, &text.cap, text.n + PIECE_BYTES, 1);
+        if (*is_nomem)
             break;
         n_read = read(fd, text.items + text.n, PIECE_BYTES);
         text.n += n_read > 0 ? (size_t)n_read : 0;
     }
     if (fd >= 0)
         (void)close(fd);
+    if (*is_nomem)
+        WEFT_VEC_FINI(&text);
     *n_bytes = text.n;
     return text.items;
 }
@@ -116,8 +121,9 @@ char *weft_kernel_text(const char *path, size_t n_most, size_t *n_bytes)
 bool weft_kallsyms_of_machine(struct weft_kallsyms *kernel)
 {
     size_t n_bytes = 0;
-    kernel->text = weft_kernel_text("/proc/kallsyms", MOST_KALLSYMS_BYTES, &n_bytes);
-    return weft_kallsyms_parse((struct weft_str){ kernel->text, n_bytes }, kernel);
+    bool is_nomem;
+    kernel->text = weft_kernel_text("/proc/kallsyms", MOST_KALLSYMS_BYTES, &n_bytes, &is_nomem);
+    return !is_nomem && weft_kallsyms_parse((struct weft_str){ kernel->text, n_bytes }, kernel);
 }
 
 void weft_kallsyms_fini(struct weft_kallsyms *kernel)

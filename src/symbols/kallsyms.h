@@ -39,7 +39,8 @@ struct weft_str weft_kallsyms_find(const struct weft_kallsyms *kernel, uint64_t 
 
 void weft_kallsyms_fini(struct weft_kallsyms *kernel);
 
-/* A file of the kernel, which has no size before it is read; the caller frees. NULL: none. */
-char *weft_kernel_text(const char *path, size_t n_most, size_t *n_bytes);
+/* A file of the kernel, which has no size before it is read; the caller frees. NULL: none, or no
+ * memory, which `*is_nomem` says. */
+char *weft_kernel_text(const char *path, size_t n_most, size_t *n_bytes, bool *is_nomem);
 
 #endif

@@ -208,19 +208,18 @@ static bool is_packed_by_gnu(Elf *elf, const char *name, GElf_Shdr *header)
            find(elf, packed, header);
 }
 
-/* Where the bytes of a section are. */
+/* Where the bytes of a section are; false: beyond the end of the file. */
 static bool place(struct weft_section *section, const struct weft_elf_file *file,
                   const GElf_Shdr *header)
 {
+    if (header->sh_offset > file->n_bytes || header->sh_size > file->n_bytes - header->sh_offset)
+        return false;
     *section = (struct weft_section){ .fd = file->fd,
                                       .file_off = header->sh_offset,
                                       .n_bytes = header->sh_size,
                                       .address = header->sh_addr };
-    if (!file->bytes)
-        return true;
-    if (header->sh_offset > file->n_bytes || header->sh_size > file->n_bytes - header->sh_offset)
-        return false;
-    section->memory = file->bytes + header->sh_offset;
+    if (file->bytes)
+        section->memory = file->bytes + header->sh_offset;
     return true;
 }
 

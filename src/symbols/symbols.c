@@ -308,11 +308,6 @@ enum weft_code weft_symbols_module(struct weft_symbols *symbols, struct weft_str
     return find_file(symbols, own, err);
 }
 
-uint32_t weft_symbols_n_modules(const struct weft_symbols *symbols)
-{
-    return (uint32_t)symbols->modules.n;
-}
-
 struct weft_str weft_symbols_path(const struct weft_symbols *symbols, uint32_t module)
 {
     return weft_strtab_get(symbols->texts, symbols->modules.items[module].path);
@@ -461,11 +456,6 @@ static struct weft_inlines *inlines_of(struct weft_symbols *symbols, struct modu
     symbols->is_nomem |= is_nomem;
     module->has_sought_inlines = true;
     return module->inlines;
-}
-
-bool weft_symbols_has_inlines(struct weft_symbols *symbols, uint32_t module)
-{
-    return inlines_of(symbols, &symbols->modules.items[module]) != NULL;
 }
 
 size_t weft_symbols_inlined(struct weft_symbols *symbols, uint32_t module, uint64_t address,

@@ -40,7 +40,6 @@ WEFT_CHECKED enum weft_code weft_symbols_module(struct weft_symbols *symbols, st
                                                 struct weft_str build_id, uint32_t *module,
                                                 struct weft_err *err);
 
-uint32_t weft_symbols_n_modules(const struct weft_symbols *symbols);
 struct weft_str weft_symbols_path(const struct weft_symbols *symbols, uint32_t module);
 enum weft_symbols_state weft_symbols_state(const struct weft_symbols *symbols, uint32_t module);
 
@@ -81,17 +80,14 @@ WEFT_CHECKED enum weft_code weft_symbols_data_name(struct weft_symbols *symbols,
 /* A name as people write it: demangled, or as it is. Valid until the next call. */
 struct weft_str weft_symbols_plain(struct weft_symbols *symbols, const char *name);
 
-/* Does debugging information tell what was inlined? It is looked for when this is first asked: in
- * the module's file, and if there is a place of the user in a file of its own, too. */
-bool weft_symbols_has_inlines(struct weft_symbols *symbols, uint32_t module);
-
 /* Was there no memory for what was inlined? Then names are missing. */
 bool weft_symbols_nomem(const struct weft_symbols *symbols);
 
 /* Functions that the compiler put in the place of a call, outermost first: those that the
  * instruction at `address` belongs to, within the function that weft_symbols_name gives. At most
  * `n_most` of the outermost; names as in the file, valid as long as the symbols. 0: none, or not
- * known. */
+ * known. Debugging information is looked for when this is first asked: in the module's file, and if
+ * there is a place of the user in a file of its own, too. */
 size_t weft_symbols_inlined(struct weft_symbols *symbols, uint32_t module, uint64_t address,
                             const char **names, size_t n_most);
 

@@ -201,7 +201,8 @@ static enum weft_code read_debug_names(struct weft_symtab *symtab, const struct 
         struct weft_dwarf_entry entry;
         for (bool has_entry = weft_dwarf_unit_entry(dwarf, k, &entry);
              has_entry && walk.code == WEFT_OK; has_entry = weft_dwarf_follow(&entry)) {
-            if (entry.tag != DW_TAG_subprogram || entry.low.kind == WEFT_DWARF_NONE)
+            if (entry.tag != DW_TAG_subprogram ||
+                (entry.low.kind == WEFT_DWARF_NONE && entry.ranges.kind == WEFT_DWARF_NONE))
                 continue;
             walk.name = weft_dwarf_name(&entry);
             if (walk.name.n_bytes)

@@ -50,11 +50,6 @@ void weft_walker_free(struct weft_walker *walker)
     free(walker);
 }
 
-size_t weft_walker_bytes(const struct weft_walker *walker)
-{
-    return sizeof *walker + weft_cfi_store_bytes(walker->store);
-}
-
 uint64_t weft_walk_share(uint64_t memory_bytes)
 {
     return memory_bytes ? memory_bytes / MEMORY_SHARE : DEFAULT_BYTES;

@@ -64,9 +64,6 @@ bool weft_walk_copy(struct weft_walker *walker, const struct weft_walk_space *sp
                     const struct weft_walk_stack *stack, uint64_t addresses[WEFT_WALK_MOST],
                     size_t *n_addresses, bool *has_run_out);
 
-/* Bytes that its tables take now. */
-size_t weft_walker_bytes(const struct weft_walker *walker);
-
 /* What the tables of a ceiling on memory may take; 0: there is none. */
 uint64_t weft_walk_share(uint64_t memory_bytes);
 

@@ -392,6 +392,11 @@ query(damaged, "UPDATE blocks SET bytes = x'00'")
 done = weft("compare", damaged, "--a", "duration>0", "--b", "tag=new")
 ok(done.returncode == 1 and "no execution to choose from: all are damaged" in done.stderr,
    "where all are damaged that is told", done.stderr)
+damaged.write_bytes(whole)
+query(damaged, "UPDATE metrics SET name = name || 'x' WHERE name = 'blocked_device'")
+done = weft("compare", "--json", damaged, "--a", "tag=old", "--b", "tag=new")
+ok(done.returncode == 0 and "left out: 1 metric, damaged" in done.stderr
+   and json.loads(done.stdout)["damaged_metrics"] == 1, "a damaged metric is left out, which is said", done.stderr)
 damaged.write_bytes(whole[:len(whole) // 2])
 done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")
 ok(done.returncode == 1 and "damaged.db" in done.stderr and ".recover" in done.stderr,

@@ -45,11 +45,13 @@ def weft_json(*arguments):
 
 
 class Server:
-    def __init__(self, *arguments, state=None):
+    def __init__(self, *arguments, state=None, n_files=None):
         environment = {**os.environ, "XDG_RUNTIME_DIR": str(state) if state else ""}
         self.process = subprocess.Popen([WEFT, "serve", "-q", *map(str, arguments)], text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env=environment)
+                                        env=environment,
+                                        preexec_fn=n_files and (lambda: resource.setrlimit(
+                                            resource.RLIMIT_NOFILE, (n_files, n_files))))
         atexit.register(self.process.kill)  # a test that fails leaves no server behind
         self.address = self.process.stdout.readline().strip()
         parts = urllib.parse.urlsplit(self.address)
@@ -545,6 +547,60 @@ def check_connections(server):
     ok(statuses == [200] * 5, "five requests on one connection", statuses)
 
 
+def check_places(trace):
+    """A connection ends while the next one takes its place: what is said of the first is not of the second."""
+    server = Server(trace)
+    silent = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(256)]
+    time.sleep(0.5)
+    server.process.send_signal(signal.SIGSTOP)
+    late = socket.create_connection(("127.0.0.1", server.port), timeout=5)
+    late.sendall(f"GET /{server.token}/api/traces HTTP/1.1\r\n".encode())
+    silent[0].shutdown(socket.SHUT_WR)
+    server.process.send_signal(signal.SIGCONT)
+    time.sleep(0.3)
+    try:
+        late.sendall(f"Host: {server.host}\r\n\r\n".encode())
+        answer = late.recv(64)
+    except OSError as error:
+        answer = str(error).encode()
+    ok(b" 200 " in answer, "the connection that takes the place of one that ends is answered", answer)
+    for connection in (late, *silent):
+        connection.close()
+    ok(server.end() == 0, "and the server ends")
+
+
+def check_descriptors(trace):
+    """More silent connections than there are descriptors: the oldest leave, and nothing spins."""
+    server = Server(trace, n_files=80)
+
+    def cpu_s():
+        fields = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    silent = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(110)]
+    time.sleep(0.5)
+    before_s = cpu_s()
+    time.sleep(2)
+    used_s = cpu_s() - before_s
+    ok(used_s < 0.2, "110 silent connections, 80 descriptors: no CPU time", f"{used_s} s of 2")
+    silent[0].settimeout(5)
+    try:
+        is_away = silent[0].recv(1) == b""
+    except OSError:
+        is_away = False
+    ok(is_away, "the oldest connection was closed")
+    for connection in silent:
+        connection.close()
+    ok(get_at_last(server, "api/traces") == 200, "then a question is answered")
+    server.process.send_signal(signal.SIGTERM)
+    try:
+        status = server.process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        server.process.kill()
+        status = "no end"
+    ok(status == 0, "and the server ends", status)
+
+
 # ---- the server itself -----------------------------------------------------------------------------
 
 
@@ -811,6 +867,8 @@ def main():
         check_heads(server)
         check_slow_clients(server)
         ok(server.end() == 0, "the server ends", server.process.stderr.read())
+        check_places(trace)
+        check_descriptors(trace)
         check_together(trace)
         check_files(trace, folder)
         check_restart(trace, folder)

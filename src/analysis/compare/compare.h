@@ -47,7 +47,4 @@ WEFT_CHECKED enum weft_code weft_comparer_run(struct weft_comparer *comparer,
 const struct weft_metric_order *weft_comparer_order(const struct weft_comparer *comparer,
                                                     size_t metric);
 
-/* The sums of the groups asked for last. */
-const struct weft_compare_sums *weft_comparer_sums(const struct weft_comparer *comparer);
-
 #endif

@@ -130,13 +130,14 @@ bool perf_symbol_in_file(struct perf_symbols *symbols, uint32_t path, uint64_t f
  */
 
 /* Was it recorded on the kernel that runs now? Its build id stands among its notes. */
-static bool is_running_kernel(const struct perf_symbols *symbols)
+static bool is_running_kernel(const struct perf_symbols *symbols, bool *is_nomem)
 {
     const struct weft_str build_id = build_id_of(symbols, WEFT_STR("[kernel.kallsyms]"));
     size_t n_bytes = 0;
+    *is_nomem = false;
     if (build_id.n_bytes == 0)
         return false;
-    char *notes = weft_kernel_text("/sys/kernel/notes", NOTES_BYTES, &n_bytes);
+    char *notes = weft_kernel_text("/sys/kernel/notes", NOTES_BYTES, &n_bytes, is_nomem);
     const bool is_same = notes && memmem(notes, n_bytes, build_id.bytes, build_id.n_bytes);
     free(notes);
     return is_same;
@@ -144,11 +145,14 @@ static bool is_running_kernel(const struct perf_symbols *symbols)
 
 static bool read_kernel(struct perf_symbols *symbols)
 {
+    bool is_nomem;
     symbols->has_tried_kernel = true;
     if (symbols->file->tracing.kallsyms.n_bytes > 0)
         return weft_kallsyms_parse(symbols->file->tracing.kallsyms, &symbols->kernel);
-    return !symbols->programs || !is_running_kernel(symbols) ||
-           weft_kallsyms_of_machine(&symbols->kernel);
+    if (!symbols->programs)
+        return true;
+    return is_running_kernel(symbols, &is_nomem) ? weft_kallsyms_of_machine(&symbols->kernel)
+                                                 : !is_nomem;
 }
 
 static bool name_in_kernel(struct perf_symbols *symbols, uint64_t address, unsigned back,

@@ -206,7 +206,7 @@ static enum weft_code deliver_line(const struct import *import, struct track *tr
                                    const struct weft_text_line *line, struct weft_err *err)
 {
     uint32_t name_id;
-    uint32_t number;
+    uint32_t number = 0;
     uint64_t time_ns = line->time_ns - import->zero_ns;
     if (time_ns > MOST_SPAN_NS)
         return weft_fail_line(err, WEFT_E_MALFORMED, walk->line_off, walk->line_number,

@@ -38,6 +38,10 @@ struct loading {
         uint64_t *items; /* how many executions a source should have */
         size_t n, cap;
     } counts;
+    struct {
+        uint32_t *items; /* metrics of sources that the table is missing */
+        size_t n, cap;
+    } no_metrics;
     uint64_t n_damaged, n_partial;
 };
 
@@ -197,6 +201,42 @@ static uint64_t count_in(sqlite3_stmt *row, int column)
     "FROM (SELECT *, max((is_complete << 40) + id) FROM sources GROUP BY type, tag, fingerprint) " \
     "s "
 
+/* Metrics that executions of a source may have. */
+static bool keep_metrics(struct loading *loading, const uint8_t *metrics, size_t n_metrics)
+{
+    for (size_t i = 0; i < n_metrics; i++) {
+        const uint32_t metric = weft_load_u32(metrics + 4 * i);
+        if (metric > 0 && metric < loading->n_metrics && loading->metrics[metric].name.bytes) {
+            weft_matrix_keep_metric(loading->maker, metric - 1);
+            continue;
+        }
+        uint32_t *missing = WEFT_VEC_PUSH(&loading->no_metrics);
+        if (!missing)
+            return false;
+        *missing = metric;
+    }
+    return true;
+}
+
+static int by_number(const void *a_void, const void *b_void)
+{
+    const uint32_t a = *(const uint32_t *)a_void, b = *(const uint32_t *)b_void;
+    return (a > b) - (a < b);
+}
+
+/* How many metrics of sources are missing, each once. */
+static uint64_t count_no_metrics(struct loading *loading)
+{
+    const uint32_t *missing = loading->no_metrics.items;
+    const size_t n = loading->no_metrics.n;
+    uint64_t n_different = n > 0;
+    if (n > 1)
+        qsort(loading->no_metrics.items, n, sizeof *missing, by_number);
+    for (size_t i = 1; i < n; i++)
+        n_different += missing[i] != missing[i - 1];
+    return n_different;
+}
+
 static enum weft_code add_source(struct loading *loading, sqlite3_stmt *row, struct weft_err *err)
 {
     const int64_t id = sqlite3_column_int64(row, 0);
@@ -206,11 +246,8 @@ static enum weft_code add_source(struct loading *loading, sqlite3_stmt *row, str
                                       weft_database_text(row, 4) };
     if (id < 1 || id >> WEFT_SOURCE_BITS)
         return WEFT_OK;
-    for (size_t i = 0; i < n_metrics; i++) {
-        const uint32_t metric = weft_load_u32(metrics + 4 * i);
-        if (metric > 0 && metric < loading->n_metrics && loading->metrics[metric].name.bytes)
-            weft_matrix_keep_metric(loading->maker, metric - 1);
-    }
+    if (!keep_metrics(loading, metrics, n_metrics))
+        return no_memory(err);
     struct weft_execution_source *source = WEFT_VEC_PUSH(&loading->sources);
     uint64_t *count = WEFT_VEC_PUSH(&loading->counts);
     if (!source || !count)
@@ -390,6 +427,7 @@ static enum weft_code load(struct loading *loading, struct weft_ecct_matrix **ma
     if (code != WEFT_OK)
         return code;
     (*matrix)->n_damaged = loading->n_damaged;
+    (*matrix)->n_damaged_metrics = count_no_metrics(loading);
     (*matrix)->n_partial = loading->n_partial;
     return WEFT_OK;
 }
@@ -460,6 +498,7 @@ enum weft_code weft_database_load(struct weft_database *database, struct weft_st
     weft_database_block_fini(&loading.block);
     WEFT_VEC_FINI(&loading.sources);
     WEFT_VEC_FINI(&loading.counts);
+    WEFT_VEC_FINI(&loading.no_metrics);
     weft_arena_free(loading.block_arena);
     weft_arena_free(loading.arena);
     return code == WEFT_OK ? WEFT_OK : weft_in_file(err, database->path);

@@ -685,6 +685,7 @@ static void json_diagnosis(struct weft_json *json, const struct weft_diagnosis *
         json_tail(json, &diagnosis->tail);
     weft_json_u64(json, "executions", diagnosis->matrix->n_items);
     weft_json_u64(json, "damaged", diagnosis->matrix->n_damaged);
+    weft_json_u64(json, "damaged_metrics", diagnosis->matrix->n_damaged_metrics);
     weft_json_u64(json, "partial_runs", diagnosis->matrix->n_partial);
     weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(diagnosis->matrix));
     weft_json_text(json, "filter_a", diagnosis->a);
