@@ -129,6 +129,9 @@ static const struct note_words {
                                  WEFT_NOTE_CLASS_LOST },
     [WEFT_NOTE_EXCLUDED] = { "excluded", "processes excluded, or recorded for a part of their time",
                              WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_UNWRITTEN] = { "unwritten",
+                              "bytes not written (disk full, or a limit on the size of files)",
+                              WEFT_NOTE_CLASS_LOST },
 };
 
 const char *weft_note_name(enum weft_note_kind kind)
