@@ -39,8 +39,9 @@ static struct losses add_up(const struct weft_note_sums *sums)
 static void print_losses(const struct weft_note_sums *sums)
 {
     const struct losses losses = add_up(sums);
-    weft_say(", %s lost%s", weft_human_count(losses.n_records).text,
-             losses.n_records ? " (weft info)" : "");
+    if (losses.n_records || !losses.unwritten_bytes) /* "0 lost" of a full disk would mislead */
+        weft_say(", %s lost%s", weft_human_count(losses.n_records).text,
+                 losses.n_records ? " (weft info)" : "");
     if (losses.damaged_bytes)
         weft_say(", %s bytes not readable (weft info)",
                  weft_human_count(losses.damaged_bytes).text);
@@ -100,8 +101,10 @@ enum weft_code weft_closing_trace(struct weft_cli *cli, const char *path)
 
 void weft_closing_recording(const char *path, const struct weft_recorder_state *state)
 {
-    weft_say("weft: %s: a recording, no trace: %s records read, %s lost", path,
-             weft_human_count(state->events).text, weft_human_count(state->lost).text);
+    weft_say("weft: %s: a recording, no trace: %s records read", path,
+             weft_human_count(state->events).text);
+    if (state->lost || !state->unwritten_bytes)
+        weft_say(", %s lost", weft_human_count(state->lost).text);
     if (state->unwritten_bytes)
         weft_say(", stopped: %s bytes not written", weft_human_count(state->unwritten_bytes).text);
     weft_say("\n");

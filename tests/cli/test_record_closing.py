@@ -103,6 +103,7 @@ def test_full():
         ok("recording stopped" in got.stderr and unwritten > 0 and
            number(r"stopped: ([\d,]+) bytes not written", line) == unwritten,
            f"a disk of {size} that is full: what was not written is counted", (got, about["notes"]))
+        ok(" 0 lost" not in line, "and nothing says that nothing was lost", line)
         ok(number(r", ([\d,]+) events?,", line) in (None, about["events"]), "events are those of the file", line)
         ok(got.returncode == 1, "and the exit status says so", got)
         text = run("info", "taken.weft").stdout
