@@ -354,6 +354,9 @@ static void test_causes(uint64_t seed)
     tap_eq_u64(table->causes[is_nap[0] ? 0 : 1].n_items, n_nap, "by either caller");
     tap_eq_u64(table->causes[is_nap[0] ? 1 : 0].node, disk, "the other waits for the disk");
     tap_eq_u64(table->causes[is_nap[0] ? 1 : 0].n_items, n_disk, "all that wait for the disk");
+    for (size_t i = 0; i < table->n_causes; i++)
+        tap_ok(table->causes[i].explained > 0.9, "cause %zu explains the difference (%.3f)", i,
+               table->causes[i].explained);
     weft_compare_table_free(table);
     weft_comparer_free(comparer);
     weft_ecct_matrix_free(matrix);
@@ -393,6 +396,9 @@ static void test_preempted(uint64_t seed, double own_share, bool is_own)
     tap_ok(table->n_causes == 1 && table->causes[0].node == (is_own ? encode : compress),
            "%.0f %% of what preempts is the program's own: it is %s", own_share * 100,
            is_own ? "named" : "not named");
+    tap_ok(table->n_causes == 1 &&
+               fabs(table->causes[0].explained - (is_own ? own_share : 1 - own_share)) < 0.05,
+           "and it explains its share of the difference");
     weft_compare_table_free(table);
     weft_comparer_free(comparer);
     weft_ecct_matrix_free(matrix);
