@@ -493,7 +493,7 @@ static struct weft_confidence_basis basis_of_cause(const struct weft_diagnosis *
         weft_confidence_basis_of(diagnosis->matrix, items ? items : table->items_b,
                                  items ? n : table->n_b);
     free(items);
-    basis.unnamed = cause->node == WEFT_ID_NONE ? 0 : 1 - cause->explained;
+    basis.unnamed = 1 - cause->explained;
     basis.p = row && row->node != 0 ? row->p_adjusted : cause->p;
     basis.lost = diagnosis->lost;
     return basis;
