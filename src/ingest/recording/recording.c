@@ -104,12 +104,41 @@ static int describe_cost(const struct rec_convert *convert, const struct about *
     return n;
 }
 
+/* Was a library in any process? Recordings without a ledger do not say so. */
+static bool has_library(const struct rec_ledger *ledger)
+{
+    bool is_found = ledger->n == 0;
+    for (size_t k = 0; k < ledger->n; k++)
+        is_found = is_found || (ledger->items[k].levels & WEFT_LEDGER_BY_LIBRARY);
+    return is_found;
+}
+
+/* The levels that were asked for, but for those of the libraries where these were in no process. */
+static int describe_levels(const struct rec_convert *convert, const struct about *about, char *text,
+                           size_t n_text)
+{
+    const bool with_library = has_library(&convert->ledger);
+    int n = 0;
+    for (const char *at = about->levels; *at;) {
+        const int n_level = (int)strcspn(at, ",");
+        const bool is_of_library = (n_level == 5 && memcmp(at, "locks", 5) == 0) ||
+                                   (n_level == 9 && memcmp(at, "functions", 9) == 0);
+        if (with_library || !is_of_library)
+            n += snprintf(text + n, n_text - (size_t)n, "%s%.*s", n ? ", " : "", n_level, at);
+        at += n_level;
+        at += strspn(at, ", ");
+    }
+    return n;
+}
+
 /* "./prog 3; functions, locks; recorder 14.2 ms CPU (1.20 % of a processor)" */
 static int describe(const struct rec_convert *convert, const struct about *about, char *text,
                     size_t n_text)
 {
+    char levels[sizeof about->levels] = "";
+    describe_levels(convert, about, levels, sizeof levels);
     int n = snprintf(text, n_text, "%s%s%s", about->command,
-                     about->command[0] && about->levels[0] ? "; " : "", about->levels);
+                     about->command[0] && levels[0] ? "; " : "", levels);
     if (about->has_cost) {
         n += snprintf(text + n, n_text - (size_t)n, "%s", n ? "; " : "");
         n += describe_cost(convert, about, text + n, n_text - (size_t)n);
