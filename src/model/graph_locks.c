@@ -163,6 +163,7 @@ static enum weft_path_edge kind_of(const struct weft_lock_object *object, enum w
         [WEFT_LOCK_MUTEX] = WEFT_PATH_RELEASE,    [WEFT_LOCK_RWLOCK] = WEFT_PATH_RELEASE,
         [WEFT_LOCK_CONDITION] = WEFT_PATH_SIGNAL, [WEFT_LOCK_BARRIER] = WEFT_PATH_ARRIVAL,
         [WEFT_LOCK_JOIN] = WEFT_PATH_END,         [WEFT_LOCK_SPIN] = WEFT_PATH_RELEASE,
+        [WEFT_LOCK_SEMAPHORE] = WEFT_PATH_SIGNAL,
     };
     return object->kind == WEFT_LOCK_FUTEX ? told : (enum weft_path_edge)kinds[object->kind];
 }

@@ -150,7 +150,9 @@ static enum weft_code object_add(struct weft_lock_finder *finder, const struct k
             finder->objects.items[*object].is_reused = true;
         return code;
     }
-    if (known->sources == 0)
+    const bool is_semaphore = /* its futex alone is that of a condition */
+        kind == WEFT_LOCK_SEMAPHORE && known->sources == WEFT_LOCK_BY_FUTEX;
+    if (known->sources == 0 || is_semaphore)
         known->kind = (uint8_t)kind;
     known->sources |= (uint8_t)source;
     if (kind == WEFT_LOCK_RWLOCK && known->kind == WEFT_LOCK_MUTEX)
