@@ -132,6 +132,8 @@ static const struct note_words {
     [WEFT_NOTE_UNWRITTEN] = { "unwritten",
                               "bytes not written (disk full, or a limit on the size of files)",
                               WEFT_NOTE_CLASS_LOST },
+    [WEFT_NOTE_FORMLESS] = { "formless", "events kept as instants: the input lacks their format",
+                             WEFT_NOTE_CLASS_INFO },
 };
 
 const char *weft_note_name(enum weft_note_kind kind)

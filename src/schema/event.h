@@ -201,6 +201,7 @@ enum weft_note_kind {
     WEFT_NOTE_NOT_RECORDED,     /* processes of the program, or parts of them; count = processes */
     WEFT_NOTE_EXCLUDED,         /* likewise, as was asked for */
     WEFT_NOTE_UNWRITTEN,        /* the recording's file could take no more; count = bytes */
+    WEFT_NOTE_FORMLESS,         /* events whose format the input lacks: kept without fields */
     WEFT_NOTE_KINDS,
 };
 

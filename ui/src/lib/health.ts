@@ -147,6 +147,12 @@ const ADVICE: Record<string, Adviser> = {
     todo: 'A newer version may know them.',
     command: 'weft --version',
   }),
+  formless: () => ({
+    means:
+      'The file lacks the formats of these events, as one that is cut off: they are kept as instants without name and fields. Switches of threads may be among them, so no analysis of CPU time or waits sees them.',
+    todo: 'Record again, and end the recorder with Ctrl-C: it writes the formats last.',
+    command: 'perf record -e sched:sched_switch',
+  }),
   lost_records: info => ({
     means:
       'The recorder itself says that it lost records, as a rule because its buffers were full. Calls are missing there, and times of callers hold them.',
@@ -240,6 +246,7 @@ const SHORT: Record<string, string> = {
   unwritten: 'not written',
   bad_record: 'unreadable',
   unknown_record: 'unknown records',
+  formless: 'events without format',
   lost_records: 'lost records',
   not_recorded: 'processes not fully recorded',
   excluded: 'processes excluded',
