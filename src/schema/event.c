@@ -30,6 +30,7 @@ static const char *const event_names[WEFT_EVENT_KINDS] = {
     [WEFT_EVENT_EXIT] = "exit",
     [WEFT_EVENT_FLOW_STEP] = "flow_step",
     [WEFT_EVENT_CALL_ARGS] = "call_args",
+    [WEFT_EVENT_LOCK_FAILED] = "lock_failed",
 };
 
 uint64_t weft_clock_zero_ns(const struct weft_clock *clock)
