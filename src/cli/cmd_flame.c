@@ -12,6 +12,7 @@
 enum format { FORMAT_SVG, FORMAT_FOLDED };
 static const char *const formats[] = { "svg", "folded", NULL };
 static const char *const weights[] = { "self", "calls", "samples", "stacks", NULL };
+enum { WEIGHT_UNSET = sizeof weights / sizeof *weights };
 
 struct options {
     struct weft_compared_options compared;
@@ -35,7 +36,8 @@ static const struct weft_option options[] = {
     { 'f', "format", "svg|folded", "a picture, or folded stacks (default: svg)", WEFT_OPTION_CHOICE,
       MEMBER(format), formats },
     { 0, "weight", "self|calls|samples|stacks",
-      "of a trace without rules: own time in ns, calls, weights of samples, stacks (default: self)",
+      "of a trace without rules: own time in ns, calls, weights of samples, stacks (default: the "
+      "first of self, samples and stacks that the trace has)",
       WEFT_OPTION_CHOICE, MEMBER(weight), weights },
 };
 
@@ -107,7 +109,7 @@ static enum weft_code of_executions(struct weft_cli *cli, const struct options *
     return code;
 }
 
-static enum weft_code fold(struct weft_cli *cli, const struct options *opts,
+static enum weft_code fold(struct weft_cli *cli, enum weft_export_weight weight,
                            struct weft_output **out)
 {
     struct weft_export_totals totals;
@@ -118,7 +120,7 @@ static enum weft_code fold(struct weft_cli *cli, const struct options *opts,
                                           .n_thread_ids = filter.n_ids,
                                           .window.to_ns = UINT64_MAX,
                                           .format = WEFT_EXPORT_FOLDED,
-                                          .weight = (enum weft_export_weight)opts->weight,
+                                          .weight = weight,
                                           .progress = cli->progress };
     enum weft_code code = weft_output_to_memory(out, &cli->err);
     if (code == WEFT_OK)
@@ -128,26 +130,54 @@ static enum weft_code fold(struct weft_cli *cli, const struct options *opts,
     return code;
 }
 
-/* Of a trace: its calls or samples. */
+/* Folds by the weight that was asked for, or else by the first that the trace has anything of. */
+static enum weft_code choose(struct weft_cli *cli, const struct options *opts,
+                             struct weft_arena *arena, struct weft_output **folded,
+                             struct weft_flame *flame, enum weft_export_weight *weight)
+{
+    static const enum weft_export_weight order[] = { WEFT_EXPORT_SELF, WEFT_EXPORT_SAMPLES,
+                                                     WEFT_EXPORT_STACKS };
+    const bool is_set = opts->weight != WEIGHT_UNSET;
+    const size_t n_tried = is_set ? 1 : sizeof order / sizeof *order;
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < n_tried; k++) {
+        weft_output_abort(*folded);
+        *folded = NULL;
+        *weight = is_set ? (enum weft_export_weight)opts->weight : order[k];
+        code = fold(cli, *weight, folded);
+        if (code == WEFT_OK)
+            code = weft_flame_of_folded(weft_output_held(*folded), arena, flame, &cli->err);
+        if (code == WEFT_OK && flame->boxes[0].width > 0)
+            return WEFT_OK;
+    }
+    return code != WEFT_OK ? code
+           : is_set        ? weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                                       "the trace has nothing of this weight: without --weight, weft "
+                                              "flame takes one that it has")
+                           : weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                                       "the trace has no calls, no samples and no stacks");
+}
+
+/* Of a trace: its calls, samples or stacks. */
 static enum weft_code of_trace(struct weft_cli *cli, const struct options *opts,
                                struct weft_arena *arena)
 {
     struct weft_output *folded = NULL;
     struct weft_flame flame = { 0 };
+    enum weft_export_weight weight = WEFT_EXPORT_SELF;
     enum weft_code code = weft_cli_open(cli);
     if (code == WEFT_OK)
-        code = fold(cli, opts, &folded);
-    if (code == WEFT_OK)
-        code = weft_flame_of_folded(weft_output_held(folded), arena, &flame, &cli->err);
-    if (code == WEFT_OK && flame.boxes[0].width <= 0)
-        code = weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "the trace has nothing of this weight: try another --weight, such as "
-                         "stacks");
+        code = choose(cli, opts, arena, &folded, &flame, &weight);
+    if (code == WEFT_OK && weight != WEFT_EXPORT_SELF && opts->weight == WEIGHT_UNSET &&
+        !cli->common.quiet)
+        weft_say("weft: flame: the trace has no calls: these are %s (--weight %s)\n",
+                 weight == WEFT_EXPORT_SAMPLES ? "samples by their weights" : "stacks",
+                 weights[weight]);
     if (code == WEFT_OK) {
         flame.title = weft_str_of(cli->inputs[0]);
         if (!cli->common.with_paths)
             flame.title = weft_str_base(flame.title);
-        flame.is_time = opts->weight == WEFT_EXPORT_SELF;
+        flame.is_time = weight == WEFT_EXPORT_SELF;
         code = put(cli, opts, &flame);
     }
     weft_output_abort(folded);
@@ -156,7 +186,7 @@ static enum weft_code of_trace(struct weft_cli *cli, const struct options *opts,
 
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
-    struct options opts = { 0 };
+    struct options opts = { .weight = WEIGHT_UNSET };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     if (opts.a && !opts.diff)
@@ -180,8 +210,8 @@ const struct weft_command weft_cmd_flame = {
         "A picture (SVG) or folded stacks. Of executions, each context with all threads that it\n"
         "depended on, as wide as its mean time; with --diff as wide as in group B, and coloured "
         "by\n"
-        "the evidence that B is slower or faster there. Of a trace without rules, its calls or\n"
-        "samples.",
+        "the evidence that B is slower or faster there. Of a trace without rules, its calls,\n"
+        "samples or stacks.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_PATHS | WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_WORK |

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/closing.h"
 #include "cli/outputs.h"
 #include "cli/recording.h"
 #include "record/session/recorder.h"
@@ -68,7 +69,8 @@ static const struct weft_option options[] = {
       WEFT_OPTION_DURATION, FIELD(min_ns), NULL },
     { 0, "cull", "N", "no more of a function that a thread has called N times, each under 1 us",
       WEFT_OPTION_COUNT, FIELD(cull), NULL },
-    { 'd', "duration", "TIME", "record so long; the program goes on", WEFT_OPTION_DURATION,
+    { 'd', "duration", "TIME",
+      "record so long, and make the trace; weft stays until the program ends", WEFT_OPTION_DURATION,
       FIELD(duration_ns), NULL },
     { 0, "snapshot", "TIME", "flight recorder: keep the last TIME, write when asked to",
       WEFT_OPTION_DURATION, FIELD(snapshot_ns), NULL },
@@ -82,7 +84,10 @@ static const struct weft_option options[] = {
  */
 
 struct talk {
+    struct weft_cli *cli;
     bool is_quiet, shows_line, has_line;
+    bool is_closed;      /* traces were made, and the closing lines printed */
+    enum weft_code code; /* of that */
 };
 
 static void clear_line(struct talk *talk)
@@ -100,26 +105,17 @@ static void say(void *context, const char *text)
         weft_say("weft: record: %s\n", text);
 }
 
-/* "recording 12.3 s  1.2 M events, 0 lost, 34 MB, recorder 0.4 %" */
-static int compose(const struct weft_recorder_state *state, char *text, size_t n_text)
-{
-    const double share =
-        state->elapsed_ns ? (double)state->own_cpu_ns / (double)state->elapsed_ns : 0;
-    return snprintf(text, n_text, "%s, %s events, %s lost, %s, recorder %s of a processor",
-                    weft_human_ns(state->elapsed_ns).text,
-                    weft_human_rough_count(state->events).text,
-                    weft_human_rough_count(state->lost).text, weft_human_bytes(state->bytes).text,
-                    weft_human_share(share).text);
-}
-
+/* "recording 12.3 s, 1.2 M events, 0 lost, 34 MB, recorder 49.0 ms CPU (0.4 % of a processor)" */
 static void show(void *context, const struct weft_recorder_state *state)
 {
     struct talk *talk = context;
-    char text[512];
+    char cost[96];
     if (!talk->shows_line)
         return;
-    (void)compose(state, text, sizeof text);
-    weft_say("\r\033[Krecording %s", text);
+    weft_closing_cost(state, cost, sizeof cost);
+    weft_say("\r\033[Krecording %s, %s events, %s lost, %s, %s",
+             weft_human_ns(state->elapsed_ns).text, weft_human_rough_count(state->events).text,
+             weft_human_rough_count(state->lost).text, weft_human_bytes(state->bytes).text, cost);
     talk->has_line = true;
 }
 
@@ -140,18 +136,6 @@ static void show_ledger(const struct weft_recorder_result *result)
     if (result->has_stopped_early)
         weft_say("; what ran after the recording stopped is not recorded");
     weft_say("\n");
-}
-
-static void tell_result(const struct weft_cli *cli, const struct weft_recorder_result *result)
-{
-    char text[512];
-    if (cli->common.quiet)
-        return;
-    (void)compose(&result->state, text, sizeof text);
-    for (size_t k = 0; k < result->n_files; k++)
-        weft_say("weft: %s: %s\n", result->files[k], k + 1 < result->n_files ? "..." : text);
-    if (result->n_files == 0)
-        weft_say("weft: no snapshot was asked for: nothing is written\n");
 }
 
 /* ---- running -----------------------------------------------------------------------------------
@@ -178,12 +162,36 @@ static enum weft_code make_traces(struct weft_cli *cli, const struct weft_record
 {
     cli->n_inputs = 0; /* errors are of the files, not of the program */
     enum weft_code code = weft_cli_begin(cli);
-    for (size_t k = 0; code == WEFT_OK && k < result->n_files; k++) {
-        code = weft_cli_finish_recording(cli, result->files[k], true);
+    size_t n_made = 0;
+    while (code == WEFT_OK && n_made < result->n_files) {
+        const char *path = result->files[n_made];
+        code = weft_cli_finish_recording(cli, path, true);
+        n_made += code == WEFT_OK;
+        if (code == WEFT_OK && !cli->common.quiet) {
+            weft_cli_quiet_line(cli);
+            code = weft_closing_trace(cli, path);
+        }
         if (code != WEFT_OK)
-            (void)weft_in_file(&cli->err, result->files[k]);
+            (void)weft_in_file(&cli->err, path);
     }
+    for (size_t k = n_made; k < result->n_files && !cli->common.quiet; k++)
+        weft_closing_recording(result->files[k], &result->state);
+    if (result->n_files == 0 && !cli->common.quiet)
+        weft_say("weft: no snapshot was asked for: nothing is written\n");
     return code;
+}
+
+/* The recording is over; the program may go on. */
+static void close_recording(void *context, const struct weft_recorder_result *result)
+{
+    struct talk *talk = context;
+    if (talk->is_closed)
+        return;
+    talk->is_closed = true;
+    clear_line(talk);
+    talk->code = make_traces(talk->cli, result);
+    if (!talk->is_quiet) /* also where no trace could be made */
+        show_ledger(result);
 }
 
 /* Without any event, of processes that were not recorded, the trace is of no use: that is an error.
@@ -204,7 +212,8 @@ static enum weft_code check_empty(const struct weft_recorder_opts *opts,
 
 static int record(struct weft_cli *cli, const struct options *opts, const char *path)
 {
-    struct talk talk = { .is_quiet = cli->common.quiet,
+    struct talk talk = { .cli = cli,
+                         .is_quiet = cli->common.quiet,
                          .shows_line =
                              !cli->common.quiet && isatty(STDERR_FILENO) && cli->n_inputs == 0 };
     const struct weft_recorder_opts recorder_opts = {
@@ -235,26 +244,30 @@ static int record(struct weft_cli *cli, const struct options *opts, const char *
         .progress = cli->progress,
         .say = say,
         .show = show,
+        .over = close_recording,
         .context = &talk,
     };
     struct weft_recorder_result result;
     enum weft_code code = weft_recorder_run(&recorder_opts, &result, &cli->err);
     clear_line(&talk);
     const bool has_run = code == WEFT_OK;
-    if (has_run)
-        code = make_traces(cli, &result);
-    else
+    if (has_run) {
+        close_recording(&talk, &result);
+        code = talk.code;
+    } else {
         cli->n_inputs = 0;
-    if (code == WEFT_OK)
-        tell_result(cli, &result);
-    if (has_run && !cli->common.quiet) /* also where no trace could be made */
-        show_ledger(&result);
+    }
     if (code == WEFT_OK)
         code = check_empty(&recorder_opts, &result, &cli->err);
-    const int status = weft_cli_end(cli, code);
-    const int exit_status = has_run && result.exit_status ? result.exit_status : status;
+    int status = weft_cli_end(cli, code);
+    if (has_run && result.exit_status)
+        status = result.exit_status;
+    else if (has_run && result.has_stopped_early && status == 0)
+        status = WEFT_EXIT_FAILED;
+    else if (result.is_wrong_usage || result.is_not_run)
+        status = result.is_not_run ? NOT_FOUND : WEFT_EXIT_USAGE;
     weft_recorder_result_fini(&result);
-    return !has_run && code == WEFT_E_ARG && recorder_opts.argv ? NOT_FOUND : exit_status;
+    return status;
 }
 
 static bool check(struct weft_cli *cli, const struct options *opts)
@@ -307,6 +320,8 @@ const struct weft_command weft_cmd_record = {
         "signal that ended it. Write -- before a program whose arguments begin with dashes.\n"
         "\n"
         "The recording ends when the program and all processes that descend from it have ended.\n"
+        "With --duration it ends earlier, the trace is made at once, and weft stays until the\n"
+        "program ends, and passes its exit status on; Ctrl-C then ends the program.\n"
         "The first Ctrl-C ends the program, the second one kills it; what was recorded stays. A\n"
         "recording whose recorder was killed is made a trace by the first command that opens it.",
     .options = options,

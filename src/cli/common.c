@@ -158,7 +158,14 @@ bool weft_cli_parse(struct weft_cli *cli, void *fields, int argc, char **argv)
         return false;
     }
     if (code != WEFT_OK) {
-        cli->exit_status = weft_cli_usage(cli, err.text);
+        char text[WEFT_ERR_TEXT_BYTES + 160];
+        const bool is_of_program = command->takes_a_program && cli->n_inputs > 0;
+        (void)snprintf(text, sizeof text, "%s%s%.60s%s", err.text,
+                       is_of_program ? "; if it is an option of the program, write -- before that: "
+                                       "weft record ... -- "
+                                     : "",
+                       is_of_program ? cli->inputs[0] : "", is_of_program ? " ..." : "");
+        cli->exit_status = weft_cli_usage(cli, text);
         return false;
     }
     if (cli->common.json)

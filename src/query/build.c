@@ -547,6 +547,9 @@ static struct weft_execution_source source_of(const struct weft_trace *trace,
     };
 }
 
+/* Kinds of events that count one by one: more would change the fingerprints that databases have. */
+enum { FINGERPRINT_KINDS = WEFT_EVENT_CALL_ARGS + 1 };
+
 uint64_t weft_trace_fingerprint(const struct weft_trace *trace)
 {
     const struct weft_store_meta *meta = weft_trace_meta(trace);
@@ -558,7 +561,8 @@ uint64_t weft_trace_fingerprint(const struct weft_trace *trace)
                                meta->n_functions,
                                weft_clock_zero_ns(&meta->clock),
                                meta->clock.has_realtime ? meta->clock.realtime_ns : 0,
-                               XXH3_64bits(meta->events_of_kind, sizeof meta->events_of_kind) };
+                               XXH3_64bits(meta->events_of_kind,
+                                           FINGERPRINT_KINDS * sizeof *meta->events_of_kind) };
     uint64_t hash = XXH3_64bits(whole, sizeof whole);
     for (uint32_t id = 0; id < meta->n_threads; id++) {
         const struct weft_model_thread *thread = weft_trace_thread(trace, id);

@@ -60,6 +60,8 @@ struct weft_compare_cause {
     uint32_t context; /* the deepest node below which at least half of what is slower lies; the root
                        * if that is spread */
     double context_ns; /* inclusive difference of that node, mean over the items */
+    double explained;  /* share of what the items last longer that lies in what is named, wherever
+                        * that occurs; 0 to 1; 1 if nothing is named */
     double p;          /* that group B has more, by chance, of all nodes that are called the same;
                         * Bonferroni's over the causes; 1 beyond the first WEFT_CAUSES_TESTED */
 };

@@ -30,6 +30,7 @@ static const char *const event_names[WEFT_EVENT_KINDS] = {
     [WEFT_EVENT_EXIT] = "exit",
     [WEFT_EVENT_FLOW_STEP] = "flow_step",
     [WEFT_EVENT_CALL_ARGS] = "call_args",
+    [WEFT_EVENT_LOCK_FAILED] = "lock_failed",
 };
 
 uint64_t weft_clock_zero_ns(const struct weft_clock *clock)
@@ -128,6 +129,11 @@ static const struct note_words {
                                  "processes of the program not recorded, or only partly",
                                  WEFT_NOTE_CLASS_LOST },
     [WEFT_NOTE_EXCLUDED] = { "excluded", "processes excluded, or recorded for a part of their time",
+                             WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_UNWRITTEN] = { "unwritten",
+                              "bytes not written (disk full, or a limit on the size of files)",
+                              WEFT_NOTE_CLASS_LOST },
+    [WEFT_NOTE_FORMLESS] = { "formless", "events kept as instants: the input lacks their format",
                              WEFT_NOTE_CLASS_INFO },
 };
 

@@ -72,7 +72,8 @@ enum weft_event_kind {
     WEFT_EVENT_SYSCALL_EXIT,  /* name, value = return value */
     WEFT_EVENT_LOCK_REQUEST,  /* object_id, name = operation, category = the function that asked,
                                  empty if it is not told */
-    WEFT_EVENT_LOCK_ACQUIRED,
+    WEFT_EVENT_LOCK_ACQUIRED, /* prev_state = what the call returned; not 0, in traces of earlier
+                                 versions: as LOCK_FAILED */
     WEFT_EVENT_LOCK_RELEASED,
     WEFT_EVENT_IO_BEGIN, /* object_id (file, socket, device), name = operation, value = bytes */
     WEFT_EVENT_IO_END,
@@ -82,10 +83,11 @@ enum weft_event_kind {
     WEFT_EVENT_FLOW_END,
     WEFT_EVENT_FORK, /* thread_id -> next_thread_id, value = its pthread_t, or 0 */
     WEFT_EVENT_EXIT,
-    WEFT_EVENT_FLOW_STEP, /* between FLOW_BEGIN and FLOW_END */
-    WEFT_EVENT_CALL_ARGS, /* payload = arguments of the call that the thread entered last, in the
-                             source's text; the store sets value = row of that call */
-    WEFT_EVENT_KINDS,     /* how many there are */
+    WEFT_EVENT_FLOW_STEP,   /* between FLOW_BEGIN and FLOW_END */
+    WEFT_EVENT_CALL_ARGS,   /* payload = arguments of the call that the thread entered last, in the
+                               source's text; the store sets value = row of that call */
+    WEFT_EVENT_LOCK_FAILED, /* an attempt that ended without the lock, as LOCK_ACQUIRED */
+    WEFT_EVENT_KINDS,       /* how many there are */
 };
 
 /* What the processor did when the sample was taken. */
@@ -200,6 +202,8 @@ enum weft_note_kind {
     WEFT_NOTE_CLOCK_SET,        /* of a host, by packets; count = ns that it may be off */
     WEFT_NOTE_NOT_RECORDED,     /* processes of the program, or parts of them; count = processes */
     WEFT_NOTE_EXCLUDED,         /* likewise, as was asked for */
+    WEFT_NOTE_UNWRITTEN,        /* the recording's file could take no more; count = bytes */
+    WEFT_NOTE_FORMLESS,         /* events whose format the input lacks: kept without fields */
     WEFT_NOTE_KINDS,
 };
 

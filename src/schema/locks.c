@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema/locks.h"
 
-static const char *const kind_names[WEFT_LOCK_KINDS] = { "mutex", "rwlock", "condition", "barrier",
-                                                         "join",  "futex",  "spinlock" };
+static const char *const kind_names[WEFT_LOCK_KINDS] = {
+    "mutex", "rwlock", "condition", "barrier", "join", "futex", "spinlock", "semaphore"
+};
 static const char *const source_names[WEFT_LOCK_N_SOURCES] = { "events", "calls", "futex" };
 
 const char *weft_lock_kind_name(enum weft_lock_kind kind)

@@ -17,11 +17,12 @@
 enum weft_lock_kind {
     WEFT_LOCK_MUTEX,     /* held by one thread at a time */
     WEFT_LOCK_RWLOCK,    /* or by several that read */
-    WEFT_LOCK_CONDITION, /* a thread waits until another one signals; a semaphore too */
+    WEFT_LOCK_CONDITION, /* a thread waits until another one signals */
     WEFT_LOCK_BARRIER,   /* threads wait for the last one to arrive */
     WEFT_LOCK_JOIN,      /* the end of a thread */
     WEFT_LOCK_FUTEX,     /* a futex of another use */
     WEFT_LOCK_SPIN,      /* held by one thread at a time, and waited for on a processor */
+    WEFT_LOCK_SEMAPHORE, /* a thread waits until another one posts */
     WEFT_LOCK_KINDS,
 };
 

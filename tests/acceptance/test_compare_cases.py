@@ -61,6 +61,11 @@ def check_broken():
     ok(found["significant"] and "thread `tlm-30hz`" in first_sentence(found["explanation"]),
        "case1 without names of functions: its own thread is told, beside another program",
        found["explanation"])
+    for found in (found, diagnose(named_store("case1_cpu_bug"), None)[0]):
+        first = next(cause for cause in found["causes"] if cause["place"] == "program")
+        ok(first["explained_share"] < 0.5 and found["confidence"]["level"] == "low" and "in part" in
+           first_sentence(found["explanation"]) and "of the difference" in found["confidence"]["reasons"][0],
+           "which explains a part of the difference only, and so the confidence is low", found)
     causes = [cause for cause in diagnose(named_store("case4_sleep_bug"), None)[0]["causes"]
               if cause["place"] == "program"]
     ok(len(causes) == 2 and causes[0]["executions"] == 23 and "wait_before_retry" in causes[0]["path"]

@@ -65,6 +65,8 @@ CALLED static void condition_here(void)
 {
     const struct timespec until = soon();
     (void)pthread_mutex_lock(&mutex);
+    for (int k = 0; k < 3; k++)
+        (void)pthread_mutex_trylock(&mutex); /* is taken */
     (void)pthread_cond_timedwait(&condition, &mutex, &until);
     SAY("pthread_cond_timedwait", (uintptr_t)&condition, "\"result\":\"ETIMEDOUT\"");
     (void)pthread_mutex_unlock(&mutex);

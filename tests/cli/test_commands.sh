@@ -127,6 +127,19 @@ for shell in bash zsh; do
     ok "completion for $shell succeeds" status_is 0
     ok "completion for $shell knows the commands" says regtime
 done
+# README names the commands that have no --json.
+without=$(tr '\n' ' ' <"$WEFT_SOURCE_ROOT/README.md" | sed 's/.*those that print results (all but \([^)]*\)).*/\1/')
+is_as_said() { # is_as_said COMMAND
+    case $without in
+    *"\`$1\`"*) ! says '--json' ;;
+    *) says '--json' ;;
+    esac
+}
+run --help
+for command in $(awk '/^  [a-z]/ { print $1 }' "$work/out" | grep -v '^weft$'); do
+    run "$command" --help
+    ok "README is right about --json of $command" is_as_said "$command"
+done
 run completion bash
 ok "completion for bash is a bash script" bash -n "$work/out"
 echo "1..$n"

@@ -437,6 +437,23 @@ def usage(trace):
        "an absolute time is one of the source's clock")
 
 
+def flames():
+    """Of a trace without calls, a flame graph is of its samples, and says so."""
+    frames = {"1": {"name": "main"}, "2": {"name": "leaf", "parent": "1"}}
+    samples = [{"ph": "P", "pid": 1, "tid": 1, "ts": k, "name": "cpu", "sf": "2", "weight": 5} for k in range(4)]
+    path, trace = WORK / "samples.json", WORK / "samples.weft"
+    path.write_text(json.dumps({"traceEvents": samples, "stackFrames": frames}), encoding="utf-8")
+    weft("import", "-q", "-o", trace, path)
+    plain = weft("flame", "-f", "folded", trace)
+    asked = weft("flame", "-f", "folded", "--weight", "samples", trace)
+    ok(plain.returncode == 0 and b"leaf" in plain.stdout and plain.stdout == asked.stdout and
+       b"no calls" in plain.stderr and asked.stderr == b"", "a flame graph of samples, where there are no calls",
+       (plain, asked))
+    ok(weft("flame", "-q", trace).stderr == b"" and b"<svg" in weft("flame", trace).stdout, "as a picture, too")
+    wrong = weft("flame", "--weight", "self", trace)
+    ok(wrong.returncode == 1 and b"without --weight" in wrong.stderr, "a weight that there is none of", wrong)
+
+
 def interrupted():
     """A long export that is interrupted leaves the old file and no other."""
     lines = [f"{i & 1} f{i % 400 // 2} {i}" for i in range(400000)]
@@ -471,6 +488,7 @@ try:
     outputs(small)
     events()
     usage(small)
+    flames()
     interrupted()
     random_traces()
 finally:

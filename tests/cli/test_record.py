@@ -470,7 +470,7 @@ def test_files():
     child_of(recorder.pid)
     resource.prlimit(recorder.pid, resource.RLIMIT_FSIZE, (200000, 200000))
     said = recorder.communicate()[1]
-    ok(recorder.returncode == 0 and "recording stopped" in said, "a disk that is full",
+    ok(recorder.returncode == 1 and "recording stopped" in said, "a disk that is full",
        (recorder.returncode, said))
     about = info("full.weft")
     ok(about.get("calls", 0) > 0, "the file opens", about)
@@ -495,7 +495,7 @@ def test_small_disk():
     ok("recording stopped" in got.stderr and "lost_records" not in notes and
        found["step"] > 1000 and 49 * (found["step"] - 1) <= found["leaf"] <= 49 * found["step"],
        "a file system that is full: each call until then is there", (got, found, notes))
-    ok("No space left" in notes.get("truncated", {}).get("detail", ""), "and the file says so", notes)
+    ok("No space left" in notes.get("unwritten", {}).get("detail", ""), "and the file says so", notes)
     piece_bytes = (1 << 18) + (1 << 12)
     ok(n_bytes > 24 * (1 << 20) - piece_bytes, "but for a piece, it is full", n_bytes)
 

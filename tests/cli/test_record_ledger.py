@@ -257,6 +257,18 @@ def test_empty():
     text = run("info", "empty.weft").stdout
     ok("no data loss" not in text and "static_program" not in text and "static program" in text, "and info says so",
        text)
+    run("record", "--no-kernel", "-o", "none.weft", "--", STATIC, "calls", 10)
+    first = run("info", "none.weft").stdout.splitlines()[1]
+    ok("reached_static" in first and "locks" not in first and "functions" not in first,
+       "no level of the libraries is listed where none was loaded", first)
+    if IS_ROOT:
+        run("record", "-o", "kernel.weft", "--force", "--", STATIC, "calls", 10)
+        first = run("info", "kernel.weft").stdout.splitlines()[1]
+        ok("kernel by" in first and "locks" not in first and "functions" not in first,
+           "of a static program only the kernel's level is listed", first)
+    run("record", "--no-kernel", "-o", "both.weft", "--", "sh", "-c", f"{STATIC} calls 10; {PROGRAM} calls 10")
+    first = run("info", "both.weft").stdout.splitlines()[1]
+    ok("locks, functions;" in first, "all levels, where any process has them", first)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -42,7 +42,17 @@ def test_operations():
 
 def test_views():
     """Who called is shown where waits are."""
-    sites = json.loads(weft("locks", "--json", "ops.weft").stdout)["sites"]
+    locks = json.loads(weft("locks", "--json", "ops.weft").stdout)
+    sites = locks["sites"]
+    kinds = {(site["function"], row["kind"]) for site in sites for row in locks["locks"]
+             if row["lock_id"] == site["lock_id"]}
+    ok({("semaphore_here", "semaphore"), ("condition_here", "condition")} <= kinds and
+       ("semaphore_here", "condition") not in kinds,
+       "a semaphore is no condition", kinds)
+    events = json.loads(weft("info", "--json", "ops.weft").stdout)["events_by_kind"]
+    row = next(row for row in locks["locks"] if row["lock"] == "mutex")
+    ok(events["lock_failed"] == 3 and row["failed"] == 3 and 0 < events["lock_acquired"] <= row["acquisitions"],
+       "tries that found a lock taken did not acquire it", (events, row))
     found = {site["function"] for site in sites}
     ok({"condition_here", "barrier_here", "semaphore_here", "join_here"} <= found, "weft locks", found)
     shown = weft("interplay", "--json", "ops.weft").stdout

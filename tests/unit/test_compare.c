@@ -355,6 +355,10 @@ static void test_causes(uint64_t seed)
     tap_eq_u64(table->causes[is_nap[0] ? 0 : 1].n_items, n_nap, "by either caller");
     tap_eq_u64(table->causes[is_nap[0] ? 1 : 0].node, disk, "the other waits for the disk");
     tap_eq_u64(table->causes[is_nap[0] ? 1 : 0].n_items, n_disk, "all that wait for the disk");
+    for (size_t i = 0; i < table->n_causes; i++)
+        tap_ok(fabs(table->causes[i].explained - (is_nap[i] ? 1 : 2.0 / 3)) < 0.05,
+               "cause %zu explains its share of the difference, in either place (%.3f)", i,
+               table->causes[i].explained);
     weft_result_free(table);
     weft_comparer_free(comparer);
     weft_result_free(matrix);
@@ -394,6 +398,9 @@ static void test_preempted(uint64_t seed, double own_share, bool is_own)
     tap_ok(table->n_causes == 1 && table->causes[0].node == (is_own ? encode : compress),
            "%.0f %% of what preempts is the program's own: it is %s", own_share * 100,
            is_own ? "named" : "not named");
+    tap_ok(table->n_causes == 1 &&
+               fabs(table->causes[0].explained - (is_own ? own_share : 1 - own_share)) < 0.05,
+           "and it explains its share of the difference");
     weft_result_free(table);
     weft_comparer_free(comparer);
     weft_result_free(matrix);

@@ -31,24 +31,46 @@ static const struct weft_ecct_matrix matrix = { .nodes = nodes,
                                                 .node = node,
                                                 .ns = ns };
 
-static void check(const char *name, const uint32_t *of, size_t n, double p, double lost,
-                  double want, const char *text)
+static void check_basis(const char *name, const struct weft_confidence_basis *basis, double want,
+                        const char *text)
 {
-    struct weft_confidence_basis basis = weft_confidence_basis_of(&matrix, of, n);
     struct weft_output *out = NULL;
     struct weft_err err = { 0 };
-    basis.p = p;
-    basis.lost = lost;
-    const double value = weft_confidence_value(&basis);
+    const double value = weft_confidence_value(basis);
     if (!tap_ok(fabs(value - want) < 1e-9, "%s: the value", name))
         tap_note("got %.9f", value);
     if (weft_output_to_memory(&out, &err) != WEFT_OK)
         abort();
-    weft_confidence_put(out, &basis);
+    weft_confidence_put(out, basis);
     const struct weft_str got = weft_output_held(out);
     if (!tap_ok(weft_str_equal(got, weft_str_of(text)), "%s: the words", name))
         tap_note("got %.*s", (int)got.n_bytes, got.bytes);
     weft_output_abort(out);
+}
+
+static void check(const char *name, const uint32_t *of, size_t n, double p, double lost,
+                  double want, const char *text)
+{
+    struct weft_confidence_basis basis = weft_confidence_basis_of(&matrix, of, n);
+    basis.p = p;
+    basis.lost = lost;
+    check_basis(name, &basis, want, text);
+}
+
+/* Half of a difference has to be explained by what is named. */
+static void test_unnamed(void)
+{
+    static const struct {
+        double unnamed, want;
+        const char *text;
+    } rows[] = { { 0.5, 1, "high (1.00)" },
+                 { 0.6, 0.8, "medium (0.80): this explains 40 % of the difference" },
+                 { 0.83, 0.34, "low (0.34): this explains 17 % of the difference" },
+                 { 1, 0, "low (0.00): this explains 0 % of the difference" } };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const struct weft_confidence_basis basis = { .n = 1, .unnamed = rows[k].unnamed };
+        check_basis("in part", &basis, rows[k].want, rows[k].text);
+    }
 }
 
 int main(void)
@@ -69,5 +91,6 @@ int main(void)
           "is "
           "inferred; 10 % of the time of these executions is unexplained");
     check("no execution", exact, 0, 0, 0, 1, "high (1.00)");
+    test_unnamed();
     return tap_done();
 }

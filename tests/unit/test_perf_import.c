@@ -163,6 +163,27 @@ static void test_perf_records(void)
     kb_fini(&raw);
 }
 
+/* A file that is cut off within its formats: its tracepoints are kept, and are not lost. */
+static void test_perf_cut(void)
+{
+    struct kb records = { 0 };
+    struct kb raw = { 0 };
+    kb_softirq(&raw, 10, 1);
+    pb_tracepoint(&records, 10, 10, 5000, 1, &raw);
+    pb_tracepoint(&records, 10, 10, 5100, 1, &raw);
+    struct kb file = pb_file(&records);
+    file.out.n_bytes = 104 + PB_ATTRS * (8 + 144) + records.out.n_bytes + 3 * 16;
+    char *got = told(&file, "cut");
+    tap_ok(strstr(got, "note formless 2 (") != NULL && !strstr(got, "note unknown_record"),
+           "tracepoints without their format are kept");
+    tap_ok(strstr(got, "note truncated ") != NULL, "and the end is missing");
+    const char *first = strstr(got, "I ");
+    tap_ok(first && strstr(first + 1, "\nI "), "each is an instant");
+    free(got);
+    kb_fini(&records);
+    kb_fini(&raw);
+}
+
 /* Frame pointers that lead out of what is mapped: what they find from there on is left out, but
  * not the instruction itself, and nothing of a process of which no mapping is known. */
 static void test_perf_chains(void)
@@ -550,6 +571,7 @@ int main(int argc, char **argv)
         return write_corpus(argv[1], argv[2]);
     test_perf();
     test_perf_records();
+    test_perf_cut();
     test_perf_chains();
     test_trace();
     test_trace_lost();

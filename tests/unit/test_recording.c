@@ -78,8 +78,8 @@ static void test_locks(void)
         "lock_released pthread_mutex_unlock [0x0] 4096 @160",
         "lock_acquired pthread_rwlock_rdlock [0x0] 8192 @170",
         "lock_released pthread_rwlock_unlock [0x0] 8192 @180",
-        "lock_acquired pthread_mutex_lock [0x0] 4096 'n' @190", /* 110: timed out */
-        "E 9 @200\nA 64\nX 9 @210\n",                           /* sem_wait, sem_post */
+        "lock_failed pthread_mutex_lock [0x0] 4096 'n' @190", /* 110: timed out */
+        "E 9 @200\nA 64\nX 9 @210\n",                         /* sem_wait, sem_post */
         "call_args  [] 0 @200 {\"caller\":\"0x0\",\"result\":0}\nE 10 @220\nA 64\nX 10 @220\n",
         "function 9 sem_wait",
         NULL

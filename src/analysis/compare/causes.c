@@ -643,6 +643,26 @@ static uint32_t real_context(const struct causes *causes, uint32_t context, uint
     return found;
 }
 
+/* The share of what the cluster, whose profile is there, is slower that lies in what names it, in
+ * whatever place. A context below the root is named too, and with it all that is done there: it has
+ * at least half. */
+static double explained(const struct causes *causes, uint32_t context, uint32_t named)
+{
+    const struct profile *profile = &causes->profile;
+    const double all_ns = excess(causes, 0);
+    const bool is_in_context = context != 0 && !is_mishap(causes, named, context);
+    const uint32_t anchor = weft_cause_tree_anchor(&causes->tree, causes->base->matrix, named);
+    double sum_ns = 0;
+    for (size_t i = 0; i < profile->n_touched; i++) {
+        const uint32_t node = profile->touched[i];
+        if ((is_in_context && is_below(&causes->tree, node, context) &&
+             kind_of(causes, node, context) == KIND_WORK) ||
+            weft_cause_tree_is_like(&causes->tree, node, anchor))
+            sum_ns += profile->own[node] - causes->tree.mean_ns[node];
+    }
+    return all_ns > 0 ? fmin(1, fmax(0, sum_ns / all_ns)) : 0;
+}
+
 static void fill_cause(struct causes *causes, const size_t *starts, uint32_t cluster,
                        struct weft_compare_cause *cause)
 {
@@ -652,7 +672,8 @@ static void fill_cause(struct causes *causes, const size_t *starts, uint32_t clu
         sum_ns += duration_ns(causes->base->matrix, causes->table->items_b[causes->by_cluster[i]]);
     *cause = (struct weft_compare_cause){ .node = WEFT_ID_NONE,
                                           .n_items = causes->clusters[cluster].n_items,
-                                          .context = 0 };
+                                          .context = 0,
+                                          .explained = 1 };
     cause->duration_ns = sum_ns / (double)cause->n_items;
     cause->example = find_example(causes, starts, cluster, cause->duration_ns);
     if (causes->clusters[cluster].key == WEFT_ID_NONE)
@@ -661,8 +682,10 @@ static void fill_cause(struct causes *causes, const size_t *starts, uint32_t clu
     context = context == WEFT_ID_NONE ? 0 : context;
     const uint32_t named = largest_own(causes, context, cause->n_items);
     cause->context_ns = excess(causes, context);
-    if (named != WEFT_ID_NONE)
+    if (named != WEFT_ID_NONE) {
+        cause->explained = named == 0 ? 1 : explained(causes, context, named);
         cause->node = real_node(causes, starts, cluster, named, &cause->difference_ns);
+    }
     cause->context = real_context(causes, context, cause->node);
 }
 

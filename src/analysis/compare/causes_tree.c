@@ -89,3 +89,44 @@ bool weft_cause_tree_init(struct weft_cause_tree *tree, const struct weft_causes
         tree->total_ns[tree->parent[id]] += tree->total_ns[id];
     return true;
 }
+
+static bool is_wait(const struct weft_frame *frame)
+{
+    return frame->kind == WEFT_FRAME_THREAD || frame->kind == WEFT_FRAME_LOCK ||
+           (frame->kind == WEFT_FRAME_STATE && weft_frame_begins_with(frame, "blocked"));
+}
+
+uint32_t weft_cause_tree_anchor(const struct weft_cause_tree *tree,
+                                const struct weft_ecct_matrix *matrix, uint32_t named)
+{
+    uint32_t wait = WEFT_ID_NONE, function = WEFT_ID_NONE, below = WEFT_ID_NONE;
+    for (uint32_t node = named; node != 0; below = node, node = tree->parent[node]) {
+        const struct weft_frame *frame = &matrix->frames[tree->frame[node]];
+        if (weft_frame_happens_anywhere(frame))
+            return below != WEFT_ID_NONE &&
+                           matrix->frames[tree->frame[below]].kind == WEFT_FRAME_THREAD
+                       ? below
+                       : node;
+        if (is_wait(frame))
+            wait = node;
+        else if (function == WEFT_ID_NONE && frame->kind == WEFT_FRAME_FUNCTION)
+            function = node;
+    }
+    return wait != WEFT_ID_NONE ? wait : function != WEFT_ID_NONE ? function : named;
+}
+
+/* The frame above a node; the root has none. */
+static uint32_t frame_above(const struct weft_cause_tree *tree, uint32_t node)
+{
+    const uint32_t parent = tree->parent[node];
+    return parent == 0 ? WEFT_ID_NONE : tree->frame[parent];
+}
+
+bool weft_cause_tree_is_like(const struct weft_cause_tree *tree, uint32_t node, uint32_t anchor)
+{
+    for (; node != 0; node = tree->parent[node])
+        if (tree->frame[node] == tree->frame[anchor] &&
+            frame_above(tree, node) == frame_above(tree, anchor))
+            return true;
+    return false;
+}

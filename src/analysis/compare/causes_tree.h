@@ -32,6 +32,13 @@ bool weft_frame_happens_anywhere(const struct weft_frame *frame);
  * (weft_trace_has_switches). O(frames). */
 bool weft_matrix_has_switches(const struct weft_ecct_matrix *matrix);
 
+/* The node that stands for what a sentence names by `named`, below the root: of what happens
+ * anywhere the thread that does it; else the outermost wait; else the innermost function. */
+uint32_t weft_cause_tree_anchor(const struct weft_cause_tree *tree,
+                                const struct weft_ecct_matrix *matrix, uint32_t named);
+/* Is a node, or one above it, what the anchor is, in another place or the same? */
+bool weft_cause_tree_is_like(const struct weft_cause_tree *tree, uint32_t node, uint32_t anchor);
+
 /* `keys` is used, and left empty. False without memory; to be ended all the same. */
 bool weft_cause_tree_init(struct weft_cause_tree *tree, const struct weft_causes_base *base,
                           struct weft_map *keys);

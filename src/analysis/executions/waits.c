@@ -66,8 +66,9 @@ enum weft_code weft_execution_waits_read(struct weft_execution_waits *waits,
                                          const struct weft_trace *trace, uint32_t thread_id,
                                          struct weft_err *err)
 {
-    const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_LOCK_REQUEST | UINT32_C(1)
-                                                                        << WEFT_EVENT_LOCK_ACQUIRED;
+    const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_LOCK_REQUEST |
+                           UINT32_C(1) << WEFT_EVENT_LOCK_ACQUIRED |
+                           UINT32_C(1) << WEFT_EVENT_LOCK_FAILED;
     struct requests requests = { 0 };
     struct weft_events *events = NULL;
     const struct weft_event *event = NULL;

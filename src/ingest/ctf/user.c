@@ -110,6 +110,8 @@ static enum weft_code convert_lock(struct ctf_convert *convert, const struct ctf
     event.name = now->kernel.known->name;
     event.value = address;
     event.prev_state = (uint32_t)now->kernel.numbers[1]; /* what the call returned */
+    if (event.kind == WEFT_EVENT_LOCK_ACQUIRED && event.prev_state != 0)
+        event.kind = WEFT_EVENT_LOCK_FAILED;
     return kernel_deliver(&convert->kernel, now->kernel.thread, &event);
 }
 

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 enum { FILE_HEADER_BYTES = 104, PIPE_HEADER_BYTES = 16, MAGIC_BYTES = 8, FEATURE_WORDS = 4 };
-enum { IDS_BYTES = 16 }; /* where an attribute's ids are: offset and size */
+enum { IDS_BYTES = 16, FEATURE_BYTES = 16 }; /* where ids, or a feature, are: offset and size */
 enum { STEP_RECORDS = 1 << 16 };
 
 static const char little_magic[] = "PERFILE2";
@@ -87,6 +87,13 @@ static enum weft_code read_attrs(const struct weft_mapped *input, struct weft_cu
 /* ---- header -----------------------------------------------------------------------------------
  */
 
+/* Of a section the bytes that a file which is cut off lacks. */
+static uint64_t missing_of(const struct weft_mapped *input, uint64_t off, uint64_t n_bytes)
+{
+    const uint64_t n_left = off < input->n_bytes ? input->n_bytes - off : 0;
+    return n_bytes > n_left ? n_bytes - n_left : 0;
+}
+
 static enum weft_code read_features(const struct weft_mapped *input, const uint64_t *bits,
                                     uint64_t at_off, struct perf_file *file, struct weft_err *err)
 {
@@ -100,9 +107,9 @@ static enum weft_code read_features(const struct weft_mapped *input, const uint6
             continue;
         const uint64_t off = kernel_cur_u64(&table, file->is_big);
         const uint64_t n_bytes = kernel_cur_u64(&table, file->is_big);
-        if (table.fault)
-            break;
-        if (section_of(input, off, n_bytes, &cur))
+        const uint64_t n_missing = table.fault ? FEATURE_BYTES : missing_of(input, off, n_bytes);
+        file->n_missing_bytes = weft_add_sat_u64(file->n_missing_bytes, n_missing);
+        if (n_missing == 0 && section_of(input, off, n_bytes, &cur))
             code = perf_feature_read(file, feature, &cur, err);
     }
     return code;

@@ -136,7 +136,7 @@ enum weft_code rec_locks_leave(struct rec_delivery *delivery, uint64_t time_ns)
     enum weft_code code = WEFT_OK;
     if (source->is_asking) {
         struct weft_event event =
-            lock_event(delivery, WEFT_EVENT_LOCK_ACQUIRED, &source->asked, time_ns);
+            lock_event(delivery, WEFT_EVENT_LOCK_FAILED, &source->asked, time_ns);
         event.prev_state = UINT32_MAX;
         code = rec_put_event(delivery, &event);
     }
@@ -155,7 +155,7 @@ static enum weft_code lock(struct rec_delivery *delivery, unsigned op,
 {
     static const uint8_t kinds[] = { [WEFT_OP_LOCK_REQUEST] = WEFT_EVENT_LOCK_REQUEST,
                                      [WEFT_OP_LOCK_ACQUIRED] = WEFT_EVENT_LOCK_ACQUIRED,
-                                     [WEFT_OP_LOCK_FAILED] = WEFT_EVENT_LOCK_ACQUIRED,
+                                     [WEFT_OP_LOCK_FAILED] = WEFT_EVENT_LOCK_FAILED,
                                      [WEFT_OP_LOCK_RELEASED] = WEFT_EVENT_LOCK_RELEASED };
     const int64_t argument = rec_word_argument(record->word);
     const unsigned kind = (unsigned)argument & 0xff;

@@ -13,7 +13,7 @@
 #define MOST_UNPACKED_BYTES (UINT64_C(1) << 40)
 
 /* Culled functions that are named. */
-enum { MOST_CULLED_NOTES = 16, DETAIL_BYTES = 512 };
+enum { MOST_CULLED_NOTES = 16, DETAIL_BYTES = 512, LEAST_SHARED_NS = 1000000000 };
 
 bool weft_recording_sniff(const uint8_t *bytes, size_t n_bytes)
 {
@@ -90,17 +90,59 @@ static bool read_about(const struct rec_pieces *pieces, struct about *about)
     return is_good;
 }
 
-/* "./prog 3; functions, locks; recording took 1.2 % of a processor" */
+/* What the recorder took; as a share only of what lasted so long that its start and end hardly
+ * count. */
+static int describe_cost(const struct rec_convert *convert, const struct about *about, char *text,
+                         size_t n_text)
+{
+    const uint64_t lasted_ns = weft_sub_sat_u64(convert->end_ns, convert->zero_ns);
+    const uint64_t own_ns = weft_add_sat_u64(about->cost.recorder_cpu_ns, about->cost.bpf_ns);
+    int n = snprintf(text, n_text, "recorder %.1f ms CPU", (double)own_ns / 1e6);
+    if (lasted_ns >= LEAST_SHARED_NS)
+        n += snprintf(text + n, n_text - (size_t)n, " (%.2f %% of a processor)",
+                      100.0 * (double)own_ns / (double)lasted_ns);
+    return n;
+}
+
+/* Was a library in any process? Recordings without a ledger do not say so. */
+static bool has_library(const struct rec_ledger *ledger)
+{
+    bool is_found = ledger->n == 0;
+    for (size_t k = 0; k < ledger->n; k++)
+        is_found = is_found || (ledger->items[k].levels & WEFT_LEDGER_BY_LIBRARY);
+    return is_found;
+}
+
+/* The levels that were asked for, but for those of the libraries where these were in no process. */
+static int describe_levels(const struct rec_convert *convert, const struct about *about, char *text,
+                           size_t n_text)
+{
+    const bool with_library = has_library(&convert->ledger);
+    int n = 0;
+    for (const char *at = about->levels; *at;) {
+        const int n_level = (int)strcspn(at, ",");
+        const bool is_of_library = (n_level == 5 && memcmp(at, "locks", 5) == 0) ||
+                                   (n_level == 9 && memcmp(at, "functions", 9) == 0);
+        if (with_library || !is_of_library)
+            n += snprintf(text + n, n_text - (size_t)n, "%s%.*s", n ? ", " : "", n_level, at);
+        at += n_level;
+        at += strspn(at, ", ");
+    }
+    return n;
+}
+
+/* "./prog 3; functions, locks; recorder 14.2 ms CPU (1.20 % of a processor)" */
 static int describe(const struct rec_convert *convert, const struct about *about, char *text,
                     size_t n_text)
 {
-    const uint64_t lasted_ns = weft_sub_sat_u64(about->end_ns, convert->zero_ns);
-    const uint64_t own_ns = weft_add_sat_u64(about->cost.recorder_cpu_ns, about->cost.bpf_ns);
+    char levels[sizeof about->levels] = "";
+    describe_levels(convert, about, levels, sizeof levels);
     int n = snprintf(text, n_text, "%s%s%s", about->command,
-                     about->command[0] && about->levels[0] ? "; " : "", about->levels);
-    if (about->has_cost && lasted_ns)
-        n += snprintf(text + n, n_text - (size_t)n, "%srecorder %.2f %% of a processor",
-                      n ? "; " : "", 100.0 * (double)own_ns / (double)lasted_ns);
+                     about->command[0] && levels[0] ? "; " : "", levels);
+    if (about->has_cost) {
+        n += snprintf(text + n, n_text - (size_t)n, "%s", n ? "; " : "");
+        n += describe_cost(convert, about, text + n, n_text - (size_t)n);
+    }
     if (!about->has_end)
         n += snprintf(text + n, n_text - (size_t)n, "%sthe recorder did not end it", n ? "; " : "");
     if (about->ended[0])
@@ -164,7 +206,7 @@ static enum weft_code note_stopped(struct rec_convert *convert, const struct abo
         return WEFT_OK;
     take_number(about->unwritten, &n_unwritten);
     (void)snprintf(detail, sizeof detail, "the recording stopped: %s", about->stopped);
-    return kernel_note(&convert->kernel, WEFT_NOTE_TRUNCATED, weft_max_u64(n_unwritten, 1),
+    return kernel_note(&convert->kernel, WEFT_NOTE_UNWRITTEN, weft_max_u64(n_unwritten, 1),
                        WEFT_NO_OFFSET, detail);
 }
 

@@ -22,7 +22,7 @@ static uint64_t hash_of(struct weft_str text, uint64_t hash)
 uint64_t weft_graph_key(const struct weft_event *event)
 {
     if (event->kind == WEFT_EVENT_LOCK_REQUEST || event->kind == WEFT_EVENT_LOCK_ACQUIRED ||
-        event->kind == WEFT_EVENT_LOCK_RELEASED)
+        event->kind == WEFT_EVENT_LOCK_FAILED || event->kind == WEFT_EVENT_LOCK_RELEASED)
         return event->object_id;
     if (event->kind == WEFT_EVENT_PACKET_SENT || event->kind == WEFT_EVENT_PACKET_RECEIVED)
         return event->value * UINT64_C(0x9e3779b97f4a7c15) + event->object_id;

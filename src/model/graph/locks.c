@@ -54,7 +54,7 @@ static bool may_tell(const struct weft_trace *trace)
 {
     const uint64_t *n = weft_trace_meta(trace)->events_of_kind;
     if (n[WEFT_EVENT_LOCK_REQUEST] || n[WEFT_EVENT_LOCK_ACQUIRED] || n[WEFT_EVENT_LOCK_RELEASED] ||
-        n[WEFT_EVENT_SYSCALL_ENTER])
+        n[WEFT_EVENT_LOCK_FAILED] || n[WEFT_EVENT_SYSCALL_ENTER])
         return true;
     for (uint32_t id = 0; id < weft_trace_n_functions(trace); id++) {
         const uint8_t role = weft_lock_use_of(weft_trace_function(trace, id)->name).role;
@@ -163,6 +163,7 @@ static enum weft_path_edge kind_of(const struct weft_lock_object *object, enum w
         [WEFT_LOCK_MUTEX] = WEFT_PATH_RELEASE,    [WEFT_LOCK_RWLOCK] = WEFT_PATH_RELEASE,
         [WEFT_LOCK_CONDITION] = WEFT_PATH_SIGNAL, [WEFT_LOCK_BARRIER] = WEFT_PATH_ARRIVAL,
         [WEFT_LOCK_JOIN] = WEFT_PATH_END,         [WEFT_LOCK_SPIN] = WEFT_PATH_RELEASE,
+        [WEFT_LOCK_SEMAPHORE] = WEFT_PATH_SIGNAL,
     };
     return object->kind == WEFT_LOCK_FUTEX ? told : (enum weft_path_edge)kinds[object->kind];
 }

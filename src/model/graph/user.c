@@ -291,10 +291,12 @@ static enum weft_code read_locks(struct weft_graph_user *user, struct part *part
 static enum weft_code find_locks(struct weft_graph_user *user, struct part *part,
                                  uint32_t thread_id, struct weft_err *err)
 {
-    const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_LOCK_REQUEST | UINT32_C(1)
-                                                                        << WEFT_EVENT_LOCK_ACQUIRED;
+    const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_LOCK_REQUEST |
+                           UINT32_C(1) << WEFT_EVENT_LOCK_ACQUIRED |
+                           UINT32_C(1) << WEFT_EVENT_LOCK_FAILED;
     part->has_locks = true;
-    if (!has_kind(user, WEFT_EVENT_LOCK_ACQUIRED) && !has_kind(user, WEFT_EVENT_LOCK_REQUEST))
+    if (!has_kind(user, WEFT_EVENT_LOCK_ACQUIRED) && !has_kind(user, WEFT_EVENT_LOCK_REQUEST) &&
+        !has_kind(user, WEFT_EVENT_LOCK_FAILED))
         return WEFT_OK;
     enum weft_code code = weft_graph_sources_make_asked(user->trace, WEFT_EVENT_LOCK_RELEASED,
                                                         WEFT_EVENT_LOCK_REQUEST, user->from_ns,

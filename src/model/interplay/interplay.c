@@ -92,10 +92,14 @@ uint32_t weft_interplay_object(struct weft_interplay *interplay, enum weft_share
 static uint8_t shared_kind(uint8_t lock_kind)
 {
     static const uint8_t kinds[WEFT_LOCK_KINDS] = {
-        [WEFT_LOCK_MUTEX] = WEFT_SHARED_MUTEX,         [WEFT_LOCK_RWLOCK] = WEFT_SHARED_RWLOCK,
-        [WEFT_LOCK_CONDITION] = WEFT_SHARED_CONDITION, [WEFT_LOCK_BARRIER] = WEFT_SHARED_BARRIER,
-        [WEFT_LOCK_JOIN] = WEFT_SHARED_JOIN,           [WEFT_LOCK_FUTEX] = WEFT_SHARED_FUTEX,
+        [WEFT_LOCK_MUTEX] = WEFT_SHARED_MUTEX,
+        [WEFT_LOCK_RWLOCK] = WEFT_SHARED_RWLOCK,
+        [WEFT_LOCK_CONDITION] = WEFT_SHARED_CONDITION,
+        [WEFT_LOCK_BARRIER] = WEFT_SHARED_BARRIER,
+        [WEFT_LOCK_JOIN] = WEFT_SHARED_JOIN,
+        [WEFT_LOCK_FUTEX] = WEFT_SHARED_FUTEX,
         [WEFT_LOCK_SPIN] = WEFT_SHARED_SPIN,
+        [WEFT_LOCK_SEMAPHORE] = WEFT_SHARED_SEMAPHORE,
     };
     return kinds[lock_kind];
 }

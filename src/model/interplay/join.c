@@ -177,7 +177,8 @@ static enum weft_code sweep(struct join *join, size_t from, size_t to, size_t si
 
 static bool is_signalled(uint8_t lock_kind)
 {
-    return lock_kind == WEFT_LOCK_CONDITION || lock_kind == WEFT_LOCK_FUTEX;
+    return lock_kind == WEFT_LOCK_CONDITION || lock_kind == WEFT_LOCK_SEMAPHORE ||
+           lock_kind == WEFT_LOCK_FUTEX;
 }
 
 static enum weft_code match_signals(struct join *join, struct weft_err *err)

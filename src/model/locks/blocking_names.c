@@ -67,10 +67,14 @@ static bool is_one_of(struct weft_str text, const char *names)
 static uint8_t shared_of(uint8_t lock_kind)
 {
     static const uint8_t shared[WEFT_LOCK_KINDS] = {
-        [WEFT_LOCK_MUTEX] = WEFT_SHARED_MUTEX,         [WEFT_LOCK_RWLOCK] = WEFT_SHARED_RWLOCK,
-        [WEFT_LOCK_CONDITION] = WEFT_SHARED_CONDITION, [WEFT_LOCK_BARRIER] = WEFT_SHARED_BARRIER,
-        [WEFT_LOCK_JOIN] = WEFT_SHARED_JOIN,           [WEFT_LOCK_FUTEX] = WEFT_SHARED_FUTEX,
+        [WEFT_LOCK_MUTEX] = WEFT_SHARED_MUTEX,
+        [WEFT_LOCK_RWLOCK] = WEFT_SHARED_RWLOCK,
+        [WEFT_LOCK_CONDITION] = WEFT_SHARED_CONDITION,
+        [WEFT_LOCK_BARRIER] = WEFT_SHARED_BARRIER,
+        [WEFT_LOCK_JOIN] = WEFT_SHARED_JOIN,
+        [WEFT_LOCK_FUTEX] = WEFT_SHARED_FUTEX,
         [WEFT_LOCK_SPIN] = WEFT_SHARED_SPIN,
+        [WEFT_LOCK_SEMAPHORE] = WEFT_SHARED_SEMAPHORE,
     };
     return shared[lock_kind];
 }
@@ -155,15 +159,14 @@ static bool find_shared(struct weft_str text, uint8_t *shared)
     return false;
 }
 
-/* The lock model knows no semaphore apart from a condition; timers, files and the like it does not
- * know. */
+/* The lock model has no timers, files and the like. */
 static struct weft_lock_use lock_of(uint8_t role, uint8_t shared)
 {
     static const uint8_t kinds[WEFT_SHARED_KINDS] = {
         [WEFT_SHARED_MUTEX] = WEFT_LOCK_MUTEX,
         [WEFT_SHARED_RWLOCK] = WEFT_LOCK_RWLOCK,
         [WEFT_SHARED_CONDITION] = WEFT_LOCK_CONDITION,
-        [WEFT_SHARED_SEMAPHORE] = WEFT_LOCK_CONDITION,
+        [WEFT_SHARED_SEMAPHORE] = WEFT_LOCK_SEMAPHORE,
         [WEFT_SHARED_BARRIER] = WEFT_LOCK_BARRIER,
         [WEFT_SHARED_JOIN] = WEFT_LOCK_JOIN,
         [WEFT_SHARED_FUTEX] = WEFT_LOCK_CONDITION,

@@ -27,14 +27,19 @@ static const struct row rows[] = {
     { "pthread_rwlock_unlock|__wt_readunlock|__wt_writeunlock|std::shared_mutex::unlock_shared",
       { WEFT_LOCK_RELEASES, WEFT_LOCK_RWLOCK, false, false } },
     { "pthread_cond_wait|pthread_cond_timedwait|pthread_cond_clockwait|cnd_wait|cnd_timedwait|"
-      "sem_wait|sem_timedwait|sem_clockwait|std::condition_variable::wait|"
+      "std::condition_variable::wait|"
       "std::condition_variable::wait_for|std::condition_variable::wait_until|"
       "__wt_cond_wait_signal",
       { WEFT_LOCK_WAITS, WEFT_LOCK_CONDITION, false, false } },
-    { "pthread_cond_signal|cnd_signal|sem_post|std::condition_variable::notify_one",
+    { "pthread_cond_signal|cnd_signal|std::condition_variable::notify_one",
       { WEFT_LOCK_SIGNALS, WEFT_LOCK_CONDITION, false, false } },
     { "pthread_cond_broadcast|cnd_broadcast|std::condition_variable::notify_all|__wt_cond_signal",
       { WEFT_LOCK_SIGNALS, WEFT_LOCK_CONDITION, false, true } },
+    { "sem_wait|sem_timedwait|sem_clockwait",
+      { WEFT_LOCK_WAITS, WEFT_LOCK_SEMAPHORE, false, false } },
+    { "sem_post", { WEFT_LOCK_SIGNALS, WEFT_LOCK_SEMAPHORE, false, false } },
+    { "sem_init", { WEFT_LOCK_MAKES, WEFT_LOCK_SEMAPHORE, false, false } },
+    { "sem_destroy", { WEFT_LOCK_UNMAKES, WEFT_LOCK_SEMAPHORE, false, false } },
     { "pthread_barrier_wait", { WEFT_LOCK_WAITS, WEFT_LOCK_BARRIER, false, false } },
     { "pthread_join|pthread_timedjoin_np|pthread_clockjoin_np|thrd_join|std::thread::join",
       { WEFT_LOCK_WAITS, WEFT_LOCK_JOIN, false, false } },
@@ -44,9 +49,8 @@ static const struct row rows[] = {
     { "pthread_spin_destroy", { WEFT_LOCK_UNMAKES, WEFT_LOCK_SPIN, false, false } },
     { "pthread_rwlock_init", { WEFT_LOCK_MAKES, WEFT_LOCK_RWLOCK, false, false } },
     { "pthread_rwlock_destroy", { WEFT_LOCK_UNMAKES, WEFT_LOCK_RWLOCK, false, false } },
-    { "pthread_cond_init|cnd_init|sem_init",
-      { WEFT_LOCK_MAKES, WEFT_LOCK_CONDITION, false, false } },
-    { "pthread_cond_destroy|cnd_destroy|sem_destroy",
+    { "pthread_cond_init|cnd_init", { WEFT_LOCK_MAKES, WEFT_LOCK_CONDITION, false, false } },
+    { "pthread_cond_destroy|cnd_destroy",
       { WEFT_LOCK_UNMAKES, WEFT_LOCK_CONDITION, false, false } },
     { "pthread_barrier_init", { WEFT_LOCK_MAKES, WEFT_LOCK_BARRIER, false, false } },
     { "pthread_barrier_destroy", { WEFT_LOCK_UNMAKES, WEFT_LOCK_BARRIER, false, false } },

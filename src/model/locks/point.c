@@ -14,8 +14,9 @@ struct weft_lock_point weft_lock_point_of(const struct weft_event *event, uint32
         .site = WEFT_ID_NONE,
         .kind = event->kind == WEFT_EVENT_LOCK_REQUEST    ? WEFT_LOCK_POINT_REQUEST
                 : event->kind == WEFT_EVENT_LOCK_RELEASED ? WEFT_LOCK_POINT_RELEASED
-                : event->prev_state == 0                  ? WEFT_LOCK_POINT_ACQUIRED
-                                                          : WEFT_LOCK_POINT_FAILED,
+                : event->kind == WEFT_EVENT_LOCK_FAILED || event->prev_state != 0
+                    ? WEFT_LOCK_POINT_FAILED
+                    : WEFT_LOCK_POINT_ACQUIRED,
         .source = WEFT_LOCK_BY_EVENTS,
         .is_shared = is_shared,
     };

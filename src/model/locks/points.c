@@ -14,7 +14,8 @@
 #include <stdlib.h>
 
 #define KIND(name) (UINT32_C(1) << WEFT_EVENT_##name)
-#define LOCK_KINDS (KIND(LOCK_REQUEST) | KIND(LOCK_ACQUIRED) | KIND(LOCK_RELEASED))
+#define LOCK_KINDS                                                                                 \
+    (KIND(LOCK_REQUEST) | KIND(LOCK_ACQUIRED) | KIND(LOCK_RELEASED) | KIND(LOCK_FAILED))
 
 #define SYSCALL_KINDS (KIND(SYSCALL_ENTER) | KIND(SYSCALL_EXIT))
 
@@ -58,7 +59,7 @@ struct weft_lock_finder {
     uint8_t *has_points;        /* by thread: it has events of locks, or futex calls */
     bool has_lock_calls;        /* that must be read: objects' lives alone matter to nobody */
     bool has_lock_events;
-    struct last_name last_names[WEFT_EVENT_LOCK_RELEASED - WEFT_EVENT_LOCK_REQUEST + 1];
+    struct last_name last_names[WEFT_EVENT_KINDS];
     struct memo memos[MEMOS];
     struct weft_lock_early early;
     struct {
@@ -150,7 +151,9 @@ static enum weft_code object_add(struct weft_lock_finder *finder, const struct k
             finder->objects.items[*object].is_reused = true;
         return code;
     }
-    if (known->sources == 0)
+    const bool is_semaphore = /* its futex alone is that of a condition */
+        kind == WEFT_LOCK_SEMAPHORE && known->sources == WEFT_LOCK_BY_FUTEX;
+    if (known->sources == 0 || is_semaphore)
         known->kind = (uint8_t)kind;
     known->sources |= (uint8_t)source;
     if (kind == WEFT_LOCK_RWLOCK && known->kind == WEFT_LOCK_MUTEX)
@@ -162,7 +165,7 @@ static enum weft_code object_add(struct weft_lock_finder *finder, const struct k
 static enum weft_lock_kind kind_of_event(struct weft_lock_finder *finder,
                                          const struct weft_event *event, bool *is_shared)
 {
-    struct last_name *last = &finder->last_names[event->kind - WEFT_EVENT_LOCK_REQUEST];
+    struct last_name *last = &finder->last_names[event->kind];
     const struct weft_str name = event->name;
     if (name.n_bytes == 0 || name.n_bytes > sizeof last->bytes)
         return weft_lock_kind_of_name(name, is_shared);

@@ -216,7 +216,9 @@ static enum weft_code compile_both(struct session_filter *filter, struct weft_er
 static enum weft_code tell_of_none(const struct session_filter *filter, struct weft_err *err)
 {
     const struct weft_recorder_opts *opts = filter->opts;
-    char text[512];
+    char text[512], program[PATH_MAX];
+    if (opts->argv && !proc_find_program(opts->argv[0], program))
+        return WEFT_OK; /* that it cannot be run will be said */
     if (!filter->may_grow)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "--function %s: no function of %s is called so", opts->function,

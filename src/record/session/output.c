@@ -34,7 +34,7 @@ struct session_output {
     bool is_placed;         /* it has its name: from its first pieces on */
     bool has_failed;
     bool has_clock; /* the first pair of clocks was kept */
-    uint64_t file_bytes, all_bytes;
+    uint64_t file_bytes, all_bytes, unwritten_bytes;
     struct {
         uint8_t *items;
         size_t n, cap;
@@ -234,6 +234,8 @@ static enum weft_code append(struct session_output *output, enum weft_piece_kind
                                     .stream = stream,
                                     .pid = pid,
                                     .time_ns = weft_clock_now_ns() };
+    if (output->has_failed)
+        output->unwritten_bytes += sizeof head + n_padded;
     if (output->has_failed || n_payload > WEFT_PIECE_BYTES_MAX)
         return WEFT_OK;
     uint8_t *bytes = make_room(output, sizeof head + n_padded);
@@ -309,8 +311,10 @@ static void end_torn(struct session_output *output, const uint8_t *bytes, size_t
                      int reason)
 {
     struct stat about;
-    if (fstat(output->file.fd, &about) != 0 || (uint64_t)about.st_size < output->file_bytes)
+    if (fstat(output->file.fd, &about) != 0 || (uint64_t)about.st_size < output->file_bytes) {
+        output->unwritten_bytes += n_bytes;
         return;
+    }
     const uint64_t n_written = (uint64_t)about.st_size - output->file_bytes;
     const size_t n_whole =
         whole_pieces(bytes, n_bytes, n_written < n_bytes ? (size_t)n_written : n_bytes);
@@ -318,9 +322,10 @@ static void end_torn(struct session_output *output, const uint8_t *bytes, size_t
     const size_t n_less =
         whole_pieces(bytes, n_bytes, n_whole > END_ROOM_BYTES ? n_whole - END_ROOM_BYTES : 0);
     output->opts.size_bytes = output->opts.snapshot_ns = 0;
-    const bool is_ended = put_stopped(output, n_whole, n_bytes - n_whole, reason) ||
-                          put_stopped(output, n_less, n_bytes - n_less, reason);
+    const bool has_all = put_stopped(output, n_whole, n_bytes - n_whole, reason);
+    const bool is_ended = has_all || put_stopped(output, n_less, n_bytes - n_less, reason);
     output->file_bytes += is_ended ? 0 : n_less;
+    output->unwritten_bytes += n_bytes - (has_all ? n_whole : n_less);
     output->all_bytes = output->file_bytes;
 }
 
@@ -374,6 +379,8 @@ enum weft_code session_flush(struct session_output *output, struct weft_err *err
     }
     if (code == WEFT_OK)
         code = write_out(output, output->buffer.items, n_bytes, err);
+    else
+        output->unwritten_bytes += n_bytes;
     output->buffer.n = 0;
     return code;
 }
@@ -419,6 +426,11 @@ enum weft_code session_output_end(struct session_output *output, struct weft_str
 uint64_t session_output_bytes(const struct session_output *output)
 {
     return output->all_bytes + output->buffer.n + output->recent_bytes;
+}
+
+uint64_t session_output_unwritten(const struct session_output *output)
+{
+    return output->unwritten_bytes;
 }
 
 size_t session_output_n_files(const struct session_output *output)

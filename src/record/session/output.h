@@ -47,6 +47,8 @@ WEFT_CHECKED enum weft_code session_output_end(struct session_output *output, st
 void session_output_close(struct session_output *output); /* NULL is allowed */
 
 uint64_t session_output_bytes(const struct session_output *output);
+/* Of what was put, what a file could not take. */
+uint64_t session_output_unwritten(const struct session_output *output);
 /* The files that were written, oldest first. */
 size_t session_output_n_files(const struct session_output *output);
 const char *session_output_file(const struct session_output *output, size_t place);

@@ -376,11 +376,9 @@ static void record(struct recorder *recorder)
         give_up(recorder, &err);
     recorder->has_stopped = true;
     if (recorder->target.pid && !recorder->target.has_ended && code == WEFT_OK)
-        say(recorder, "the recording is over; the program goes on");
+        say(recorder, "the recording is over; the program goes on, and weft waits for its end");
     else if (recorder->target.has_rest && code == WEFT_OK)
         say_rest(recorder, "the recording is over; no longer recorded: ", "");
-    while (recorder->target.pid && !target_poll(&recorder->target, true))
-        pass_interrupts(recorder);
 }
 
 /* ---- the beginning -----------------------------------------------------------------------------
@@ -510,8 +508,10 @@ static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
                                                      .is_new = true },
                              err);
     }
-    if (code == WEFT_OK && recorder->opts->argv)
+    if (code == WEFT_OK && recorder->opts->argv) {
         code = target_go(&recorder->target, recorder->opts->argv[0], err);
+        recorder->is_not_run = code == WEFT_E_ARG;
+    }
     return code == WEFT_OK ? session_flush(recorder->output, err) : code; /* it has its name now */
 }
 
@@ -520,6 +520,7 @@ static enum weft_code run(struct recorder *recorder, struct weft_err *err)
     if (weft_progress_is_cancelled(recorder->opts->progress)) /* before signals came here */
         return weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
     enum weft_code code = open_output(recorder, err);
+    recorder->is_wrong_usage = code == WEFT_E_ARG;
     if (code == WEFT_OK)
         code = start_target(recorder, err);
     if (code == WEFT_OK)
@@ -547,8 +548,6 @@ static enum weft_code take_result(struct recorder *recorder, struct weft_recorde
     result->ledger = ledger_totals(recorder->ledger, &result->n_further);
     result->has_stopped_early = recorder->has_stopped_early;
     result->is_interrupted = n_interrupts > 0;
-    if (recorder->target.has_ended)
-        result->exit_status = target_exit_status(&recorder->target);
     result->files = calloc(n_files + 1, sizeof *result->files);
     for (; result->files && result->n_files < n_files; result->n_files++) {
         result->files[result->n_files] =
@@ -559,6 +558,22 @@ static enum weft_code take_result(struct recorder *recorder, struct weft_recorde
     return result->files && result->n_files == n_files
                ? WEFT_OK
                : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names");
+}
+
+/* A recording that ended before the program is of use at once; the program's status comes later. */
+static void wait_for_program(struct recorder *recorder, struct weft_recorder_result *result)
+{
+    if (recorder->target.pid && !recorder->target.has_ended) {
+        session_output_close(recorder->output);
+        recorder->output = NULL;
+        if (recorder->opts->over)
+            recorder->opts->over(recorder->opts->context, result);
+        pass_interrupts(recorder);
+        while (!target_poll(&recorder->target, true))
+            pass_interrupts(recorder);
+    }
+    if (recorder->target.has_ended)
+        result->exit_status = target_exit_status(&recorder->target);
 }
 
 enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
@@ -577,8 +592,13 @@ enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
     const enum weft_code taken = recorder.output ? take_result(&recorder, result, err) : code;
     for (size_t k = 0; code != WEFT_OK && k < result->n_files; k++)
         (void)unlink(result->files[k]);
-    target_close(&recorder.target);
+    result->is_wrong_usage = recorder.is_wrong_usage;
+    result->is_not_run = recorder.is_not_run;
     levels_close(&recorder.levels);
+    (void)setpriority(PRIO_PROCESS, 0, niceness);
+    if (code == WEFT_OK)
+        wait_for_program(&recorder, result);
+    target_close(&recorder.target);
     programs_close(&recorder.programs);
     session_output_close(recorder.output);
     trigger_free(recorder.trigger);
@@ -588,7 +608,6 @@ enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
     if (recorder.watched_fd >= 0)
         (void)close(recorder.watched_fd);
     restore_signals(before);
-    (void)setpriority(PRIO_PROCESS, 0, niceness);
     return code == WEFT_OK ? taken : code;
 }
 

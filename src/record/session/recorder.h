@@ -17,10 +17,13 @@
 /* How it goes. */
 struct weft_recorder_state {
     uint64_t events, lost, bytes; /* so far */
+    uint64_t unwritten_bytes;     /* of what was read: the file could take no more */
     uint64_t elapsed_ns;
     uint64_t own_cpu_ns; /* of the recorder, and of its programs in the kernel */
     uint32_t n_programs;
 };
+
+struct weft_recorder_result;
 
 struct weft_recorder_opts {
     const char *output;
@@ -50,6 +53,9 @@ struct weft_recorder_opts {
     /* For the user: a sentence; and how it goes, a few times a second. May be NULL. */
     void (*say)(void *context, const char *text);
     void (*show)(void *context, const struct weft_recorder_state *state);
+    /* The recording is over, its files are complete, and the program still runs: before it is
+     * waited for. May be NULL. */
+    void (*over)(void *context, const struct weft_recorder_result *result);
     void *context;
 };
 
@@ -62,6 +68,7 @@ struct weft_recorder_result {
     struct weft_ledger_totals ledger; /* of the program; all 0 of the whole machine */
     uint64_t n_further;               /* processes beyond those that the ledger holds */
     bool has_stopped_early;           /* nothing more could be written */
+    bool is_wrong_usage, is_not_run;  /* of WEFT_E_ARG: an option, or the program that was named */
 };
 
 /* Records until the program ends and, if its children are recorded, no descendant of it is left, or

@@ -36,6 +36,7 @@ struct weft_recorder_state recorder_state(const struct recorder *recorder)
         .events = recorder->programs.reading.n_records + recorder->kernel_records,
         .lost = programs_lost(&recorder->programs) + recorder->kernel_lost,
         .bytes = session_output_bytes(recorder->output),
+        .unwritten_bytes = session_output_unwritten(recorder->output),
         .elapsed_ns = (recorder->stop_ns ? recorder->stop_ns : session_clock_ns(CLOCK_MONOTONIC)) -
                       recorder->start_ns,
         .own_cpu_ns = recorder_own_cpu_ns() - recorder->cpu_at_start_ns + bpf_ns(recorder),

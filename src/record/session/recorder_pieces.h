@@ -38,6 +38,7 @@ struct recorder {
     bool has_told_rest; /* of processes that outlive the program */
     bool has_stopped;   /* nothing is recorded any more */
     bool has_stopped_early;
+    bool is_wrong_usage, is_not_run;
 };
 
 /* CPU time of this process, ns. */

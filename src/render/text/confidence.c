@@ -12,7 +12,8 @@
 
 static const double HIGH = 0.9;
 static const double MEDIUM = 0.6;
-static const double LEAST = 0.005; /* what lowers it by less is no reason */
+static const double MOST_UNNAMED = 0.5; /* of a difference, that does not lower it */
+static const double LEAST = 0.005;      /* what lowers it by less is no reason */
 
 struct sums {
     uint64_t n_lossy;
@@ -50,11 +51,17 @@ static double lossy_share(const struct weft_confidence_basis *basis)
     return basis->n ? (double)basis->n_lossy / (double)basis->n : 0;
 }
 
+/* What is named has to be at least half of the difference. */
+static double named_factor(const struct weft_confidence_basis *basis)
+{
+    return basis->unnamed > MOST_UNNAMED ? (1 - basis->unnamed) / (1 - MOST_UNNAMED) : 1;
+}
+
 double weft_confidence_value(const struct weft_confidence_basis *basis)
 {
     const double certain = 1 - basis->unexplained - basis->inferred / 2;
-    const double value =
-        (1 - basis->p) * (1 - lossy_share(basis)) * (1 - basis->lost) * (certain > 0 ? certain : 0);
+    const double value = (1 - basis->p) * (1 - lossy_share(basis)) * (1 - basis->lost) *
+                         (certain > 0 ? certain : 0) * named_factor(basis);
     return value > 0 ? value : 0;
 }
 
@@ -63,12 +70,14 @@ const char *weft_confidence_level(double value)
     return value >= HIGH ? "high" : value >= MEDIUM ? "medium" : "low";
 }
 
-enum reason { LOSSY, LOST, INFERRED, UNEXPLAINED, CHANCE, REASONS };
+enum reason { UNNAMED, LOSSY, LOST, INFERRED, UNEXPLAINED, CHANCE, REASONS };
 
 /* Does it lower the confidence? */
 static bool has_reason(const struct weft_confidence_basis *basis, enum reason reason)
 {
     switch (reason) {
+    case UNNAMED:
+        return basis->unnamed > MOST_UNNAMED;
     case LOSSY:
         return basis->n_lossy > 0;
     case LOST:
@@ -85,12 +94,15 @@ static bool has_reason(const struct weft_confidence_basis *basis, enum reason re
 static void put_reason(struct weft_output *out, const struct weft_confidence_basis *basis,
                        enum reason reason)
 {
-    const double share = reason == LOST       ? basis->lost
+    const double share = reason == UNNAMED    ? 1 - basis->unnamed
+                         : reason == LOST     ? basis->lost
                          : reason == INFERRED ? basis->inferred
                                               : basis->unexplained;
     char percent[16];
     (void)snprintf(percent, sizeof percent, share < 0.1 ? "%.2g %%" : "%.0f %%", 100 * share);
-    if (reason == LOSSY)
+    if (reason == UNNAMED)
+        weft_output_printf(out, "this explains %s of the difference", percent);
+    else if (reason == LOSSY)
         weft_output_printf(out, "records are lost in %s of %s",
                            weft_human_count(basis->n_lossy).text,
                            weft_human_plural(basis->n, "execution").text);

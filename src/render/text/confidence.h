@@ -19,6 +19,8 @@
 struct weft_confidence_basis {
     uint64_t n, n_lossy;          /* executions, and those in which records are lost */
     double inferred, unexplained; /* shares of their time */
+    double unnamed;               /* share of a difference that its named cause does not explain;
+                                   * 0: all is explained, or nothing is named */
     double p;                     /* that chance makes the difference; 0: not tested */
     double lost;                  /* share of the trace's records that are lost; 0: none, or
                                    * not known, as of a database */
@@ -28,7 +30,8 @@ struct weft_confidence_basis {
 struct weft_confidence_basis weft_confidence_basis_of(const struct weft_ecct_matrix *matrix,
                                                       const uint32_t *items, size_t n);
 
-/* 0 to 1: (1 - p) x (1 - lossy share) x (1 - lost) x (1 - unexplained - inferred / 2). */
+/* 0 to 1: (1 - p) x (1 - lossy share) x (1 - lost) x (1 - unexplained - inferred / 2),
+ * x 2 (1 - unnamed), if more than half is not explained by what is named. */
 double weft_confidence_value(const struct weft_confidence_basis *basis);
 /* "high" from 0.9 on, "medium" from 0.6 on, "low". */
 const char *weft_confidence_level(double value);

@@ -23,6 +23,8 @@ enum {
 
 /* Of what the first cause costs: what costs less is in the lists below the sentences alone. */
 static const double FURTHER = 0.1;
+/* Of what they are slower: less is a part of why they are. */
+static const double MAIN_SHARE = 0.5;
 
 /* ---- sentences ------------------------------------------------------------------------------- */
 
@@ -365,7 +367,8 @@ static void put_slow_ones(struct weft_output *out, const struct weft_diagnosis *
                        weft_human_mean(first->duration_ns).text,
                        weft_human_mean(tail->fast_median_ns).text);
     put_share(out, weft_cause_share(diagnosis, first));
-    weft_output_text(out, " of all time) because they ");
+    weft_output_printf(out, " of all time)%s because they ",
+                       first->explained < MAIN_SHARE ? " in part" : "");
 }
 
 /* And what it is. */
@@ -490,6 +493,7 @@ static struct weft_confidence_basis basis_of_cause(const struct weft_diagnosis *
         weft_confidence_basis_of(diagnosis->matrix, items ? items : table->items_b,
                                  items ? n : table->n_b);
     free(items);
+    basis.unnamed = 1 - cause->explained;
     basis.p = row && row->node != 0 ? row->p_adjusted : cause->p;
     basis.lost = diagnosis->lost;
     return basis;
@@ -634,6 +638,7 @@ static void json_cause(struct weft_json *json, const struct weft_diagnosis *diag
     weft_json_u64(json, "executions", cause->n_items);
     weft_json_real(json, "duration_ns", cause->duration_ns);
     weft_json_real(json, "difference_ns", cause->difference_ns);
+    weft_json_real(json, "explained_share", cause->explained);
     weft_json_text(json, "place", places[weft_cause_place_of(diagnosis, cause)]);
     weft_json_real(json, "cost_share", weft_cause_share(diagnosis, cause));
     weft_json_bool(json, "small", weft_cause_is_small(diagnosis, cause));

@@ -129,6 +129,12 @@ const ADVICE: Record<string, Adviser> = {
     todo: 'Compare the sizes of the source and its copy, then import it again.',
     command: importAgain(info, trace),
   }),
+  unwritten: () => ({
+    means:
+      'The file of the recording could take no more (the disk was full, or files may not be larger): what came after is in no number here.',
+    todo: 'Record again where there is room, or less: with --function, --depth, or for a shorter time.',
+    command: 'man weft-record',
+  }),
   bad_record: (info, trace) => ({
     means:
       'Bytes contradict the format and were skipped up to the next place that makes sense. Calls that stood there are missing; callers may seem longer in themselves than they were.',
@@ -140,6 +146,12 @@ const ADVICE: Record<string, Adviser> = {
       'Records of a kind that this version does not know were skipped; calls are only missing if they stood in those.',
     todo: 'A newer version may know them.',
     command: 'weft --version',
+  }),
+  formless: () => ({
+    means:
+      'The file lacks the formats of these events, as one that is cut off: they are kept as instants without name and fields. Switches of threads may be among them, so no analysis of CPU time or waits sees them.',
+    todo: 'Record again, and end the recorder with Ctrl-C: it writes the formats last.',
+    command: 'perf record -e sched:sched_switch',
   }),
   lost_records: info => ({
     means:
@@ -231,8 +243,10 @@ const ADVICE: Record<string, Adviser> = {
 /** Notes in few words, behind their count. */
 const SHORT: Record<string, string> = {
   truncated: 'cut off',
+  unwritten: 'not written',
   bad_record: 'unreadable',
   unknown_record: 'unknown records',
+  formless: 'events without format',
   lost_records: 'lost records',
   not_recorded: 'processes not fully recorded',
   excluded: 'processes excluded',
@@ -283,7 +297,8 @@ function adviceOf(note: HealthNote, info: Info, trace: string): Advice {
   return ADVICE[note.kind]?.(info, trace) ?? UNKNOWN;
 }
 
-const isBytes = (kind: string): boolean => kind === 'truncated' || kind === 'bad_record';
+const isBytes = (kind: string): boolean =>
+  kind === 'truncated' || kind === 'unwritten' || kind === 'bad_record';
 
 function findingOf(note: HealthNote, info: Info, trace: string): Finding {
   const advice = adviceOf(note, info, trace);
