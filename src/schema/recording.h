@@ -108,10 +108,10 @@ _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's
  * they change to. An entry is claimed by counting `head`, and is whole when `number` is its own
  * number + 1; one that finds no room is counted in `lost`. */
 
-#define WEFT_JOURNAL_MAGIC UINT64_C(0x314c4e524a544657) /* "WFTJRNL1" */
+#define WEFT_JOURNAL_MAGIC UINT64_C(0x324c4e524a544657) /* "WFTJRNL2" */
 #define WEFT_JOURNAL_NAME "journal"
 
-enum { WEFT_JOURNAL_ENTRIES = 1 << 13, WEFT_JOURNAL_PATH_BYTES = 96 };
+enum { WEFT_JOURNAL_ENTRIES = 1 << 13, WEFT_JOURNAL_PATH_BYTES = 88 };
 
 enum weft_journal_kind {
     WEFT_JOURNAL_FORK = 1, /* pid: the child; parent: the caller; written by either or both */
@@ -126,6 +126,8 @@ struct weft_journal_entry { /* 128 bytes */
     uint32_t pid, parent;
     uint32_t kind; /* enum weft_journal_kind */
     uint32_t value;
+    uint32_t pid_namespace; /* its inode, in which pid and parent count; 0: not known */
+    uint32_t reserved;
     char path[WEFT_JOURNAL_PATH_BYTES]; /* ended by a NUL */
 };
 

@@ -187,6 +187,20 @@ def test_options():
           env={"WEFT_RECORD_WORDS": "4096"}.items())
 
 
+def test_namespaces():
+    """Processes call themselves by the numbers of their own pid namespace, which others of the host have."""
+    if not IS_ROOT or subprocess.run(["unshare", "-pf", "--mount-proc", "true"], check=False).returncode:
+        skip("no pid namespaces")
+        return
+    shell = f"{PROGRAM} calls 10; {PROGRAM} calls 20; ls >/dev/null; ls >/dev/null"
+    run("record", "--no-kernel", "-o", "space.weft", "--", "unshare", "-pf", "--mount-proc", "sh", "-c", shell,
+        env={**os.environ, "REACHED_LOG": log_path()})
+    about = info("space.weft")
+    ok("error" not in about and about["program"]["processes"] == about["program"]["recorded"] == 6 and
+       all(entry["pid"] != 1 for entry in about["process_list"]), "another pid namespace",
+       about.get("process_list", about))
+
+
 # ---- recorders that end early --------------------------------------------------------------------
 
 
@@ -268,6 +282,7 @@ with tempfile.TemporaryDirectory() as folder:
     test_shells()
     test_unreached()
     test_options()
+    test_namespaces()
     test_killed()
     test_parts()
     test_threads()

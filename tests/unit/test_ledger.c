@@ -6,7 +6,8 @@
 #include "record/session/ledger_table.h"
 #include "tap.h"
 
-enum { TARGET = 100, CHILD = 200, THREAD = 101, OPERATIONS = WEFT_RING_OPERATIONS };
+/* Numbers that no process of this machine has. */
+enum { TARGET = 9000100, CHILD = 9000200, THREAD = 9000101, OPERATIONS = WEFT_RING_OPERATIONS };
 
 static const uint64_t ms = 1000000;
 
@@ -65,7 +66,7 @@ static void entry(struct ledger *ledger, unsigned at, enum weft_journal_kind kin
     ledger_take_entry(ledger, &made, at * ms);
 }
 
-/* "100 recorded none, 200 partly not_loaded" */
+/* "9000100 recorded none, 9000200 partly not_loaded" */
 static void expect(struct ledger *ledger, unsigned at, const char *want, const char *name)
 {
     char got[1024] = "";
@@ -89,11 +90,11 @@ static void test_kernel(void)
     (void)ring(ledger, 2, TARGET, false);
     kernel_fork(ledger, 3, TARGET, THREAD, TARGET);
     kernel_fork(ledger, 4, THREAD, CHILD, CHILD);
-    kernel_fork(ledger, 4, 999, 998, 998); /* of another program */
+    kernel_fork(ledger, 4, 9000999, 9000998, 9000998); /* of another program */
     kernel_exit(ledger, 5, CHILD);
     kernel_exit(ledger, 6, THREAD);
     kernel_exit(ledger, 7, TARGET);
-    expect(ledger, 9, "100 recorded none 2, 200 recorded none 1", "a thread and a child");
+    expect(ledger, 9, "9000100 recorded none 2, 9000200 recorded none 1", "a thread and a child");
 
     /* The records of one processor come after those of another that they are the cause of. */
     ledger = start(true, true);
@@ -104,7 +105,7 @@ static void test_kernel(void)
     (void)ring(ledger, 2, TARGET, false);
     kernel_exec(ledger, 1, TARGET);
     kernel_exit(ledger, 8, TARGET);
-    expect(ledger, 9, "100 recorded none 1, 200 recorded none 1", "records in no order");
+    expect(ledger, 9, "9000100 recorded none 1, 9000200 recorded none 1", "records in no order");
 
     ledger = start(true, true);
     kernel_exec(ledger, 1, TARGET);
@@ -115,7 +116,8 @@ static void test_kernel(void)
     kernel_fork(ledger, 20, TARGET, CHILD, CHILD); /* the number again */
     kernel_exit(ledger, 21, CHILD);
     kernel_exit(ledger, 22, TARGET);
-    expect(ledger, 30, "100 recorded none 1, 200 partly not_loaded 1, 200 recorded none 1",
+    expect(ledger, 30,
+           "9000100 recorded none 1, 9000200 partly not_loaded 1, 9000200 recorded none 1",
            "a program without the library, and a number that is used twice");
 
     ledger = start(true, true);
@@ -123,14 +125,14 @@ static void test_kernel(void)
     (void)ring(ledger, 2, TARGET, false);
     kernel_exec(ledger, 10, TARGET);
     kernel_exit(ledger, 20, TARGET);
-    expect(ledger, 30, "100 partly not_loaded 1", "recorded until it runs another program");
+    expect(ledger, 30, "9000100 partly not_loaded 1", "recorded until it runs another program");
 
     ledger = start(true, true);
     kernel_exec(ledger, 1, TARGET);
     kernel_exit(ledger, 20, TARGET);
     ledger_advance(ledger, 25 * ms);
     (void)ring(ledger, 2, TARGET, false); /* late */
-    expect(ledger, 30, "100 recorded none 1", "a ring that is reported after the end");
+    expect(ledger, 30, "9000100 recorded none 1", "a ring that is reported after the end");
 }
 
 static void test_options(void)
@@ -139,7 +141,7 @@ static void test_options(void)
     kernel_exec(ledger, 1, TARGET);
     (void)ring(ledger, 2, TARGET, false);
     kernel_fork(ledger, 4, TARGET, CHILD, CHILD);
-    expect(ledger, 9, "100 partly outlived 1, 200 partly no_follow 1",
+    expect(ledger, 9, "9000100 partly outlived 1, 9000200 partly no_follow 1",
            "children that are excluded, and an end before that of the program");
 }
 
@@ -165,7 +167,7 @@ static void test_counts(void)
     tap_eq_u64(totals.n_threads, 17, "beside those that have a ring, and the main one");
     tap_eq_u64(ledger->processes.items[0].n_records, 8, "records are those of the last count");
     ledger_ended(ledger, TARGET, 8 * ms);
-    expect(ledger, 9, "100 partly threads_lost 17", "which the process is listed with");
+    expect(ledger, 9, "9000100 partly threads_lost 17", "which the process is listed with");
 }
 
 static void test_journal(void)
@@ -186,9 +188,27 @@ static void test_journal(void)
         ledger_ended(ledger, pid, 20 * ms);
     ledger_ended(ledger, TARGET, 21 * ms);
     expect(ledger, 30,
-           "100 recorded none 1, 200 not_recorded unreachable 1, 201 recorded none 1, "
-           "202 recorded none 1, 203 not_recorded not_loaded 1, 204 not_recorded unreachable 1",
+           "9000100 recorded none 1, 9000200 not_recorded unreachable 1, 9000201 recorded none 1, "
+           "9000202 recorded none 1, 9000203 not_recorded not_loaded 1, 9000204 not_recorded "
+           "unreachable 1",
            "what only the journal reports");
+}
+
+/* Entries are the program's to write: of processes that are not of the program, nothing is taken.
+ */
+static void test_strangers(void)
+{
+    struct ledger *ledger = start(false, true);
+    (void)ring(ledger, 2, TARGET, false);
+    entry(ledger, 3, WEFT_JOURNAL_FORK, 1, TARGET, 0);
+    entry(ledger, 3, WEFT_JOURNAL_EXEC, 1, 0, 0);
+    entry(ledger, 3, WEFT_JOURNAL_NO_RING, 1, TARGET, WEFT_REACH_DENIED);
+    (void)ring(ledger, 4, 1, false);
+    entry(ledger, 5, WEFT_JOURNAL_FORK, CHILD, CHILD + 1, 0); /* of a parent that is not known */
+    entry(ledger, 6, WEFT_JOURNAL_EXEC, CHILD + 2, 0, 0);
+    entry(ledger, 7, WEFT_JOURNAL_NO_RING, CHILD + 3, 1, WEFT_REACH_DENIED);
+    ledger_ended(ledger, TARGET, 21 * ms);
+    expect(ledger, 30, "9000100 recorded none 1", "processes that are not of the program");
 }
 
 /* A parent may write of a fork when its child has run another program, and ended. */
@@ -204,7 +224,7 @@ static void test_late_parent(void)
     entry(ledger, 20, WEFT_JOURNAL_FORK, CHILD, TARGET, 0); /* the number again */
     ledger_ended(ledger, CHILD, 21 * ms);
     ledger_ended(ledger, TARGET, 22 * ms);
-    expect(ledger, 30, "100 recorded none 1, 200 recorded none 1, 200 recorded none 1",
+    expect(ledger, 30, "9000100 recorded none 1, 9000200 recorded none 1, 9000200 recorded none 1",
            "a fork that is reported late");
 }
 
@@ -213,7 +233,7 @@ static void test_limits(void)
     struct ledger *ledger = start(false, true);
     uint64_t n_further;
     for (uint32_t k = 0; k < LEDGER_MOST + 10; k++)
-        entry(ledger, 3, WEFT_JOURNAL_FORK, 1000 + k, TARGET, 0);
+        entry(ledger, 3, WEFT_JOURNAL_FORK, 9001000 + k, TARGET, 0);
     ledger_advance(ledger, 5 * ms);
     const struct weft_ledger_totals totals = ledger_totals(ledger, &n_further);
     tap_eq_u64(totals.n_processes, LEDGER_MOST, "so many processes are listed");
@@ -227,6 +247,7 @@ int main(void)
     test_options();
     test_counts();
     test_journal();
+    test_strangers();
     test_late_parent();
     test_limits();
     return tap_done();

@@ -24,10 +24,12 @@ __attribute__((constructor)) static void resolve(void)
 
 static pid_t forked(pid_t child, uint64_t ticks)
 {
-    if (child == 0)
+    if (child == 0) {
+        weft_journal_forked();
         weft_ring_forked(ticks);
-    else if (child > 0 && weft_library == WEFT_RING_OPERATIONS)
+    } else if (child > 0 && weft_library == WEFT_RING_OPERATIONS) {
         (void)weft_journal_put(WEFT_JOURNAL_FORK, (uint32_t)child, (uint32_t)getpid(), 0);
+    }
     return child;
 }
 

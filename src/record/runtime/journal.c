@@ -20,6 +20,9 @@
 enum { PATH_BYTES = 1100 };
 
 static struct weft_journal *journal;
+/* The inode of the pid namespace | the process that it was looked up by << 32. A child of vfork
+ * shares it with its parent. */
+static _Atomic uint64_t known_namespace;
 
 /* The recorder has given it memory as a whole: writing is never a SIGBUS. */
 static struct weft_journal *map_journal(const char *folder)
@@ -47,12 +50,36 @@ static struct weft_journal *map_journal(const char *folder)
     return NULL;
 }
 
+/* As it was, of a process that has no /proc (any more). */
+static uint32_t own_namespace(void)
+{
+    const uint32_t pid = (uint32_t)getpid();
+    const int kept_errno = errno;
+    uint64_t known = atomic_load(&known_namespace);
+    struct stat about;
+    if (known >> 32 == pid)
+        return (uint32_t)known;
+    if (stat("/proc/self/ns/pid", &about) == 0)
+        known = (uint32_t)about.st_ino;
+    known = (uint32_t)known | (uint64_t)pid << 32;
+    atomic_store(&known_namespace, known);
+    errno = kept_errno;
+    return (uint32_t)known;
+}
+
+void weft_journal_forked(void)
+{
+    atomic_store(&known_namespace, (uint32_t)atomic_load(&known_namespace));
+}
+
 void weft_journal_open(void)
 {
     const int kept_errno = errno;
     const char *folder = weft_reach_folder();
     if (folder && !journal)
         journal = map_journal(folder);
+    if (journal)
+        (void)own_namespace();
     errno = kept_errno;
 }
 
@@ -65,6 +92,7 @@ static bool put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint
         atomic_fetch_add(&journal->lost, 1);
         return false;
     }
+    const uint32_t pid_namespace = own_namespace();
     const uint64_t number = atomic_fetch_add(&journal->head, 1);
     struct weft_journal_entry *entry = &journal->entries[number % WEFT_JOURNAL_ENTRIES];
     const size_t n_path = strlen(path);
@@ -73,6 +101,7 @@ static bool put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint
     entry->parent = parent;
     entry->kind = kind;
     entry->value = value;
+    entry->pid_namespace = pid_namespace;
     entry->path[0] = 0;
     if (n_path < sizeof entry->path)
         memcpy(entry->path, path, n_path + 1);

@@ -15,6 +15,9 @@
  * nothing. */
 void weft_journal_open(void);
 
+/* In a child of fork: it may be in another pid namespace than its parent. */
+void weft_journal_forked(void);
+
 /* False without a journal, or where it has no room. */
 bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value);
 

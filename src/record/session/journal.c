@@ -40,21 +40,31 @@ static bool read_at(const struct journal *journal, size_t off, void *bytes, size
     return pread(journal->fd, bytes, n_bytes, (off_t)off) == (ssize_t)n_bytes;
 }
 
+/* With the numbers that its processes have here. */
+static void take_entry(const struct journal_reader *reader, struct weft_journal_entry *entry)
+{
+    const uint32_t inode = entry->pid_namespace;
+    if (namespace_is_other(inode) && entry->pid) {
+        entry->pid = namespaces_pid(reader->spaces, inode, entry->pid, reader->room);
+        if (entry->parent) /* else it is outside */
+            entry->parent = namespaces_pid(reader->spaces, inode, entry->parent, reader->room);
+    }
+    ledger_take_entry(reader->ledger, entry, reader->ns_of(reader->context, entry->ticks));
+}
+
 /* Takes whole entries of a batch, in order; gives how many. */
-static size_t take(const struct journal *journal, const struct weft_journal_entry *entries,
-                   size_t n_entries, struct ledger *ledger,
-                   uint64_t (*ns_of)(const void *, uint64_t), const void *context)
+static size_t take(const struct journal *journal, struct weft_journal_entry *entries,
+                   size_t n_entries, const struct journal_reader *reader)
 {
     for (size_t k = 0; k < n_entries; k++) {
         if (entries[k].number != journal->n_read + k + 1)
             return k;
-        ledger_take_entry(ledger, &entries[k], ns_of(context, entries[k].ticks));
+        take_entry(reader, &entries[k]);
     }
     return n_entries;
 }
 
-void journal_poll(struct journal *journal, struct ledger *ledger, uint64_t now_ns,
-                  uint64_t (*ns_of)(const void *context, uint64_t ticks), const void *context)
+void journal_poll(struct journal *journal, const struct journal_reader *reader, uint64_t now_ns)
 {
     struct weft_journal_entry entries[BATCH_ENTRIES];
     uint64_t head;
@@ -72,7 +82,7 @@ void journal_poll(struct journal *journal, struct ledger *ledger, uint64_t now_n
         if (!read_at(journal, offsetof(struct weft_journal, entries) + at * sizeof *entries,
                      entries, (size_t)n * sizeof *entries))
             return;
-        const size_t n_taken = take(journal, entries, (size_t)n, ledger, ns_of, context);
+        const size_t n_taken = take(journal, entries, (size_t)n, reader);
         journal->n_read += n_taken;
         if (n_taken) {
             journal->stuck_ns = 0;

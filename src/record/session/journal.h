@@ -7,6 +7,7 @@
 #define WEFT_RECORD_SESSION_JOURNAL_H
 
 #include "record/session/ledger.h"
+#include "record/session/namespace.h"
 
 struct journal {
     int fd; /* -1: none */
@@ -18,8 +19,16 @@ struct journal {
 void journal_open(int folder_fd, struct journal *journal);
 void journal_close(struct journal *journal);
 
-/* Hands to the ledger what is new. Ticks become time by `ns_of`. */
-void journal_poll(struct journal *journal, struct ledger *ledger, uint64_t now_ns,
-                  uint64_t (*ns_of)(const void *context, uint64_t ticks), const void *context);
+/* How entries are understood: their ticks, and numbers of processes in other pid namespaces. */
+struct journal_reader {
+    struct ledger *ledger;
+    uint64_t (*ns_of)(const void *context, uint64_t ticks);
+    const void *context;
+    struct namespaces *spaces;
+    struct proc_text *room;
+};
+
+/* Hands to the ledger what is new. */
+void journal_poll(struct journal *journal, const struct journal_reader *reader, uint64_t now_ns);
 
 #endif

@@ -37,6 +37,7 @@ void ledger_free(struct ledger *ledger)
     weft_map_free(ledger->of_pid);
     weft_strtab_free(ledger->names);
     proc_text_fini(&ledger->room);
+    proc_text_fini(&ledger->numbers_room);
     free(ledger);
 }
 

@@ -11,6 +11,7 @@
 #define WEFT_RECORD_SESSION_LEDGER_H
 
 #include "base/error.h"
+#include "record/session/namespace.h"
 #include "record/session/output.h"
 #include "schema/ledger.h"
 
@@ -20,6 +21,8 @@ struct ledger_opts {
     bool has_library; /* libraries are loaded into the program */
     bool follows;     /* children are recorded */
     bool is_attached; /* the process ran before */
+    struct namespaces
+        *spaces; /* to which processes of other pid namespaces are added; NULL: none */
 };
 
 /* NULL without memory. */

@@ -249,7 +249,8 @@ static bool take_ring(struct ledger *ledger, const struct ledger_event *event, u
     if (!process) {
         if (ledger->has_kernel && !ledger->is_finished && until_ns < event->time_ns + WAIT_NS)
             return false;
-        process = ledger_add(ledger, event->pid, event->parent, event->time_ns);
+        if (!ledger_is_stranger(ledger, event->pid, event->parent))
+            process = ledger_add(ledger, event->pid, event->parent, event->time_ns);
     }
     if (!process)
         return true;
@@ -273,6 +274,14 @@ static bool take_ring(struct ledger *ledger, const struct ledger_event *event, u
     return true;
 }
 
+/* A process that a program reports, not the kernel; NULL: it is not of the program. */
+static struct ledger_process *add_reported(struct ledger *ledger, const struct ledger_event *event)
+{
+    return ledger_has_place(ledger, event->pid, event->parent)
+               ? ledger_add(ledger, event->pid, event->parent, event->time_ns)
+               : NULL;
+}
+
 static void take_child(struct ledger *ledger, const struct ledger_event *event)
 {
     struct ledger_process *child = ledger_of_pid(ledger, event->pid);
@@ -288,7 +297,7 @@ static void take_child(struct ledger *ledger, const struct ledger_event *event)
     }
     if (is_live(child)) /* its number is another process's now */
         ledger_end(ledger, child, event->time_ns);
-    child = ledger_add(ledger, event->pid, event->parent, event->time_ns);
+    child = add_reported(ledger, event);
     if (child) /* its parent may write that later than it does anything itself */
         child->is_forked = event->kind == EVENT_CHILD;
     if (child && place != SIZE_MAX)
@@ -340,7 +349,7 @@ static void take_no_ring(struct ledger *ledger, const struct ledger_event *event
 {
     struct ledger_process *process = ledger_of_pid(ledger, event->pid);
     if (!is_live(process) && !ledger->has_kernel)
-        process = ledger_add(ledger, event->pid, event->parent, event->time_ns);
+        process = add_reported(ledger, event);
     if (!process)
         return;
     process->image.failure = (uint8_t)why_of_reach(event->value);

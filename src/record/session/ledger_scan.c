@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "record/session/ledger_table.h"
 #include "record/session/ticks.h"
+#include "schema/recording.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +20,45 @@
 
 /* Threads of a process whose children are asked for at a time: the journal has those of the rest.
  */
-enum { MOST_THREADS = 64 };
+enum { MOST_THREADS = 64, MOST_ANCESTORS = 64 };
+
+/* Is there a process of this number now? */
+static bool is_there(uint32_t pid)
+{
+    return pid < WEFT_NUMBER_UNKNOWN && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
+static bool descends(struct ledger *ledger, uint32_t parent)
+{
+    uint32_t at = parent;
+    for (int k = 0; k < MOST_ANCESTORS && at != 0; k++) {
+        const struct ledger_process *process = ledger_of_pid(ledger, at);
+        if (at == (uint32_t)getpid() || (process && process->end_ns == WEFT_LEDGER_NO_TIME))
+            return true;
+        at = is_there(at) ? proc_parent(at, &ledger->room) : 0;
+    }
+    return false;
+}
+
+/* One that is not a child of the recorder's when its parent has ended. */
+static bool is_orphan_of(struct ledger *ledger, uint32_t pid, uint32_t parent)
+{
+    const bool is_new =
+        proc_start(pid, &ledger->room) >= proc_start((uint32_t)getpid(), &ledger->room);
+    return is_new && !is_there(parent) && ledger_of_pid(ledger, parent) &&
+           proc_parent(pid, &ledger->room) != 0;
+}
+
+bool ledger_is_stranger(struct ledger *ledger, uint32_t pid, uint32_t parent)
+{
+    return is_there(pid) && !descends(ledger, proc_parent(pid, &ledger->room)) &&
+           !is_orphan_of(ledger, pid, parent);
+}
+
+bool ledger_has_place(struct ledger *ledger, uint32_t pid, uint32_t parent)
+{
+    return is_there(pid) ? !ledger_is_stranger(ledger, pid, parent) : descends(ledger, parent);
+}
 
 /* It is a copy of its parent, unless it runs another program by now. */
 static void meet_child(struct ledger *ledger, uint32_t pid, uint32_t parent, uint64_t now_ns)
@@ -33,6 +72,8 @@ static void meet_child(struct ledger *ledger, uint32_t pid, uint32_t parent, uin
     struct ledger_process *child = ledger_add(ledger, pid, parent, now_ns);
     if (!child)
         return;
+    if (ledger->opts.spaces) /* as it is called when only its own reports are left */
+        namespaces_meet(ledger->opts.spaces, pid, &ledger->numbers_room);
     if (has_exe)
         child->name = child->exe = ledger_name(ledger, exe);
     const struct ledger_process *of = ledger_of_pid(ledger, parent);

@@ -89,7 +89,7 @@ struct ledger {
         size_t n, cap;
     } by_tid, by_pid;
     struct weft_strtab *names;
-    struct proc_text room;
+    struct proc_text room, numbers_room;
 };
 
 /* The live process of a thread, or the last one of a pid; NULL: not of the program. */
@@ -102,10 +102,17 @@ void ledger_set_tid(struct ledger *ledger, uint32_t tid, const struct ledger_pro
 struct ledger_process *ledger_add(struct ledger *ledger, uint32_t pid, uint32_t parent,
                                   uint64_t start_ns);
 
-/* The process runs another program from now on. */
+/* What programs report of processes is theirs to write. Is there one of that number, and it does
+ * not descend from the program, as /proc shows, and is no orphan of `parent`? */
+bool ledger_is_stranger(struct ledger *ledger, uint32_t pid, uint32_t parent);
+/* May a process that is not in the table be of the program? It is there and descends from it, or is
+ * gone, and `parent` does. */
+bool ledger_has_place(struct ledger *ledger, uint32_t pid, uint32_t parent);
+
 /* A copy of the parent, as far as that was recorded. */
 void ledger_inherit(const struct ledger *ledger, struct ledger_process *child,
                     const struct ledger_process *parent);
+/* The process runs another program from now on. */
 void ledger_exec(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns);
 void ledger_end(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns);
 /* The library is in the program that it runs, or ran when it ended. */

@@ -125,6 +125,7 @@ void programs_close(struct programs *programs)
             (void)close(programs->programs.items[k].pidfd);
     WEFT_VEC_FINI(&programs->programs);
     journal_close(&programs->journal);
+    namespaces_fini(&programs->spaces);
     asks_close(&programs->asks);
     if (programs->folder_fd >= 0)
         remove_files(programs->folder_fd);
@@ -411,9 +412,13 @@ static void find_out(struct programs *programs, struct ring_file *file)
 {
     char ring[128];
     const char *slash = strrchr(programs->folder, '/');
+    const uint32_t inode = file->pid_namespace, own = file->pid;
+    const uint32_t known = namespaces_known(&programs->spaces, inode, own);
     (void)snprintf(ring, sizeof ring, "%s/%" PRIu32 ".", slash ? slash + 1 : programs->folder,
                    file->pid);
-    file->pid = namespace_pid(file->pid, ring, &programs->room);
+    file->pid = known ? known : namespace_pid(own, ring, &programs->room);
+    if (!known)
+        namespaces_set(&programs->spaces, inode, own, file->pid);
     file->parent = 0; /* as it is here, if that can be asked */
 }
 
@@ -668,6 +673,17 @@ static void serve_asks(struct programs *programs)
     asks->reports.n = 0;
 }
 
+static void take_journal(struct programs *programs)
+{
+    const struct journal_reader reader = { .ledger = programs->ledger,
+                                           .ns_of = ns_of_ticks,
+                                           .context = programs,
+                                           .spaces = &programs->spaces,
+                                           .room = &programs->room };
+    namespaces_age(&programs->spaces);
+    journal_poll(&programs->journal, &reader, session_clock_ns(CLOCK_MONOTONIC));
+}
+
 enum weft_code programs_poll(struct programs *programs, bool is_due, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
@@ -675,8 +691,7 @@ enum weft_code programs_poll(struct programs *programs, bool is_due, struct weft
     serve_asks(programs);
     take_notices(programs);
     if (is_due) /* before files are looked for, as theirs come first in the journal */
-        journal_poll(&programs->journal, programs->ledger, session_clock_ns(CLOCK_MONOTONIC),
-                     ns_of_ticks, programs);
+        take_journal(programs);
     if (is_due) /* likewise: what is gone has made all of its own */
         look_for_ends(programs);
     if (programs->has_new)

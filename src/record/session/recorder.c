@@ -472,7 +472,8 @@ static enum weft_code begin_ledger(struct recorder *recorder, struct weft_err *e
     const bool has_library = opts->argv && strstr(recorder->levels.preload, "libweft-preload");
     const struct ledger_opts ledger_opts = { .has_library = has_library,
                                              .follows = opts->follows,
-                                             .is_attached = opts->pid != 0 };
+                                             .is_attached = opts->pid != 0,
+                                             .spaces = &recorder->programs.spaces };
     char program[PATH_MAX];
     if (!opts->argv && !opts->pid)
         return WEFT_OK;
