@@ -79,13 +79,6 @@ bool weft_private_add(struct weft_private *rules, struct weft_str path)
     return rules->roots.n > 0 && *place != NULL;
 }
 
-struct weft_str weft_private_base(struct weft_str path)
-{
-    const char *slash = path.n_bytes ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
-    return slash ? (struct weft_str){ slash + 1, (size_t)(path.bytes + path.n_bytes - slash - 1) }
-                 : path;
-}
-
 static bool ends_path(char c)
 {
     return c == '\0' || isspace((unsigned char)c) || strchr("\"'`,;:()[]{}<>|&=*\\", c);
@@ -102,7 +95,7 @@ static bool may_begin(struct weft_str text, size_t at)
 /* "/data/app.log" is a file whatever its folder is called. */
 static bool has_suffix(struct weft_str path)
 {
-    const struct weft_str base = weft_private_base(path);
+    const struct weft_str base = weft_str_base(path);
     const char *dot = base.n_bytes ? memrchr(base.bytes, '.', base.n_bytes) : NULL;
     return dot && dot > base.bytes && dot + 1 < base.bytes + base.n_bytes &&
            isalpha((unsigned char)dot[1]);
@@ -131,7 +124,7 @@ static bool is_home(struct weft_str path)
 {
     while (path.n_bytes > 1 && path.bytes[path.n_bytes - 1] == '/')
         path.n_bytes--;
-    const struct weft_str folder = first_folder(path), base = weft_private_base(path);
+    const struct weft_str folder = first_folder(path), base = weft_str_base(path);
     return (equals(folder, "home") || equals(folder, "Users")) &&
            folder.bytes + folder.n_bytes + 1 == base.bytes;
 }
@@ -186,7 +179,7 @@ struct weft_str weft_private_text(const struct weft_private *rules, struct weft_
         const bool is_user = is_home(path);
         while (path.n_bytes > 1 && path.bytes[path.n_bytes - 1] == '/')
             path.n_bytes--;
-        const struct weft_str base = is_user ? WEFT_STR("~") : weft_private_base(path);
+        const struct weft_str base = is_user ? WEFT_STR("~") : weft_str_base(path);
         memcpy(made + n, base.bytes, base.n_bytes);
         n += base.n_bytes;
     }

@@ -35,7 +35,4 @@ bool weft_private_next(const struct weft_private *rules, struct weft_str text, s
 /* The user whose home folder a path is in; empty if it is in none. */
 struct weft_str weft_private_user(struct weft_str path);
 
-/* What stands behind the last slash of a path. */
-struct weft_str weft_private_base(struct weft_str path);
-
 #endif

@@ -241,12 +241,6 @@ static const char *const other_p[] = { "cp",     "mkdir",   "rmdir",   "tar",  "
                                        "clang",  "find",    "command", "make", "perf",  "strace",
                                        "docker", NULL };
 
-static struct weft_str base_name(struct weft_str path)
-{
-    const char *slash = memrchr(path.bytes, '/', path.n_bytes);
-    return slash ? after(path, (size_t)(slash + 1 - path.bytes)) : path;
-}
-
 /* -pPASSWORD, or -p in front of one. True if it was written. */
 static bool put_p(struct weft_redact *redact, struct weft_str word, FILE *out)
 {
@@ -305,7 +299,7 @@ static bool put_value(struct weft_redact *redact, struct weft_str word, FILE *ou
 static void put_program(struct weft_redact *redact, struct weft_str word, FILE *out)
 {
     redact->has_program = true;
-    redact->keeps_p = is_one_of(base_name(word), other_p);
+    redact->keeps_p = is_one_of(weft_str_base(word), other_p);
     put(out, word.bytes, word.n_bytes);
 }
 

@@ -21,6 +21,13 @@ struct weft_strtab {
 
 enum { FIRST_SLOTS = 64 };
 
+struct weft_str weft_str_base(struct weft_str path)
+{
+    const char *slash = path.n_bytes ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
+    const size_t n_before = slash ? (size_t)(slash - path.bytes) + 1 : 0;
+    return (struct weft_str){ path.bytes + n_before, path.n_bytes - n_before };
+}
+
 int weft_str_compare(struct weft_str a, struct weft_str b)
 {
     size_t n_common = a.n_bytes < b.n_bytes ? a.n_bytes : b.n_bytes;

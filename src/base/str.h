@@ -31,6 +31,9 @@ static inline bool weft_str_equal(struct weft_str a, struct weft_str b)
     return a.n_bytes == b.n_bytes && (a.n_bytes == 0 || memcmp(a.bytes, b.bytes, a.n_bytes) == 0);
 }
 
+/* What stands behind the last slash of a path. */
+struct weft_str weft_str_base(struct weft_str path);
+
 /* Bytewise order, shorter first on a common prefix: -1, 0, 1. */
 int weft_str_compare(struct weft_str a, struct weft_str b);
 

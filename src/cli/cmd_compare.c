@@ -80,7 +80,7 @@ static void write_without_paths(struct asked *asked, const struct weft_gate_view
     struct weft_private *rules = weft_private_new();
     struct weft_err err = { 0 };
     struct weft_str shown = { 0 };
-    view->path = weft_private_base(weft_str_of(view->path)).bytes;
+    view->path = weft_str_base(weft_str_of(view->path)).bytes;
     for (size_t i = 0; rules && i < view->matrix->n_sources; i++)
         (void)weft_private_add(rules, view->matrix->sources[i].path);
     enum weft_code code = rules ? weft_output_to_memory(&text, &err) : WEFT_E_NOMEM;

@@ -145,7 +145,7 @@ static enum weft_code of_trace(struct weft_cli *cli, const struct options *opts,
     if (code == WEFT_OK) {
         flame.title = weft_str_of(cli->inputs[0]);
         if (!cli->common.with_paths)
-            flame.title = weft_private_base(flame.title);
+            flame.title = weft_str_base(flame.title);
         flame.is_time = opts->weight == WEFT_EXPORT_SELF;
         code = put(cli, opts, &flame);
     }

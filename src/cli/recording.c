@@ -83,8 +83,7 @@ static enum weft_code import_aside(struct weft_cli *cli, const char **path)
     const int fd = code == WEFT_OK ? open(made, O_RDONLY | O_CLOEXEC) : -1;
     if (code == WEFT_OK && fd < 0)
         code = weft_fail_errno(&cli->err, errno, "cannot open a temporary trace");
-    if (made)
-        (void)unlink(made);
+    weft_outputs_end(cli); /* nothing with a name stays while the command works */
     char **open_path = code == WEFT_OK ? WEFT_VEC_PUSH(&cli->asides) : NULL;
     if (code == WEFT_OK && (!open_path || asprintf(open_path, "/proc/self/fd/%d", fd) < 0))
         code = weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");

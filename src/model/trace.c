@@ -187,7 +187,7 @@ static bool hide_names(struct weft_trace *trace)
         struct weft_function *function = &trace->functions[id];
         is_done = hide(trace, &function->name);
         if (function->module.n_bytes && function->module.bytes[0] == '/')
-            function->module = weft_private_base(function->module);
+            function->module = weft_str_base(function->module);
     }
     for (uint32_t id = 0; is_done && id < trace->n_threads; id++)
         is_done = hide(trace, &trace->threads[id].info.name);
@@ -199,7 +199,7 @@ static bool hide_meta(struct weft_trace *trace)
 {
     const struct weft_store_meta *meta = weft_store_meta_get(trace->store);
     trace->meta = *meta;
-    trace->meta.source_name = weft_private_base(meta->source_name);
+    trace->meta.source_name = weft_str_base(meta->source_name);
     if (weft_str_equal(meta->format, WEFT_STR("weft record")) ||
         weft_str_equal(meta->format, WEFT_STR("trace.dat")))
         trace->meta.details = WEFT_STR("");

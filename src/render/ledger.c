@@ -34,21 +34,13 @@ static struct weft_cell time_cell(uint64_t ns)
     return (struct weft_cell){ .number = ns, .is_null = ns == WEFT_LEDGER_NO_TIME };
 }
 
-/* Only the last component: the rest of the path matters little, and says much of the machine. */
-static struct weft_str base_name(struct weft_str path)
-{
-    const char *slash = path.n_bytes ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
-    const size_t n_before = slash ? (size_t)(slash - path.bytes) + 1 : 0;
-    return (struct weft_str){ path.bytes + n_before, path.n_bytes - n_before };
-}
-
 static void fill_row(const void *context, size_t row, struct weft_cell *cells)
 {
     const struct weft_ledger_process *process = process_of(context, row);
     cells[0].number = process->pid;
     cells[1] = (struct weft_cell){ .number = process->parent, .is_null = process->parent == 0 };
     cells[2].number = process->host_id;
-    cells[3].text = base_name(process->name);
+    cells[3].text = weft_str_base(process->name); /* the rest says much of the machine */
     cells[4] = (struct weft_cell){ .text = weft_str_of(weft_ledger_state_name(process->state)),
                                    .is_bad = process->state != WEFT_LEDGER_RECORDED &&
                                              !weft_ledger_is_asked_for(process->why) };

@@ -182,10 +182,30 @@ void weft_output_seal(struct weft_output *out)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-static void flush(struct weft_output *out)
+/* Bytes at the end of what is held that begin a character of UTF-8 whose rest is still to come. */
+static size_t begun_character(const struct weft_output *out)
+{
+    for (size_t n = 1; n <= 3 && n <= out->held.n; n++) {
+        const unsigned char byte = (unsigned char)out->held.items[out->held.n - n];
+        if (byte >= 0xc0) {
+            const size_t n_whole = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+            return n < n_whole ? n : 0;
+        }
+        if (byte < 0x80)
+            return 0;
+    }
+    return 0;
+}
+
+static void flush(struct weft_output *out, bool is_last)
 {
     if (out->err.code != WEFT_OK || (!out->file && out->fd < 0 && !out->is_counting))
         return;
+    const size_t n_begun = is_last ? 0 : begun_character(out);
+    char begun[4];
+    if (n_begun)
+        memcpy(begun, out->held.items + out->held.n - n_begun, n_begun);
+    out->held.n -= n_begun;
     weft_output_seal(out);
     if (out->err.code != WEFT_OK)
         return;
@@ -195,6 +215,10 @@ static void flush(struct weft_output *out)
         (void)!weft_out_write(out->file, out->held.items, out->held.n, &out->err);
     out->flushed_bytes += out->held.n;
     out->held.n = 0;
+    if (n_begun) { /* room for them was there before */
+        memcpy(out->held.items, begun, n_begun);
+        out->held.n = n_begun;
+    }
 }
 
 char *weft_output_room(struct weft_output *out, size_t n_bytes)
@@ -215,7 +239,7 @@ void weft_output_filled(struct weft_output *out, const char *end)
 {
     out->held.n = (size_t)(end - out->held.items);
     if (out->held.n >= FLUSH_BYTES)
-        flush(out);
+        flush(out, false);
 }
 
 void weft_output_write(struct weft_output *out, const void *bytes, size_t n_bytes)
@@ -380,7 +404,7 @@ static void hand_over(const struct weft_err *from, struct weft_err *err)
 
 enum weft_code weft_output_close(struct weft_output *out, struct weft_err *err)
 {
-    flush(out);
+    flush(out, true);
     enum weft_code code = out->err.code;
     if (code != WEFT_OK) {
         hand_over(&out->err, err);

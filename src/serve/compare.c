@@ -203,9 +203,7 @@ static void put_trace(struct weft_json *json, const struct weft_serve_state *sta
             weft_json_u64(json, "trace", i);
             return;
         }
-    const char *slash = path.n_bytes ? memrchr(path.bytes, '/', path.n_bytes) : NULL;
-    const size_t n_folder = slash ? (size_t)(slash - path.bytes) + 1 : 0;
-    const struct weft_str name = { path.bytes + n_folder, path.n_bytes - n_folder };
+    const struct weft_str name = weft_str_base(path);
     for (size_t i = 0; i < state->n_traces; i++)
         if (weft_str_equal(name, weft_str_of(state->traces[i].name))) {
             weft_json_u64(json, "trace", i);

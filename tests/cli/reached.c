@@ -9,14 +9,19 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -427,6 +432,96 @@ SILENT static void without_counter(long n)
     step();
 }
 
+/* Not of the calls that are counted. */
+__attribute__((noinline)) static void step_over(void)
+{
+    struct timespec moment = { .tv_nsec = 1000 };
+    (void)nanosleep(&moment, NULL);
+}
+
+SILENT static void *lose_at_once(void *unused)
+{
+    lose_counter();
+    return unused;
+}
+
+static volatile bool is_over;
+
+SILENT static void *work_without_counter(void *unused)
+{
+    lose_counter();
+    while (!is_over)
+        step_over();
+    return unused;
+}
+
+/* Many lose it while one works without it. */
+SILENT static void without_counters(long n)
+{
+    pthread_t worker, other;
+    (void)pthread_create(&worker, NULL, work_without_counter, NULL);
+    for (long k = 0; k < n; k++) {
+        (void)pthread_create(&other, NULL, lose_at_once, NULL);
+        (void)pthread_join(other, NULL);
+    }
+    is_over = true;
+    (void)pthread_join(worker, NULL);
+}
+
+/* ---- crash handlers and sandboxes: what the library takes must not end them */
+
+/* As a handler of crashes starts its reporter. */
+SILENT static void start_reporter(int number)
+{
+    static char reporter[] = "/bin/true";
+    char *const arguments[] = { reporter, NULL };
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)execve(arguments[0], arguments, environ);
+        _exit(9);
+    }
+    wait_for(child);
+    (void)number;
+}
+
+SILENT static void on_small_stack(long n)
+{
+    enum { SMALL_BYTES = 8192, GUARD_BYTES = 4096 };
+    char *at = mmap(NULL, GUARD_BYTES + SMALL_BYTES, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const stack_t stack = { .ss_sp = at + GUARD_BYTES, .ss_size = SMALL_BYTES };
+    const struct sigaction action = { .sa_handler = start_reporter, .sa_flags = SA_ONSTACK };
+    if (at == MAP_FAILED || mprotect(at, GUARD_BYTES, PROT_NONE) != 0 ||
+        sigaltstack(&stack, NULL) != 0 || sigaction(SIGUSR1, &action, NULL) != 0)
+        fail("an alternate stack");
+    call(n);
+    (void)raise(SIGUSR1);
+}
+
+/* No /proc, and a filter that ends whoever makes a socket. */
+SILENT static void in_sandbox(long n)
+{
+    struct sock_filter lines[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog filter = { sizeof lines / sizeof *lines, lines };
+    char folder[] = "jail-XXXXXX";
+    call(n);
+    if (!mkdtemp(folder) || chroot(folder) != 0 || chdir("/") != 0 ||
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) != 0)
+        fail("a sandbox");
+    const pid_t child = fork();
+    if (child == 0) {
+        leaf();
+        _exit(0);
+    }
+    wait_for(child);
+}
+
 /* A thread that may only read, write and end; its calls from then on are counted. */
 SILENT static void *be_strict(void *unused)
 {
@@ -479,7 +574,10 @@ static const struct mode modes[] = {
     { "daemon", daemonize },
     { "large", large },
     { "no-counter", without_counter },
+    { "no-counters", without_counters },
     { "outlive", outlive },
+    { "sandbox", in_sandbox },
+    { "small-stack", on_small_stack },
     { "strict", strict },
     { "threads", threads_at_once },
     { "turns", threads_in_turn },
@@ -494,9 +592,12 @@ SILENT int main(int argc, char **argv)
     if (log_path)
         log_fd = open(log_path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     call(n < 1000 ? n : 1000);
+    bool is_known = strcmp(how, "calls") == 0;
     for (size_t k = 0; k < sizeof modes / sizeof *modes; k++)
-        if (strcmp(how, modes[k].name) == 0)
+        if (strcmp(how, modes[k].name) == 0) {
+            is_known = true;
             modes[k].run(n);
+        }
     report();
-    return 0;
+    return is_known ? 0 : 2;
 }

@@ -203,6 +203,21 @@ def test_counter():
     ok("error" not in info("reach.weft"), "the trace opens")
 
 
+def test_counters():
+    """Many threads that lose it, beside one that works without: no time runs away."""
+    got = record(PROGRAM, "no-counters", 2000)[0]
+    about = info("reach.weft")
+    ok(got.returncode == 0 and about["duration_ns"] < 60e9, "2,000 threads lose the counter", (got, about["duration_ns"]))
+
+
+def test_harmless():
+    """What the library takes of stack and system calls ends no program that lives without it."""
+    for name in ("small-stack", "sandbox"):
+        alone = subprocess.run([PROGRAM, name, "5"], capture_output=True, check=False)
+        got = record(PROGRAM, name, 5)[0]
+        ok(alone.returncode == 0 == got.returncode, f"{name}: ends as without weft", (alone, got))
+
+
 def test_strict():
     """Strict seccomp: what the thread did before is there, what it does then is counted."""
     got, _, n_calls, n_found = record(PROGRAM, "strict", 200)

@@ -60,9 +60,9 @@ static void test_users(void)
         const struct weft_str user = weft_private_user(weft_str_of(users[k].text));
         tap_ok(weft_str_equal(user, weft_str_of(users[k].want)), "the user of '%s'", users[k].text);
     }
-    tap_ok(weft_str_equal(weft_private_base(weft_str_of("/a/b")), WEFT_STR("b")) &&
-               weft_str_equal(weft_private_base(weft_str_of("b")), WEFT_STR("b")) &&
-               weft_private_base((struct weft_str){ 0 }).n_bytes == 0,
+    tap_ok(weft_str_equal(weft_str_base(weft_str_of("/a/b")), WEFT_STR("b")) &&
+               weft_str_equal(weft_str_base(weft_str_of("b")), WEFT_STR("b")) &&
+               weft_str_base((struct weft_str){ 0 }).n_bytes == 0,
            "base names");
 }
 

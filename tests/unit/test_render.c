@@ -10,6 +10,8 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -248,6 +250,34 @@ static void failures(void)
     close(full);
 }
 
+/* Written byte by byte, so that characters lie across the borders of what is written at once; the
+ * last one is cut. */
+static void characters_in_pieces(void)
+{
+    static const char text[] = "na\u00efve \u20ac \U0001f41f ";
+    enum { N_BYTES = sizeof text - 1, N_TIMES = 20000, CUT_BYTES = 2 };
+    struct weft_output *out = NULL;
+    struct weft_err err = { 0 };
+    static char back[N_BYTES * N_TIMES + 64];
+    const int fd = memfd_create("characters", MFD_CLOEXEC);
+    tap_eq_u64(weft_output_to_fd(fd, "characters", &out, &err), WEFT_OK, "opens");
+    weft_output_set_form(out, WEFT_OUTPUT_TEXT);
+    for (size_t k = 0; k < N_TIMES; k++)
+        for (size_t i = 0; i < N_BYTES; i++)
+            weft_output_write(out, text + i, 1);
+    weft_output_write(out, "\u20ac", CUT_BYTES);
+    tap_eq_u64(weft_output_close(out, &err), WEFT_OK, "closes");
+    const ssize_t n_read = pread(fd, back, sizeof back, 0);
+    tap_eq_u64((uint64_t)n_read, N_BYTES * N_TIMES + CUT_BYTES * strlen("\\xe2"), "as long");
+    size_t n_same = 0;
+    while (n_same < N_TIMES && memcmp(back + n_same * N_BYTES, text, N_BYTES) == 0)
+        n_same++;
+    tap_eq_u64(n_same, N_TIMES, "characters across a border stay whole");
+    tap_ok(n_read > 8 && memcmp(back + N_BYTES * N_TIMES, "\\xe2\\x82", 8) == 0,
+           "one that ends early is escaped");
+    close(fd);
+}
+
 /* What base64 and gzip make of a packed text; the caller frees it. NULL if that is not all of it.
  */
 static char *unpack(struct weft_str packed, size_t n_text_bytes)
@@ -343,6 +373,7 @@ int main(void)
     tables();
     reals();
     failures();
+    characters_in_pieces();
     packs();
     strips();
     return tap_done();

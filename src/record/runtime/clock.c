@@ -35,13 +35,17 @@ static __thread enum state state;
 static __thread uint64_t last_ticks; /* of a thread without a counter */
 static int (*real_prctl)(int, ...);
 
-enum { LEAST_BASE_NS = 1000000 }; /* apart, for a rate that is right to a few in 100,000 */
+enum {
+    LEAST_BASE_NS = 1000000, /* apart, for a rate that is right to a few in 100,000 */
+    MOST_WAIT_NS = 20000000, /* for another thread that finds it */
+};
 
-/* ticks = base_ticks + (ns - base_ns) * rate / 2^32. Exported: of the library that was loaded
- * first. */
+/* ticks = base_ticks + (ns - base_ns) * rate / 2^32, found once, by the first thread that needs it.
+ * Exported: of the library that was loaded first. */
 struct weft_clock_scale {
     uint64_t base_ticks, base_ns;
-    uint64_t rate;                  /* 0: unknown */
+    _Atomic uint64_t rate; /* 0: unknown; the base is there before it */
+    _Atomic bool is_claimed;
     uint64_t start_ticks, start_ns; /* when the program started, to find the rate by */
 };
 extern struct weft_clock_scale weft_clock_scale;
@@ -108,7 +112,9 @@ static uint64_t forward(uint64_t ticks)
 static uint64_t scaled(uint64_t ns)
 {
     const struct weft_clock_scale *scale = &weft_clock_scale;
-    return scale->base_ticks + (uint64_t)((wide)(ns - scale->base_ns) * scale->rate >> 32);
+    const uint64_t rate = atomic_load_explicit(&scale->rate, memory_order_acquire);
+    const uint64_t since_ns = ns > scale->base_ns ? ns - scale->base_ns : 0;
+    return scale->base_ticks + (uint64_t)((wide)since_ns * rate >> 32);
 }
 
 uint64_t weft_clock_ticks(void)
@@ -125,16 +131,28 @@ uint64_t weft_clock_ticks(void)
 
 /* ---- threads that lose the counter */
 
-/* While it can still be read. */
-static void find_scale(void)
+/* While the counter can still be read; false: its rate is not known. */
+static bool find_scale(void)
 {
     struct weft_clock_scale *scale = &weft_clock_scale;
+    uint64_t ticks = 0, ns = 0;
+    if (atomic_exchange(&scale->is_claimed, true)) {
+        const uint64_t since_ns = weft_clock_ns();
+        while (atomic_load(&scale->rate) == 0 && weft_clock_ns() - since_ns < MOST_WAIT_NS)
+            ;
+        return atomic_load(&scale->rate) != 0;
+    }
     do
-        take_pair(&scale->base_ticks, &scale->base_ns);
-    while (scale->base_ns - scale->start_ns < LEAST_BASE_NS);
-    const uint64_t took_ns = scale->base_ns - scale->start_ns;
-    if (scale->base_ticks > scale->start_ticks)
-        scale->rate = (uint64_t)(((wide)(scale->base_ticks - scale->start_ticks) << 32) / took_ns);
+        take_pair(&ticks, &ns);
+    while (ns - scale->start_ns < LEAST_BASE_NS);
+    scale->base_ticks = ticks;
+    scale->base_ns = ns;
+    if (ticks > scale->start_ticks)
+        atomic_store_explicit(
+            &scale->rate,
+            (uint64_t)(((wide)(ticks - scale->start_ticks) << 32) / (ns - scale->start_ns)),
+            memory_order_release);
+    return atomic_load(&scale->rate) != 0;
 }
 
 static enum state state_after(int option, unsigned long value)
@@ -149,8 +167,9 @@ static enum state state_after(int option, unsigned long value)
 /* Before it is changed: a handler may record at once. */
 static void change(enum state to)
 {
-    if (weft_clock_ticks() && state == STATE_COUNTER)
-        find_scale();
+    if (to == STATE_CLOCK && state != STATE_CLOCK && !(has_counter() && find_scale()) &&
+        atomic_load(&weft_clock_scale.rate) == 0)
+        to = STATE_NONE;
     has_changed = weft_clock_is_odd = true;
     state = to;
     if (to == STATE_NONE)

@@ -14,9 +14,9 @@
 #include <sys/mman.h>
 
 enum {
-    KEPT_MAX = 16,        /* variables */
-    KEPT_BYTES = 1 << 14, /* with their values */
-    ROOM_WORDS = 1 << 10, /* of an environment on the stack */
+    KEPT_MAX = 16,         /* variables */
+    KEPT_BYTES = 1 << 14,  /* with their values */
+    STACK_BYTES = 1 << 11, /* of an environment on the stack, which may be a small one of signals */
 };
 
 static const char front[] = "WEFT_RECORD";
@@ -189,40 +189,22 @@ static char **fill(char **to, char *const *variables, const struct lack *lack)
     return to;
 }
 
-/* An environment, on the stack if it is no larger than most. */
-struct environment {
-    char **mapped; /* NULL: it is on the stack, or as it was */
-    size_t n_bytes;
-    char *room[ROOM_WORDS];
-};
-
-static char *const *complete(struct environment *to, char *const *variables)
+/* Room for an environment that the stack is too small for; NULL: none. A child of vfork that
+ * becomes another program leaves it to its parent. */
+static char **map_room(size_t n_bytes)
 {
     const int kept_errno = errno;
-    const struct lack lack = lack_of(variables);
-    char **room = to->room;
-    to->mapped = NULL;
-    weft_ring_starts_program();
-    if (lack.n_bytes == 0)
-        return variables;
-    if (lack.n_bytes > sizeof to->room) {
-        void *map =
-            mmap(NULL, lack.n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        errno = kept_errno;
-        if (map == MAP_FAILED)
-            return variables;
-        room = to->mapped = map;
-        to->n_bytes = lack.n_bytes;
-    }
-    return fill(room, variables, &lack);
+    void *map = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    errno = kept_errno;
+    return map == MAP_FAILED ? NULL : map;
 }
 
 /* It was not needed, or another process has it. */
-static int done(const struct environment *environment, int result)
+static int done(char **room, const struct lack *lack, int result)
 {
     const int kept_errno = errno;
-    if (environment->mapped)
-        (void)munmap(environment->mapped, environment->n_bytes);
+    if (room && lack->n_bytes > STACK_BYTES)
+        (void)munmap(room, lack->n_bytes);
     errno = kept_errno;
     return result;
 }
@@ -231,9 +213,13 @@ static int done(const struct environment *environment, int result)
 
 #define WITH(variables, call)                                                                      \
     do {                                                                                           \
-        struct environment made;                                                                   \
-        char *const *const completed = complete(&made, (variables));                               \
-        return done(&made, (call));                                                                \
+        const struct lack lack = lack_of(variables);                                               \
+        char **const room = lack.n_bytes == 0            ? NULL                                    \
+                            : lack.n_bytes > STACK_BYTES ? map_room(lack.n_bytes)                  \
+                                                         : __builtin_alloca(lack.n_bytes);         \
+        char *const *const completed = room ? fill(room, (variables), &lack) : (variables);        \
+        weft_ring_starts_program();                                                                \
+        return done(room, &lack, (call));                                                          \
     } while (0)
 
 /* The journal says of a process that becomes another program, in case that has no ring. */

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Maps the journal of the recording, if there is one. Of one library of a process; the others write
- * nothing. */
+/* Maps the journal of the recording, if there is one. Each library of a process
+ * has it. */
 void weft_journal_open(void);
 
 /* In a child of fork: it may be in another pid namespace than its parent. */

@@ -129,18 +129,28 @@ uint64_t weft_reach_slots(void)
  * not expect. */
 static bool may_ask(void)
 {
-    char text[4096];
+    static const char name[] = "\nSeccomp:\t";
+    enum { NAME_BYTES = sizeof name - 1 };
+    char text[512]; /* the stack may be a small one of signals */
+    const char *line = NULL;
+    size_t n_kept = 0;
+    long n_read;
     if (settings.name_bytes == 0)
         return false;
     if (settings.is_filtered)
         return true;
     const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC);
-    const long n_read = fd >= 0 ? syscall(SYS_read, fd, text, sizeof text - 1) : 0;
+    while (fd >= 0 && !line &&
+           (n_read = syscall(SYS_read, fd, text + n_kept, sizeof text - n_kept)) > 0) {
+        const size_t n = n_kept + (size_t)n_read;
+        line = n > NAME_BYTES ? memmem(text, n - 1, name, NAME_BYTES) : NULL;
+        n_kept = n < NAME_BYTES ? n : NAME_BYTES;
+        if (!line)
+            memmove(text, text + n - n_kept, n_kept);
+    }
     if (fd >= 0)
         (void)syscall(SYS_close, fd);
-    text[n_read > 0 ? n_read : 0] = '\0';
-    const char *line = strstr(text, "\nSeccomp:\t");
-    return !line || line[sizeof "\nSeccomp:\t" - 1] == '0';
+    return line ? line[NAME_BYTES] == '0' : syscall(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0) == 0;
 }
 
 /* Ready for `events` within the rest of the time, of which the kernel takes what has passed. */

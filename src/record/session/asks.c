@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -234,6 +235,18 @@ static void keep_report(struct asks *asks, const struct question *question)
         *place = report;
 }
 
+/* Something else may have been put there by a process of the same user. */
+static int open_filter(const struct asks *asks)
+{
+    struct stat about;
+    const int fd =
+        openat(asks->folder_fd, "filter", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 || (fstat(fd, &about) == 0 && S_ISREG(about.st_mode)))
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
 static void serve(struct asks *asks, const struct question *question)
 {
     int fd = -1;
@@ -244,7 +257,7 @@ static void serve(struct asks *asks, const struct question *question)
     if (question->ask.kind == WEFT_ASK_RING)
         fd = make_ring(asks, question);
     else if (question->ask.kind == WEFT_ASK_FILTER)
-        fd = openat(asks->folder_fd, "filter", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        fd = open_filter(asks);
     answer(asks, question, fd);
     if (fd >= 0)
         (void)close(fd);

@@ -95,12 +95,29 @@ static bool take_script(const uint8_t *head, size_t n_head, char path[PATH_MAX])
     return n > 0;
 }
 
+/* Paths come from recorded programs: only a regular file is opened, as opening a device may have
+ * effects. */
+static int open_program(const char *path)
+{
+    struct stat about;
+    char link[64];
+    const int place = open(path, O_PATH | O_CLOEXEC);
+    if (place < 0)
+        return -1;
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", place);
+    const int fd = fstat(place, &about) == 0 && S_ISREG(about.st_mode)
+                       ? open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+                       : -1;
+    (void)close(place);
+    return fd;
+}
+
 enum weft_ledger_why loadable_why_not(const char *path)
 {
     uint8_t head[HEAD_BYTES];
     char script[PATH_MAX];
     for (int k = 0; k < SCRIPTS_MAX; k++) {
-        const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        const int fd = open_program(path);
         const ssize_t n_read = fd >= 0 ? pread(fd, head, sizeof head, 0) : -1;
         const size_t n_head = n_read > 0 ? (size_t)n_read : 0;
         enum weft_ledger_why why = WEFT_LEDGER_NO_REASON;
