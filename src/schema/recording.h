@@ -114,11 +114,15 @@ _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's
 enum { WEFT_JOURNAL_ENTRIES = 1 << 13, WEFT_JOURNAL_PATH_BYTES = 88 };
 
 enum weft_journal_kind {
-    WEFT_JOURNAL_FORK = 1, /* pid: the child; parent: the caller; written by either or both */
+    WEFT_JOURNAL_FORK = 1, /* pid: the child; parent: the caller, which writes it; value: 0, or
+                              WEFT_JOURNAL_CHILD_HAS_RING */
     WEFT_JOURNAL_EXEC,     /* pid is about to run another program: path, if it is known and fits */
     WEFT_JOURNAL_NO_EXEC,  /* it could not: pid continues as it was */
     WEFT_JOURNAL_NO_RING,  /* pid has the library and no ring; value: enum weft_ring_reach */
 };
+
+/* The child makes a ring at once, or reports that it cannot; without this, at its first record. */
+enum { WEFT_JOURNAL_CHILD_HAS_RING = 1 };
 
 struct weft_journal_entry { /* 128 bytes */
     _Atomic uint64_t number;

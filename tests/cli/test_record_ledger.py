@@ -245,6 +245,20 @@ def test_threads():
        f"{n_lost} of 61 threads not recorded" in got.stderr, "threads without a ring", (got, about["program"], noted))
 
 
+def test_lost_reports():
+    """What the journal lost is said by the closing line and the trace, and is no process."""
+    write = ("import os, struct\nfile = os.open(os.environ['WEFT_RECORD'] + '/journal', os.O_WRONLY)\n"
+             "os.pwrite(file, struct.pack('<Q', 5), 24)")
+    for level in ([], ["--no-kernel"]):
+        got = run("record", *level, "--no-stacks", "-o", "reports.weft", "--", PYTHON, "-c", write)
+        about = info("reports.weft")
+        counts = {note["detail"].split(":")[0]: note["count"] for note in about["notes"] if note["class"] == "lost"}
+        ok("; 5 of its reports of forks, programs and failures were lost" in got.stderr and
+           "further processes" not in got.stderr and counts == {"reports of forks, programs and failures": 5} and
+           about["program"]["processes"] == 1, f"lost reports{' without the kernel' if level else ''}",
+           (got, about["notes"]))
+
+
 def test_full():
     """A file that can take no more: the closing line and the trace say that the rest is missing."""
     os.mkdir("small")
@@ -286,6 +300,7 @@ with tempfile.TemporaryDirectory() as folder:
     test_killed()
     test_parts()
     test_threads()
+    test_lost_reports()
     test_full()
     test_empty()
     os.chdir("/")

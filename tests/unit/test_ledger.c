@@ -4,7 +4,12 @@
  * of each process. Times are ms.
  */
 #include "record/session/ledger_table.h"
+#include "record/session/ticks.h"
 #include "tap.h"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Numbers that no process of this machine has. */
 enum { TARGET = 9000100, CHILD = 9000200, THREAD = 9000101, OPERATIONS = WEFT_RING_OPERATIONS };
@@ -226,6 +231,177 @@ static void test_late_parent(void)
     ledger_ended(ledger, TARGET, 22 * ms);
     expect(ledger, 30, "9000100 recorded none 1, 9000200 recorded none 1, 9000200 recorded none 1",
            "a fork that is reported late");
+
+    /* What posix_spawn made may have ended when its parent writes of it. */
+    ledger = start(false, true);
+    (void)ring(ledger, 2, TARGET, false);
+    (void)ring(ledger, 4, CHILD, false);
+    ledger_ended(ledger, CHILD, 5 * ms);
+    ledger_advance(ledger, 6 * ms);
+    entry(ledger, 3, WEFT_JOURNAL_FORK, CHILD, TARGET, 0);
+    entry(ledger, 3, WEFT_JOURNAL_EXEC, CHILD, TARGET, 0);
+    entry(ledger, 7, WEFT_JOURNAL_FORK, CHILD + 1, TARGET, 0);
+    ledger_ended(ledger, CHILD + 1, 9 * ms);
+    ledger_advance(ledger, 10 * ms);
+    entry(ledger, 8, WEFT_JOURNAL_EXEC, CHILD + 1, TARGET, 0);
+    ledger_ended(ledger, TARGET, 22 * ms);
+    expect(ledger, 30,
+           "9000100 recorded none 1, 9000200 recorded none 1, 9000201 not_recorded not_loaded 1",
+           "a program that is reported late");
+}
+
+/* A child of fork whose parent's library recorded makes a ring at once. */
+static void test_expected_rings(void)
+{
+    struct ledger *ledger = start(false, true);
+    const uint32_t has_ring = WEFT_JOURNAL_CHILD_HAS_RING;
+    (void)ring(ledger, 2, TARGET, false);
+    entry(ledger, 3, WEFT_JOURNAL_FORK, CHILD, TARGET, has_ring);
+    entry(ledger, 3, WEFT_JOURNAL_FORK, CHILD + 1, TARGET, has_ring);
+    (void)ring(ledger, 3, CHILD + 1, true);
+    entry(ledger, 3, WEFT_JOURNAL_FORK, CHILD + 2, TARGET, 0); /* at its first record, if any */
+    ledger_ended(ledger, CHILD, 4 * ms);
+    ledger_ended(ledger, CHILD + 1, 4 * ms);
+    ledger_ended(ledger, CHILD + 2, 4 * ms);
+    entry(ledger, 5, WEFT_JOURNAL_FORK, CHILD + 3, TARGET, has_ring);
+    ledger_advance(ledger, 10 * ms);
+    tap_eq_u64(ledger_describe(ledger, &ledger->processes.items[4]).state, WEFT_LEDGER_RECORDED,
+               "its ring may not have been found yet");
+    expect(ledger, 2000,
+           "9000100 partly outlived 1, 9000200 not_recorded not_loaded 1, 9000201 recorded none 1, "
+           "9000202 recorded none 1, 9000203 not_recorded unreachable 1",
+           "children that should have a ring, and do not");
+
+    ledger = start(true, true);
+    kernel_exec(ledger, 1, TARGET);
+    (void)ring(ledger, 2, TARGET, false);
+    kernel_fork(ledger, 3, TARGET, CHILD, CHILD);
+    kernel_exit(ledger, 4, CHILD);
+    entry(ledger, 5, WEFT_JOURNAL_FORK, CHILD, TARGET, has_ring);
+    kernel_exit(ledger, 6, TARGET);
+    ledger_advance(ledger, 10 * ms);
+    expect(ledger, 20, "9000100 recorded none 1, 9000200 partly not_loaded 1",
+           "a child of which only the kernel has something");
+}
+
+/* A process whose fork the kernel has lost, and that has a ring. */
+static void test_lost_fork(void)
+{
+    struct ledger *ledger = start(true, true);
+    kernel_exec(ledger, 1, TARGET);
+    (void)ring(ledger, 2, TARGET, false);
+    (void)ring(ledger, 3, CHILD, true);
+    kernel_exit(ledger, 5, TARGET);
+    expect(ledger, 9, "9000100 recorded none 1, 9000200 partly no_kernel_records 1",
+           "a process that the kernel does not report");
+}
+
+static void test_damage(void)
+{
+    struct ledger *ledger = start(false, true);
+    const uint32_t early = ring(ledger, 2, TARGET, false);
+    ledger_count(ledger, early, &(struct ledger_counts){ .n_records = 9, .is_damaged = true });
+    ledger_count(ledger, early, &(struct ledger_counts){ .n_records = 3 }); /* not known whose */
+    ledger_advance(ledger, 5 * ms);
+    tap_eq_u64(ledger->processes.items[0].n_records, 9, "counts do not go back before that either");
+    const uint32_t second = ring(ledger, 5, TARGET, false);
+    ledger_advance(ledger, 6 * ms);
+    ledger->processes.items[0].is_changed = false;
+    ledger_count(ledger, second, &(struct ledger_counts){ 0 });
+    tap_eq_u64(ledger->processes.items[0].is_changed, false, "a sound ring changes nothing");
+    ledger_ended(ledger, TARGET, 8 * ms);
+    entry(ledger, 3, WEFT_JOURNAL_FORK, CHILD, TARGET, 0);
+    ledger_bad_ring(ledger, CHILD, 4 * ms);
+    ledger_ended(ledger, CHILD, 5 * ms);
+    expect(ledger, 9, "9000100 partly damaged_ring 1, 9000200 not_recorded damaged_ring 1",
+           "a ring that was damaged before it was known whose it is, and one that is none");
+}
+
+/* Times that a program makes up. */
+static void test_times(void)
+{
+    struct ledger *ledger = start(false, true);
+    struct weft_journal_entry made = { .kind = WEFT_JOURNAL_FORK, .pid = CHILD, .parent = TARGET };
+    const struct weft_clock_pair pair = { .ticks = 1000, .monotonic_ns = 5000 };
+    uint64_t now_ns;
+    ledger_take_entry(ledger, &made, UINT64_MAX);
+    made.pid++;
+    ledger_take_entry(ledger, &made, session_clock_ns(CLOCK_MONOTONIC) + 3600 * 1000 * ms);
+    (void)ledger_add_ring(
+        ledger, &(struct ledger_ring_news){
+                    .pid = TARGET, .library = OPERATIONS, .start_ns = UINT64_MAX - 1, .exe = "" });
+    now_ns = session_clock_ns(CLOCK_MONOTONIC);
+    ledger_advance(ledger, now_ns);
+    tap_eq_u64(ledger->events.n, 0, "what was reported has happened");
+    tap_eq_u64(ledger->processes.n, 3, "and is taken");
+    ledger_free(ledger);
+
+    tap_eq_u64(session_ns_of_ticks(&pair, 0.5, 3000), 6000, "ticks after a pair of clocks");
+    tap_eq_u64(session_ns_of_ticks(&pair, 0.5, 600), 4800, "before it");
+    tap_eq_u64(session_ns_of_ticks(&pair, 100, 0), 0, "before all times");
+    tap_eq_u64(session_ns_of_ticks(&pair, 100, UINT64_MAX), UINT64_MAX, "behind all times");
+    tap_eq_u64(session_ns_of_ticks(&pair, 1.0 / 0.0, 1000), 0, "at no time");
+}
+
+static void test_names(void)
+{
+    const struct ledger_opts opts = { .has_library = true, .follows = true };
+    struct ledger *ledger = ledger_new(&opts);
+    struct weft_journal_entry made = { .kind = WEFT_JOURNAL_EXEC, .pid = CHILD, .parent = TARGET };
+    ledger_begin(ledger, TARGET, "/bin/target", 0, false);
+    for (unsigned k = 0; k < 1000 * 1000; k++) {
+        (void)snprintf(made.path, sizeof made.path, "/a/program/of/which/there/are/many/%u", k);
+        ledger_take_entry(ledger, &made, 1 + k);
+        if (k % 1000 == 0)
+            ledger_advance(ledger, 1 + k);
+    }
+    tap_ok(ledger->n_name_bytes < 2 * LEDGER_NAME_BYTES, "names take %zu bytes",
+           ledger->n_name_bytes);
+    tap_ok(ledger_lost_reports(ledger) > 0 && ledger_lost_reports(ledger) < 1000 * 1000,
+           "%" PRIu64 " have no place", ledger_lost_reports(ledger));
+    ledger_advance(ledger, 2 * ms);
+    const struct weft_ledger_process child = ledger_describe(ledger, &ledger->processes.items[1]);
+    tap_eq_u64(child.name.n_bytes, 0, "and are not known");
+    ledger_free(ledger);
+}
+
+/* Threads of a process that is attached to. */
+static void *sleep_on(void *arg)
+{
+    const int *fds = arg;
+    char byte;
+    const uint32_t tid = (uint32_t)syscall(SYS_gettid);
+    (void)!write(fds[3], &tid, sizeof tid);
+    (void)!read(fds[0], &byte, 1);
+    return NULL;
+}
+
+static void test_attached(void)
+{
+    const struct ledger_opts opts = { .is_attached = true, .follows = true };
+    const uint32_t pid = (uint32_t)getpid();
+    pthread_t thread;
+    int fds[4]; /* to it, and from it */
+    uint32_t tid = 0;
+    if (pipe(fds) != 0 || pipe(fds + 2) != 0 || pthread_create(&thread, NULL, sleep_on, fds) != 0)
+        exit(1);
+    (void)!read(fds[2], &tid, sizeof tid);
+    struct ledger *ledger = ledger_new(&opts);
+    ledger_begin(ledger, pid, "", 0, true);
+    kernel_fork(ledger, 1, pid, tid, pid); /* began after the kernel's level did */
+    ledger_advance(ledger, 2 * ms);
+    tap_eq_u64(ledger_describe(ledger, &ledger->processes.items[0]).n_threads, 2,
+               "a thread that /proc and the kernel show is one");
+    kernel_exit(ledger, 3, tid);
+    kernel_exit(ledger, 4, pid);
+    ledger_advance(ledger, 5 * ms);
+    tap_eq_u64(ledger->processes.items[0].end_ns, 4 * ms, "and ends once");
+    ledger_free(ledger);
+    (void)close(fds[1]);
+    (void)pthread_join(thread, NULL);
+    (void)close(fds[0]);
+    (void)close(fds[2]);
+    (void)close(fds[3]);
 }
 
 static void test_limits(void)
@@ -238,6 +414,19 @@ static void test_limits(void)
     const struct weft_ledger_totals totals = ledger_totals(ledger, &n_further);
     tap_eq_u64(totals.n_processes, LEDGER_MOST, "so many processes are listed");
     tap_eq_u64(n_further, 11, "those beyond are counted");
+    for (uint32_t k = LEDGER_MOST; k < LEDGER_MOST + 10; k++) {
+        entry(ledger, 6, WEFT_JOURNAL_FORK, 9001000 + k, TARGET, 0);
+        (void)ring(ledger, 6, 9001000 + k, false);
+    }
+    ledger_advance(ledger, 7 * ms);
+    (void)ledger_totals(ledger, &n_further);
+    tap_eq_u64(n_further, 11, "once, however many sources report them");
+    tap_eq_u64(ledger_lost_reports(ledger), 0, "no report is lost");
+    for (uint32_t k = 0; k < (1 << 20) + 5; k++)
+        entry(ledger, 9, WEFT_JOURNAL_NO_EXEC, TARGET, 0, 0);
+    (void)ledger_totals(ledger, &n_further);
+    tap_eq_u64(ledger_lost_reports(ledger), 5, "reports without a place are");
+    tap_eq_u64(n_further, 11, "and are no processes");
     ledger_free(ledger);
 }
 
@@ -249,6 +438,12 @@ int main(void)
     test_journal();
     test_strangers();
     test_late_parent();
+    test_expected_rings();
+    test_lost_fork();
+    test_damage();
+    test_times();
+    test_names();
+    test_attached();
     test_limits();
     return tap_done();
 }

@@ -84,7 +84,7 @@ void weft_journal_open(void)
 }
 
 static bool put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value,
-                const char *path)
+                const char *path, uint64_t ticks)
 {
     if (!journal)
         return false;
@@ -96,7 +96,7 @@ static bool put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint
     const uint64_t number = atomic_fetch_add(&journal->head, 1);
     struct weft_journal_entry *entry = &journal->entries[number % WEFT_JOURNAL_ENTRIES];
     const size_t n_path = strlen(path);
-    entry->ticks = weft_ring_ticks();
+    entry->ticks = ticks;
     entry->pid = pid;
     entry->parent = parent;
     entry->kind = kind;
@@ -111,10 +111,21 @@ static bool put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint
 
 bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value)
 {
-    return put(kind, pid, parent, value, "");
+    return put(kind, pid, parent, value, "", weft_ring_ticks());
+}
+
+static bool put_exec(uint32_t pid, uint32_t parent, const char *path, uint64_t ticks)
+{
+    return put(WEFT_JOURNAL_EXEC, pid, parent, 0, path && path[0] == '/' ? path : "", ticks);
 }
 
 bool weft_journal_exec(uint32_t pid, uint32_t parent, const char *path)
 {
-    return put(WEFT_JOURNAL_EXEC, pid, parent, 0, path && path[0] == '/' ? path : "");
+    return put_exec(pid, parent, path, weft_ring_ticks());
+}
+
+void weft_journal_spawned(uint32_t pid, uint32_t parent, const char *path, uint64_t ticks)
+{
+    (void)put(WEFT_JOURNAL_FORK, pid, parent, 0, "", ticks);
+    (void)put_exec(pid, parent, path, ticks);
 }

@@ -24,4 +24,8 @@ bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent
 /* `pid` is about to run the program at `path`; NULL: it is not known. */
 bool weft_journal_exec(uint32_t pid, uint32_t parent, const char *path);
 
+/* `pid` was made to run the program at `path`, after `ticks`: its own ring begins later than that,
+ * whenever this is written. */
+void weft_journal_spawned(uint32_t pid, uint32_t parent, const char *path, uint64_t ticks);
+
 #endif

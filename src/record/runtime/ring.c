@@ -402,6 +402,11 @@ static void divert(struct weft_ring *ring)
     *ring = (struct weft_ring){ .units = units, .populated = UINT64_MAX, .slot = &no_slot };
 }
 
+bool weft_ring_begins_in_child(void)
+{
+    return has_recorded && weft_ring_thread.busy == 0;
+}
+
 void weft_ring_forked(uint64_t ticks)
 {
     const int kept_errno = errno;
@@ -411,7 +416,7 @@ void weft_ring_forked(uint64_t ticks)
     if (weft_ring_thread.busy != 0 && ring != &nowhere) /* so there was a file */
         divert(ring);
     errno = kept_errno;
-    if (has_recorded && weft_ring_thread.busy == 0)
+    if (weft_ring_begins_in_child())
         weft_ring_begin();
 }
 

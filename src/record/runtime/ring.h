@@ -96,6 +96,9 @@ struct weft_ring *weft_ring_room(uint64_t n_units, uint64_t now);
  * forked, and that goes on when that returns, is written to nowhere. */
 void weft_ring_forked(uint64_t ticks);
 
+/* Would a child that the calling thread forks now make its file then? */
+bool weft_ring_begins_in_child(void);
+
 /* The file of this process; NULL: it has none (yet). */
 struct weft_ring_file *weft_ring_own_file(void);
 

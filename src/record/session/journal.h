@@ -11,8 +11,12 @@
 
 struct journal {
     int fd; /* -1: none */
-    uint64_t n_read, n_lost;
-    uint64_t stuck_ns; /* since when the next entry is claimed and not written; 0: it is not */
+    uint64_t n_read;
+    uint64_t n_without_room;       /* entries, as programs have counted them */
+    uint64_t n_skipped;            /* entries that were claimed, and could not be read */
+    uint64_t stuck_ns, stuck_head; /* since when the next entry is claimed and not written (0: it is
+                                      not), and what had been claimed then */
+    bool is_damaged;               /* cut short, or its counts have gone back */
 };
 
 /* Makes it, with all its memory; without memory there is none. */
@@ -26,7 +30,11 @@ struct journal_reader {
     const void *context;
     struct namespaces *spaces;
     struct proc_text *room;
+    bool is_final; /* nothing will be read any more: what is not written now is lost */
 };
+
+/* Entries that the ledger has not got, and will not get; of a damaged journal at least so many. */
+uint64_t journal_lost(const struct journal *journal);
 
 /* Hands to the ledger what is new. */
 void journal_poll(struct journal *journal, const struct journal_reader *reader, uint64_t now_ns);

@@ -66,6 +66,9 @@ void ledger_take_entry(struct ledger *ledger, const struct weft_journal_entry *e
 /* A process reports that it has no ring, and why (enum weft_ring_reach). */
 void ledger_no_ring(struct ledger *ledger, uint32_t pid, uint32_t reach, uint64_t time_ns);
 
+/* A file that is named as the process's ring is none. */
+void ledger_bad_ring(struct ledger *ledger, uint32_t pid, uint64_t time_ns);
+
 /* The process has ended. */
 void ledger_ended(struct ledger *ledger, uint32_t pid, uint64_t now_ns);
 
@@ -86,7 +89,11 @@ bool ledger_has_news(const struct ledger *ledger);
 WEFT_CHECKED enum weft_code ledger_put(struct ledger *ledger, struct session_output *output,
                                        bool all, struct weft_err *err);
 
-/* How it stands; all 0 without a ledger. Processes beyond those that it holds are in *n_further. */
+/* How it stands; all 0 without a ledger. In *n_further: pids of processes that it has no place for.
+ */
 struct weft_ledger_totals ledger_totals(const struct ledger *ledger, uint64_t *n_further);
+
+/* Reports, or names in them, that it had no place for. */
+uint64_t ledger_lost_reports(const struct ledger *ledger);
 
 #endif

@@ -77,7 +77,7 @@ static void meet_child(struct ledger *ledger, uint32_t pid, uint32_t parent, uin
     if (has_exe)
         child->name = child->exe = ledger_name(ledger, exe);
     const struct ledger_process *of = ledger_of_pid(ledger, parent);
-    child->image.is_exec = !of || (child->exe && of->exe && of->exe != child->exe);
+    child->image.is_exec = !of || (has_exe && of->exe && !ledger_is_name(ledger, of->exe, exe));
     if (!child->image.is_exec)
         ledger_inherit(ledger, child, of);
     child->is_changed = true;
@@ -123,10 +123,11 @@ static void look_at_program(struct ledger *ledger, struct ledger_process *proces
     char exe[PATH_MAX];
     if (!proc_link(process->pid, "exe", exe, sizeof exe))
         return;
-    const uint32_t name = ledger_name(ledger, exe);
-    if (!process->exe && process->image.is_exec && name == process->exe_before)
+    if (!process->exe && process->image.is_exec && ledger_is_name(ledger, process->exe_before, exe))
         return; /* what the journal says that it will run, it does not run yet */
-    if (process->exe && name != process->exe && !process->image.is_stub)
+    const bool is_same = ledger_is_name(ledger, process->exe, exe);
+    const uint32_t name = is_same ? process->exe : ledger_name(ledger, exe);
+    if (process->exe && !is_same && !process->image.is_stub)
         ledger_exec(ledger, process, now_ns);
     process->is_changed |= name != process->name;
     process->name = process->exe = name;

@@ -369,9 +369,7 @@ static bool is_known(const struct programs *programs, const char *name)
 static uint64_t ns_of_ticks(const void *context, uint64_t ticks)
 {
     const struct programs *programs = context;
-    const double ns = ((double)ticks - (double)programs->pair.ticks) * programs->ns_per_tick;
-    const double at_ns = (double)programs->pair.monotonic_ns + ns;
-    return at_ns > 0 ? (uint64_t)at_ns : 0;
+    return session_ns_of_ticks(&programs->pair, programs->ns_per_tick, ticks);
 }
 
 /* Do files of both libraries belong to one program? A child of fork has no copy of its maps: a
@@ -453,8 +451,11 @@ static enum weft_code add_file(struct programs *programs, struct ring_file *file
     }
     *place = *file;
     *file = (struct ring_file){ .fd = -1 };
-    if (place->is_broken)
+    if (place->is_broken) {
+        ledger_bad_ring(programs->ledger, (uint32_t)strtoul(place->name, NULL, 10),
+                        session_clock_ns(CLOCK_MONOTONIC));
         return WEFT_OK;
+    }
     program->n_files++;
     const struct program_news news = { .pid = place->pid,
                                        .parent = place->parent,
@@ -679,7 +680,8 @@ static void take_journal(struct programs *programs)
                                            .ns_of = ns_of_ticks,
                                            .context = programs,
                                            .spaces = &programs->spaces,
-                                           .room = &programs->room };
+                                           .room = &programs->room,
+                                           .is_final = programs->reading.is_final };
     namespaces_age(&programs->spaces);
     journal_poll(&programs->journal, &reader, session_clock_ns(CLOCK_MONOTONIC));
 }

@@ -546,6 +546,7 @@ static enum weft_code take_result(struct recorder *recorder, struct weft_recorde
     const size_t n_files = recorder->output ? session_output_n_files(recorder->output) : 0;
     result->state = recorder_state(recorder);
     result->ledger = ledger_totals(recorder->ledger, &result->n_further);
+    result->n_lost_reports = recorder_lost_reports(recorder);
     result->has_stopped_early = recorder->has_stopped_early;
     result->is_interrupted = n_interrupts > 0;
     if (recorder->target.has_ended)
