@@ -254,7 +254,7 @@ def test_lost_reports():
         about = info("reports.weft")
         counts = {note["detail"].split(":")[0]: note["count"] for note in about["notes"] if note["class"] == "lost"}
         ok("; 5 of its reports of forks, programs and failures were lost" in got.stderr and
-           "further processes" not in got.stderr and counts == {"reports of forks, programs and failures": 5} and
+           "further processes" not in got.stderr and counts.get("reports of forks, programs and failures") == 5 and
            about["program"]["processes"] == 1, f"lost reports{' without the kernel' if level else ''}",
            (got, about["notes"]))
 

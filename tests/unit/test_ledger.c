@@ -232,6 +232,21 @@ static void test_late_parent(void)
     expect(ledger, 30, "9000100 recorded none 1, 9000200 recorded none 1, 9000200 recorded none 1",
            "a fork that is reported late");
 
+    /* /proc may show an orphan before what its parent wrote is taken. */
+    ledger = start(false, true);
+    (void)ring(ledger, 2, TARGET, false);
+    ledger_advance(ledger, 3 * ms);
+    struct ledger_process *orphan = ledger_add(ledger, CHILD, 1, 5 * ms);
+    orphan->is_orphan = orphan->image.is_exec = true;
+    entry(ledger, 4, WEFT_JOURNAL_FORK, CHILD, TARGET, WEFT_JOURNAL_CHILD_HAS_RING);
+    (void)ring(ledger, 4, CHILD, true);
+    ledger_ended(ledger, TARGET, 5 * ms);
+    ledger_ended(ledger, CHILD, 8 * ms);
+    ledger_advance(ledger, 9 * ms);
+    tap_eq_u64(ledger->processes.items[1].parent, TARGET, "its parent is found");
+    expect(ledger, 30, "9000100 recorded none 1, 9000200 recorded none 1",
+           "and its ring is its own");
+
     /* What posix_spawn made may have ended when its parent writes of it. */
     ledger = start(false, true);
     (void)ring(ledger, 2, TARGET, false);

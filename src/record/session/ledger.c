@@ -228,6 +228,7 @@ void ledger_exec(struct ledger *ledger, struct ledger_process *process, uint64_t
     process->exe_before = process->exe;
     close_image(ledger, process, true);
     process->image = (struct ledger_image){ .start_ns = at_ns, .is_exec = true };
+    process->is_orphan = false;
     process->name = process->exe = 0; /* not known yet */
     process->past_before_end = process->past;
     if (has_ended)

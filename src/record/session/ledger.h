@@ -76,7 +76,7 @@ void ledger_ended(struct ledger *ledger, uint32_t pid, uint64_t now_ns);
 void ledger_advance(struct ledger *ledger, uint64_t until_ns);
 
 /* Looks for processes in /proc, where the kernel does not record them. */
-void ledger_scan(struct ledger *ledger, uint64_t now_ns);
+void ledger_scan(struct ledger *ledger);
 
 /* The recording ends, for the reason `why` for those that run on: takes all, and looks at what has
  * not been looked at. */

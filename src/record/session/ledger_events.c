@@ -241,6 +241,23 @@ static void take_exit(struct ledger *ledger, const struct ledger_event *event)
         ledger_end(ledger, process, event->time_ns);
 }
 
+/* What /proc has shown as an orphan is a copy of its parent, unless it runs another program. */
+static void find_parent(struct ledger *ledger, struct ledger_process *child,
+                        const struct ledger_event *event)
+{
+    const struct ledger_process *parent = ledger_of_pid(ledger, event->parent);
+    if (!child->is_orphan || !parent || parent == child)
+        return;
+    child->is_orphan = false;
+    child->parent = event->parent;
+    child->start_ns = weft_min_u64(child->start_ns, event->time_ns);
+    if (child->exe && parent->exe && child->exe != parent->exe)
+        return;
+    child->image.is_exec = false;
+    child->image.start_ns = weft_min_u64(child->image.start_ns, event->time_ns);
+    ledger_inherit(ledger, child, parent);
+}
+
 /* The process that a ring is of, among those that have had its pid; NULL: not known yet. */
 static struct ledger_process *owner_of(struct ledger *ledger, const struct ledger_event *event)
 {
@@ -281,6 +298,8 @@ static bool take_ring(struct ledger *ledger, const struct ledger_event *event, u
     }
     if (!process)
         return true;
+    if (event->is_fork)
+        find_parent(ledger, process, event);
     enter_program(ledger, process, event);
     const bool is_of_image = event->is_fork ? !process->image.is_exec
                                             : !ledger->has_kernel || process->image.start_ns <=
@@ -325,6 +344,7 @@ static void take_child(struct ledger *ledger, const struct ledger_event *event)
     if (child && !child->is_target && !child->is_forked &&
         (is_live(child) || child->start_ns + WAIT_NS > event->time_ns)) {
         child->is_forked = event->kind == EVENT_CHILD;
+        find_parent(ledger, child, event);
         if (expects_ring)
             ledger_expect_ring(ledger, child);
         return;

@@ -61,7 +61,7 @@ bool ledger_has_place(struct ledger *ledger, uint32_t pid, uint32_t parent)
 }
 
 /* It is a copy of its parent, unless it runs another program by now. */
-static void meet_child(struct ledger *ledger, uint32_t pid, uint32_t parent, uint64_t now_ns)
+static void meet_child(struct ledger *ledger, uint32_t pid, uint32_t parent)
 {
     const struct ledger_process *known = ledger_of_pid(ledger, pid);
     char exe[PATH_MAX];
@@ -69,21 +69,26 @@ static void meet_child(struct ledger *ledger, uint32_t pid, uint32_t parent, uin
     /* One that has ended and was not waited for yet runs nothing. */
     if (known && (known->end_ns == WEFT_LEDGER_NO_TIME || !has_exe))
         return;
-    struct ledger_process *child = ledger_add(ledger, pid, parent, now_ns);
+    /* One of another namespace may have been reported, and not been found, before. */
+    if (ledger->opts.spaces &&
+        namespaces_meet(ledger->opts.spaces, pid, &ledger->numbers_room) != pid)
+        return;
+    /* Later than all that was seen of it. */
+    struct ledger_process *child =
+        ledger_add(ledger, pid, parent, session_clock_ns(CLOCK_MONOTONIC));
     if (!child)
         return;
-    if (ledger->opts.spaces) /* as it is called when only its own reports are left */
-        namespaces_meet(ledger->opts.spaces, pid, &ledger->numbers_room);
     if (has_exe)
         child->name = child->exe = ledger_name(ledger, exe);
     const struct ledger_process *of = ledger_of_pid(ledger, parent);
+    child->is_orphan = !of;
     child->image.is_exec = !of || (has_exe && of->exe && !ledger_is_name(ledger, of->exe, exe));
     if (!child->image.is_exec)
         ledger_inherit(ledger, child, of);
     child->is_changed = true;
 }
 
-static void meet_children(struct ledger *ledger, uint32_t pid, uint32_t tid, uint64_t now_ns)
+static void meet_children(struct ledger *ledger, uint32_t pid, uint32_t tid)
 {
     char name[48];
     (void)snprintf(name, sizeof name, "task/%" PRIu32 "/children", tid);
@@ -95,12 +100,12 @@ static void meet_children(struct ledger *ledger, uint32_t pid, uint32_t tid, uin
         if (end == at)
             break;
         if (child && child <= UINT32_MAX)
-            meet_child(ledger, (uint32_t)child, pid, now_ns);
+            meet_child(ledger, (uint32_t)child, pid);
     }
 }
 
 /* Its threads now. */
-static uint32_t look_at_threads(struct ledger *ledger, uint32_t pid, uint64_t now_ns)
+static uint32_t look_at_threads(struct ledger *ledger, uint32_t pid)
 {
     char path[64];
     uint32_t n_threads = 0;
@@ -110,7 +115,7 @@ static uint32_t look_at_threads(struct ledger *ledger, uint32_t pid, uint64_t no
         const uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
         n_threads += tid != 0;
         if (tid && n_threads <= MOST_THREADS)
-            meet_children(ledger, pid, tid, now_ns);
+            meet_children(ledger, pid, tid);
     }
     if (folder)
         (void)closedir(folder);
@@ -118,7 +123,7 @@ static uint32_t look_at_threads(struct ledger *ledger, uint32_t pid, uint64_t no
 }
 
 /* Does it run another program than the one that is known, without a word of its library? */
-static void look_at_program(struct ledger *ledger, struct ledger_process *process, uint64_t now_ns)
+static void look_at_program(struct ledger *ledger, struct ledger_process *process)
 {
     char exe[PATH_MAX];
     if (!proc_link(process->pid, "exe", exe, sizeof exe))
@@ -128,16 +133,16 @@ static void look_at_program(struct ledger *ledger, struct ledger_process *proces
     const bool is_same = ledger_is_name(ledger, process->exe, exe);
     const uint32_t name = is_same ? process->exe : ledger_name(ledger, exe);
     if (process->exe && !is_same && !process->image.is_stub)
-        ledger_exec(ledger, process, now_ns);
+        ledger_exec(ledger, process, session_clock_ns(CLOCK_MONOTONIC));
     process->is_changed |= name != process->name;
     process->name = process->exe = name;
 }
 
-void ledger_scan(struct ledger *ledger, uint64_t now_ns)
+void ledger_scan(struct ledger *ledger)
 {
     if (!ledger || !ledger->has_begun || ledger->has_kernel || ledger->is_finished)
         return;
-    meet_children(ledger, (uint32_t)getpid(), (uint32_t)getpid(), now_ns); /* orphans */
+    meet_children(ledger, (uint32_t)getpid(), (uint32_t)getpid()); /* orphans */
     for (size_t k = 0; k < ledger->processes.n; k++) {
         const uint32_t pid = ledger->processes.items[k].pid;
         if (ledger->processes.items[k].end_ns != WEFT_LEDGER_NO_TIME)
@@ -146,10 +151,10 @@ void ledger_scan(struct ledger *ledger, uint64_t now_ns)
             ledger_ended(ledger, pid, session_clock_ns(CLOCK_MONOTONIC));
             continue;
         }
-        const uint32_t n_threads = look_at_threads(ledger, pid, now_ns);
+        const uint32_t n_threads = look_at_threads(ledger, pid);
         struct ledger_process *process = &ledger->processes.items[k];
         process->n_seen_threads =
             n_threads > process->n_seen_threads ? n_threads : process->n_seen_threads;
-        look_at_program(ledger, process, now_ns);
+        look_at_program(ledger, process);
     }
 }

@@ -49,6 +49,7 @@ struct ledger_process {
     bool inherits;         /* a copy of a parent that was recorded */
     uint8_t inherited_why; /* otherwise */
     bool expects_ring;     /* it was to make a ring at its fork */
+    bool is_orphan;        /* /proc has shown it without its parent: what it runs may be a copy */
     bool is_damaged, is_changed;
     uint32_t n_live, n_kernel_threads, n_seen_threads;
     uint32_t n_library_threads[LEDGER_LIBRARIES], n_library_lost[LEDGER_LIBRARIES];

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 /* Processes of other namespaces that are remembered: their numbers are theirs to write. */
-enum { MOST_NUMBERS = 1 << 18 };
+enum { MOST_NUMBERS = 1 << 18, MOST_LOOKS = 4 };
 
 /* "NSpid:	4711	12	1": what it calls itself comes last. 0: it is not told. */
 static uint32_t own_number(uint32_t pid, const char *name, struct proc_text *room)
@@ -114,7 +114,7 @@ void namespaces_fini(struct namespaces *spaces)
 
 void namespaces_age(struct namespaces *spaces)
 {
-    spaces->is_fresh = false;
+    spaces->n_looks = 0;
 }
 
 static uint64_t key_of(uint32_t inode, uint32_t pid)
@@ -154,12 +154,14 @@ static uint32_t inode_of(uint32_t pid)
     return stat(path, &about) == 0 ? (uint32_t)about.st_ino : 0;
 }
 
-void namespaces_meet(struct namespaces *spaces, uint32_t pid, struct proc_text *room)
+uint32_t namespaces_meet(struct namespaces *spaces, uint32_t pid, struct proc_text *room)
 {
     const uint32_t inode = inode_of(pid);
     const uint32_t own = namespace_is_other(inode) ? own_number(pid, "status", room) : 0;
-    if (own && namespaces_known(spaces, inode, own) == 0) /* those that are known keep theirs */
+    const uint32_t known = own ? namespaces_known(spaces, inode, own) : pid;
+    if (known == 0)
         namespaces_set(spaces, inode, own, pid);
+    return known ? known : pid;
 }
 
 static void look_through(struct namespaces *spaces, struct proc_text *room)
@@ -169,11 +171,11 @@ static void look_through(struct namespaces *spaces, struct proc_text *room)
         char *end;
         const unsigned long number = strtoul(entry->d_name, &end, 10);
         if (*end == '\0' && number > 0 && number < WEFT_NUMBER_UNKNOWN)
-            namespaces_meet(spaces, (uint32_t)number, room);
+            (void)namespaces_meet(spaces, (uint32_t)number, room);
     }
     if (folder)
         (void)closedir(folder);
-    spaces->is_fresh = true;
+    spaces->n_looks++;
 }
 
 uint32_t namespaces_pid(struct namespaces *spaces, uint32_t inode, uint32_t pid,
@@ -182,7 +184,7 @@ uint32_t namespaces_pid(struct namespaces *spaces, uint32_t inode, uint32_t pid,
     uint32_t number = namespaces_known(spaces, inode, pid);
     if (number)
         return number;
-    if (!spaces->is_fresh)
+    if (spaces->n_looks < MOST_LOOKS) /* it may have begun since the last one */
         look_through(spaces, room);
     number = namespaces_known(spaces, inode, pid);
     if (number)

@@ -23,19 +23,20 @@ struct namespaces {
         uint32_t *items;
         size_t n, cap;
     } numbers;
-    bool is_fresh; /* /proc was looked through since the last namespaces_age */
+    unsigned n_looks; /* through /proc, since the last namespaces_age */
 };
 void namespaces_fini(struct namespaces *spaces);
 
-/* /proc may have changed: it is looked through again, once, when a process is not known. */
+/* /proc may have changed: it is looked through again, a few times, when processes are not known. */
 void namespaces_age(struct namespaces *spaces);
 
 /* The number here of the process that calls itself `pid` in the namespace `inode`. */
 uint32_t namespaces_pid(struct namespaces *spaces, uint32_t inode, uint32_t pid,
                         struct proc_text *room);
 
-/* The process `pid`, as it is here, if it is of another namespace. */
-void namespaces_meet(struct namespaces *spaces, uint32_t pid, struct proc_text *room);
+/* The process `pid`, as it is here, if it is of another namespace: those that are known keep their
+ * numbers. Gives that. */
+uint32_t namespaces_meet(struct namespaces *spaces, uint32_t pid, struct proc_text *room);
 
 /* 0: not known. */
 uint32_t namespaces_known(const struct namespaces *spaces, uint32_t inode, uint32_t pid);

@@ -130,7 +130,7 @@ static enum weft_code keep_ledger(struct recorder *recorder, uint64_t now_ns, st
 {
     ledger_advance(recorder->ledger, weft_sub_sat_u64(now_ns, EARLY_NS));
     if (is_time(&recorder->scan_ns, now_ns, SCAN_NS))
-        ledger_scan(recorder->ledger, now_ns);
+        ledger_scan(recorder->ledger);
     return ledger_has_news(recorder->ledger) || is_time(&recorder->ledger_ns, now_ns, LEDGER_NS)
                ? ledger_put(recorder->ledger, recorder->output, false, err)
                : WEFT_OK;
@@ -140,7 +140,7 @@ static enum weft_code end_ledger(struct recorder *recorder, struct weft_err *err
 {
     const uint64_t now_ns = session_clock_ns(CLOCK_MONOTONIC);
     ledger_advance(recorder->ledger, now_ns);
-    ledger_scan(recorder->ledger, now_ns);
+    ledger_scan(recorder->ledger);
     ledger_finish(recorder->ledger, WEFT_LEDGER_OUTLIVED, now_ns);
     return ledger_put(recorder->ledger, recorder->output, true, err);
 }
