@@ -692,6 +692,8 @@ enum weft_code programs_poll(struct programs *programs, bool is_due, struct weft
     programs->reading.fill_percent = 0;
     serve_asks(programs);
     take_notices(programs);
+    if (is_due)
+        asks_tidy(&programs->asks);
     if (is_due) /* before files are looked for, as theirs come first in the journal */
         take_journal(programs);
     if (is_due) /* likewise: what is gone has made all of its own */

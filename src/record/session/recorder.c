@@ -197,7 +197,7 @@ static void sleep_a_little(struct recorder *recorder, uint32_t fill_percent)
 {
     struct pollfd fds[] = {
         { .fd = recorder->programs.notify_fd, .events = POLLIN },
-        { .fd = recorder->programs.asks.fd, .events = POLLIN },
+        { .fd = asks_wakes(&recorder->programs.asks), .events = POLLIN },
         { .fd = recorder->target.has_ended ? -1 : recorder->target.pidfd, .events = POLLIN },
         { .fd = recorder->watched_fd, .events = POLLIN },
     };
@@ -310,6 +310,17 @@ static enum weft_code put_stop(const struct recorder *recorder, struct weft_err 
                        (struct weft_str){ text, (size_t)n_text }, err);
 }
 
+static void say_refused(const struct recorder *recorder)
+{
+    const uint64_t n_refused = recorder->programs.asks.n_refused;
+    char text[128];
+    (void)snprintf(text, sizeof text,
+                   "%" PRIu64 " datagrams to the recorder were no requests, or too many: dropped",
+                   n_refused);
+    if (n_refused)
+        say(recorder, text);
+}
+
 static enum weft_code finish(struct recorder *recorder, const char *why, struct weft_err *err)
 {
     uint32_t fill;
@@ -375,6 +386,7 @@ static void record(struct recorder *recorder)
     if (code != WEFT_OK)
         give_up(recorder, &err);
     recorder->has_stopped = true;
+    say_refused(recorder);
     if (recorder->target.pid && !recorder->target.has_ended && code == WEFT_OK)
         say(recorder, "the recording is over; the program goes on");
     else if (recorder->target.has_rest && code == WEFT_OK)

@@ -208,9 +208,9 @@ enum weft_code recorder_put_losses(struct recorder *recorder, struct weft_err *e
 
 uint64_t recorder_lost_reports(const struct recorder *recorder)
 {
-    return recorder->ledger ? weft_add_sat_u64(journal_lost(&recorder->programs.journal),
-                                               ledger_lost_reports(recorder->ledger))
-                            : 0;
+    const uint64_t n_unread = weft_add_sat_u64(journal_lost(&recorder->programs.journal),
+                                               recorder->programs.asks.n_lost_reports);
+    return recorder->ledger ? weft_add_sat_u64(n_unread, ledger_lost_reports(recorder->ledger)) : 0;
 }
 
 enum weft_code recorder_put_unplaced(struct recorder *recorder, struct weft_err *err)
