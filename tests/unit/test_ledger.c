@@ -247,6 +247,18 @@ static void test_late_parent(void)
     expect(ledger, 30, "9000100 recorded none 1, 9000200 recorded none 1",
            "and its ring is its own");
 
+    /* Or before its ring is taken. */
+    ledger = start(false, true);
+    (void)ring(ledger, 2, TARGET, false);
+    ledger_advance(ledger, 3 * ms);
+    orphan = ledger_add(ledger, CHILD, TARGET, 9 * ms);
+    orphan->image.is_exec = true;
+    (void)ring(ledger, 4, CHILD, false);
+    ledger_ended(ledger, CHILD, 10 * ms);
+    ledger_ended(ledger, TARGET, 11 * ms);
+    expect(ledger, 30, "9000100 recorded none 1, 9000200 recorded none 1",
+           "a ring that is found late");
+
     /* What posix_spawn made may have ended when its parent writes of it. */
     ledger = start(false, true);
     (void)ring(ledger, 2, TARGET, false);

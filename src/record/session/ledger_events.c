@@ -262,6 +262,12 @@ static void find_parent(struct ledger *ledger, struct ledger_process *child,
 static struct ledger_process *owner_of(struct ledger *ledger, const struct ledger_event *event)
 {
     struct ledger_process *process = ledger_of_pid(ledger, event->pid), *found = NULL;
+    /* /proc may show it before its ring is found. */
+    if (!ledger->has_kernel && is_live(process) && !process->image.has_ring &&
+        process->start_ns < event->time_ns + WAIT_NS) {
+        process->start_ns = weft_min_u64(process->start_ns, event->time_ns);
+        return process;
+    }
     while (process) {
         const bool is_before = process->start_ns <= event->time_ns + EARLY_NS;
         const bool is_of_fork = process->start_ns + EARLY_NS >= event->time_ns;
