@@ -133,6 +133,9 @@ static void show_ledger(const struct weft_recorder_result *result)
                  weft_human_count(ledger->n_threads).text);
     if (result->n_further)
         weft_say("; %s further processes are not listed", weft_human_count(result->n_further).text);
+    if (result->n_lost_reports)
+        weft_say("; %s of its reports of forks, programs and failures were lost",
+                 weft_human_count(result->n_lost_reports).text);
     if (result->has_stopped_early)
         weft_say("; what ran after the recording stopped is not recorded");
     weft_say("\n");

@@ -39,6 +39,8 @@ static const struct {
     [WEFT_LEDGER_DAMAGED] = { "damaged_ring", "its rings were overwritten" },
     [WEFT_LEDGER_NO_CLOCK] = { "no_clock", "it may not read the clock" },
     [WEFT_LEDGER_UNDECIDED] = { "undecided", "the recorder ended before it had looked at it" },
+    [WEFT_LEDGER_NO_KERNEL] = { "no_kernel_records",
+                                "the kernel's records of its start were lost" },
 };
 
 const char *weft_ledger_state_name(unsigned state)

@@ -40,6 +40,7 @@ enum weft_ledger_why {
     WEFT_LEDGER_DAMAGED,      /* its rings hold what no library of weft writes */
     WEFT_LEDGER_NO_CLOCK,     /* it may not read the clock */
     WEFT_LEDGER_UNDECIDED,    /* the recorder ended before it had looked */
+    WEFT_LEDGER_NO_KERNEL,    /* the kernel is recorded, and its records of the process were lost */
     WEFT_LEDGER_WHYS,
 };
 

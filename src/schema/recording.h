@@ -30,20 +30,13 @@
  * addresses. A number is given once, by any thread, and its address stands there before the number
  * stands in a record; `n_functions` only grows. Number 0 is address 0. */
 
-#define WEFT_RING_MAGIC UINT64_C(0x33474e4952544657) /* "WFTRING3" */
+#define WEFT_RING_MAGIC UINT64_C(0x34474e4952544657) /* "WFTRING4" */
 #define WEFT_RING_ENV "WEFT_RECORD"
 #define WEFT_RING_ASK_ENV "WEFT_RECORD_ASK" /* NAME:TOKEN of the recorder's socket */
 
 enum weft_ring_library {
     WEFT_RING_OPERATIONS = 1, /* libweft-preload.so: locks, blocking calls, markers */
     WEFT_RING_FUNCTIONS = 2,  /* libweft-functions.so */
-};
-
-/* What threads of the process used instead of the time stamp counter. */
-enum weft_ring_clock {
-    WEFT_CLOCK_SYSTEM = 1, /* the kernel's clock, scaled to ticks: PR_SET_TSC */
-    WEFT_CLOCK_STRICT =
-        2, /* nothing: in strict seccomp, what they did was not recorded, but counted */
 };
 
 enum weft_ring_state {
@@ -90,14 +83,10 @@ struct weft_ring_file {
     uint64_t functions_off;        /* a multiple of the page size */
     uint32_t functions_cap;        /* addresses that there is place for, 8 bytes each */
     _Atomic uint32_t n_functions;  /* addresses that stand there */
-    uint32_t reach; /* enum weft_ring_reach: why the recorder made the file; 0: it did not */
-    _Atomic uint32_t
-        n_used;          /* slots that were taken: the first ones; those behind have no memory */
-    uint64_t open_ticks; /* when the file was made */
+    _Atomic uint32_t n_used;  /* slots that were taken: the first; those behind have no memory */
     _Atomic uint32_t n_freed; /* slots that the recorder has freed so far, modulo 2^32 */
-    _Atomic uint32_t clocks;  /* bits of enum weft_ring_clock */
     _Atomic uint32_t n_execs; /* calls that start another program here, or in a child of vfork */
-    uint8_t reserved[20];
+    uint8_t reserved[36];
 };
 _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's");
 
@@ -108,17 +97,21 @@ _Static_assert(sizeof(struct weft_ring_file) == 128, "a head as long as a slot's
  * they change to. An entry is claimed by counting `head`, and is whole when `number` is its own
  * number + 1; one that finds no room is counted in `lost`. */
 
-#define WEFT_JOURNAL_MAGIC UINT64_C(0x314c4e524a544657) /* "WFTJRNL1" */
+#define WEFT_JOURNAL_MAGIC UINT64_C(0x324c4e524a544657) /* "WFTJRNL2" */
 #define WEFT_JOURNAL_NAME "journal"
 
-enum { WEFT_JOURNAL_ENTRIES = 1 << 13, WEFT_JOURNAL_PATH_BYTES = 96 };
+enum { WEFT_JOURNAL_ENTRIES = 1 << 13, WEFT_JOURNAL_PATH_BYTES = 88 };
 
 enum weft_journal_kind {
-    WEFT_JOURNAL_FORK = 1, /* pid: the child; parent: the caller; written by either or both */
+    WEFT_JOURNAL_FORK = 1, /* pid: the child; parent: the caller, which writes it; value: 0, or
+                              WEFT_JOURNAL_CHILD_HAS_RING */
     WEFT_JOURNAL_EXEC,     /* pid is about to run another program: path, if it is known and fits */
     WEFT_JOURNAL_NO_EXEC,  /* it could not: pid continues as it was */
     WEFT_JOURNAL_NO_RING,  /* pid has the library and no ring; value: enum weft_ring_reach */
 };
+
+/* The child makes a ring at once, or reports that it cannot; without this, at its first record. */
+enum { WEFT_JOURNAL_CHILD_HAS_RING = 1 };
 
 struct weft_journal_entry { /* 128 bytes */
     _Atomic uint64_t number;
@@ -126,6 +119,8 @@ struct weft_journal_entry { /* 128 bytes */
     uint32_t pid, parent;
     uint32_t kind; /* enum weft_journal_kind */
     uint32_t value;
+    uint32_t pid_namespace; /* its inode, in which pid and parent count; 0: not known */
+    uint32_t reserved;
     char path[WEFT_JOURNAL_PATH_BYTES]; /* ended by a NUL */
 };
 

@@ -187,6 +187,20 @@ def test_options():
           env={"WEFT_RECORD_WORDS": "4096"}.items())
 
 
+def test_namespaces():
+    """Processes call themselves by the numbers of their own pid namespace, which others of the host have."""
+    if not IS_ROOT or subprocess.run(["unshare", "-pf", "--mount-proc", "true"], check=False).returncode:
+        skip("no pid namespaces")
+        return
+    shell = f"{PROGRAM} calls 10; {PROGRAM} calls 20; ls >/dev/null; ls >/dev/null"
+    run("record", "--no-kernel", "-o", "space.weft", "--", "unshare", "-pf", "--mount-proc", "sh", "-c", shell,
+        env={**os.environ, "REACHED_LOG": log_path()})
+    about = info("space.weft")
+    ok("error" not in about and about["program"]["processes"] == about["program"]["recorded"] == 6 and
+       all(entry["pid"] != 1 for entry in about["process_list"]), "another pid namespace",
+       about.get("process_list", about))
+
+
 # ---- recorders that end early --------------------------------------------------------------------
 
 
@@ -229,6 +243,20 @@ def test_threads():
     n_lost = about["program"]["lost_threads"]
     ok(0 < n_lost <= 60 and noted == n_lost and about["program"]["threads"] == 61 and
        f"{n_lost} of 61 threads not recorded" in got.stderr, "threads without a ring", (got, about["program"], noted))
+
+
+def test_lost_reports():
+    """What the journal lost is said by the closing line and the trace, and is no process."""
+    write = ("import os, struct\nfile = os.open(os.environ['WEFT_RECORD'] + '/journal', os.O_WRONLY)\n"
+             "os.pwrite(file, struct.pack('<Q', 5), 24)")
+    for level in ([], ["--no-kernel"]):
+        got = run("record", *level, "--no-stacks", "-o", "reports.weft", "--", PYTHON, "-c", write)
+        about = info("reports.weft")
+        counts = {note["detail"].split(":")[0]: note["count"] for note in about["notes"] if note["class"] == "lost"}
+        ok("; 5 of its reports of forks, programs and failures were lost" in got.stderr and
+           "further processes" not in got.stderr and counts.get("reports of forks, programs and failures") == 5 and
+           about["program"]["processes"] == 1, f"lost reports{' without the kernel' if level else ''}",
+           (got, about["notes"]))
 
 
 def test_full():
@@ -280,9 +308,11 @@ with tempfile.TemporaryDirectory() as folder:
     test_shells()
     test_unreached()
     test_options()
+    test_namespaces()
     test_killed()
     test_parts()
     test_threads()
+    test_lost_reports()
     test_full()
     test_empty()
     os.chdir("/")

@@ -5,7 +5,7 @@ import mmap
 import os
 import struct
 
-MAGIC = 0x33474e4952544657
+MAGIC = 0x34474e4952544657
 FREE, LIVE, ENDED = 0, 1, 2
 OPERATIONS, FUNCTIONS = 1, 2
 OPS = ["", "LOST", "THREAD_NAME", "THREAD_CREATE", "THREAD_BEGIN", "THREAD_END", "LOCK_REQUEST",
@@ -101,7 +101,7 @@ class Ring:
 
     def slots(self):
         """Those that were ever taken."""
-        n_used = struct.unpack_from("<I", self.map, 84)[0]
+        n_used = struct.unpack_from("<I", self.map, 80)[0]
         slots = (Slot(self, 128 + i * 128) for i in range(n_used))
         return [slot for slot in slots if slot.start_ticks]
 
@@ -118,7 +118,7 @@ class Ring:
             struct.pack_into("<Q", self.map, slot.at + 64, slot.head)
             if slot.state == ENDED:
                 struct.pack_into("<I", self.map, slot.at, FREE)
-                n_freed = struct.unpack_from("<I", self.map, 96)[0]
+                n_freed = struct.unpack_from("<I", self.map, 84)[0]
                 struct.pack_into("<I", self.map, 96, (n_freed + 1) % (1 << 32))
         return found
 

@@ -92,7 +92,7 @@ struct rec_convert {
         size_t n, cap;
     } culled;
     struct weft_strtab *mark_types;
-    uint64_t n_marks_dropped, n_lost_threads, n_skipped, n_further;
+    uint64_t n_marks_dropped, n_lost_threads, n_skipped, n_further, n_lost_reports;
     uint64_t target;  /* process id of the program that was recorded; 0: no single one */
     bool follows;     /* its children are of it, too */
     uint64_t zero_ns; /* CLOCK_MONOTONIC of time 0 */

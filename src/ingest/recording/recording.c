@@ -27,7 +27,7 @@ bool weft_recording_sniff(const uint8_t *bytes, size_t n_bytes)
 /* What the last pieces of their kinds say. */
 struct about {
     char command[200], levels[160], folder[256], host[128], lost_threads[24], skipped[24],
-        further[24];
+        further[24], lost_reports[24];
     char target[24], follows[8], stopped[64], unwritten[24], ended[64], stop[24];
     struct weft_record_cost cost;
     uint64_t end_ns;
@@ -77,6 +77,7 @@ static bool read_about(const struct rec_pieces *pieces, struct about *about)
             take_text(payload, "lost_threads", about->lost_threads, sizeof about->lost_threads);
             take_text(payload, "skipped", about->skipped, sizeof about->skipped);
             take_text(payload, "further", about->further, sizeof about->further);
+            take_text(payload, "lost_reports", about->lost_reports, sizeof about->lost_reports);
             take_text(payload, "folder", about->folder, sizeof about->folder);
             take_text(payload, "target", about->target, sizeof about->target);
             take_text(payload, "follows", about->follows, sizeof about->follows);
@@ -189,6 +190,7 @@ static enum weft_code take_about(struct rec_convert *convert, struct about *abou
     take_number(about->skipped, &convert->n_skipped);
     take_number(about->lost_threads, &convert->n_lost_threads);
     take_number(about->further, &convert->n_further);
+    take_number(about->lost_reports, &convert->n_lost_reports);
     take_number(about->target, &convert->target);
     convert->follows = strcmp(about->follows, "no") != 0;
     take_number(about->stop, &stop_ns);
@@ -413,6 +415,8 @@ static enum weft_code note_all(struct rec_convert *convert)
           "entries of the ledger" },
         { WEFT_NOTE_NOT_RECORDED, convert->n_further, WEFT_NO_OFFSET,
           "processes beyond those that the recorder lists" },
+        { WEFT_NOTE_LOST_RECORDS, convert->n_lost_reports, WEFT_NO_OFFSET,
+          "reports of forks, programs and failures: processes or reasons may be missing" },
         { WEFT_NOTE_TIME_BACKWARD, convert->clocks.n_backward, WEFT_NO_OFFSET, "pairs of clocks" },
     };
     enum weft_code code = WEFT_OK;

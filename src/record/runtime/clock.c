@@ -174,7 +174,6 @@ static void change(enum state to)
     state = to;
     if (to == STATE_NONE)
         weft_ring_end_records();
-    weft_ring_clock_changed(to == STATE_NONE ? WEFT_CLOCK_STRICT : WEFT_CLOCK_SYSTEM);
 }
 
 __attribute__((constructor)) static void resolve(void)

@@ -236,12 +236,10 @@ static int not_become(int result)
 }
 
 /* What was spawned runs another program at once. */
-static int spawned(int result, const pid_t *child, const char *path, pid_t *pid)
+static int spawned(int result, const pid_t *child, const char *path, pid_t *pid, uint64_t ticks)
 {
-    if (result == 0) {
-        (void)weft_journal_put(WEFT_JOURNAL_FORK, (uint32_t)*child, (uint32_t)getpid(), 0);
-        (void)weft_journal_exec((uint32_t)*child, (uint32_t)getpid(), path);
-    }
+    if (result == 0)
+        weft_journal_spawned((uint32_t)*child, (uint32_t)getpid(), path, ticks);
     if (result == 0 && pid)
         *pid = *child;
     return result;
@@ -281,18 +279,20 @@ WEFT_WRAP int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_a
                           const posix_spawnattr_t *attributes, char *const argv[],
                           char *const envp[])
 {
+    const uint64_t ticks = weft_ring_ticks();
     pid_t child = 0;
     WITH(envp, spawned(WEFT_REAL(posix_spawn)(&child, path, actions, attributes, argv, completed),
-                       &child, path, pid));
+                       &child, path, pid, ticks));
 }
 
 WEFT_WRAP int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                            const posix_spawnattr_t *attributes, char *const argv[],
                            char *const envp[])
 {
+    const uint64_t ticks = weft_ring_ticks();
     pid_t child = 0;
     WITH(envp, spawned(WEFT_REAL(posix_spawnp)(&child, file, actions, attributes, argv, completed),
-                       &child, file, pid));
+                       &child, file, pid, ticks));
 }
 
 /* ---- arguments one by one: collected on the stack, as the C library does */

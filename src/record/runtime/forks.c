@@ -22,12 +22,15 @@ __attribute__((constructor)) static void resolve(void)
     *(void **)&real_fork_alone = dlsym(RTLD_NEXT, "_Fork");
 }
 
-static pid_t forked(pid_t child, uint64_t ticks)
+static pid_t forked(pid_t child, uint64_t ticks, bool begins)
 {
-    if (child == 0)
+    if (child == 0) {
+        weft_journal_forked();
         weft_ring_forked(ticks);
-    else if (child > 0 && weft_library == WEFT_RING_OPERATIONS)
-        (void)weft_journal_put(WEFT_JOURNAL_FORK, (uint32_t)child, (uint32_t)getpid(), 0);
+    } else if (child > 0 && weft_library == WEFT_RING_OPERATIONS) {
+        (void)weft_journal_put(WEFT_JOURNAL_FORK, (uint32_t)child, (uint32_t)getpid(),
+                               begins ? WEFT_JOURNAL_CHILD_HAS_RING : 0);
+    }
     return child;
 }
 
@@ -36,7 +39,8 @@ WEFT_WRAP pid_t fork(void)
     if (!real_fork)
         resolve();
     const uint64_t ticks = weft_ring_ticks(); /* before the parent can become another program */
-    return forked(real_fork(), ticks);
+    const bool begins = weft_ring_begins_in_child();
+    return forked(real_fork(), ticks, begins);
 }
 
 WEFT_WRAP pid_t _Fork(void)
@@ -44,5 +48,6 @@ WEFT_WRAP pid_t _Fork(void)
     if (!real_fork_alone)
         resolve();
     const uint64_t ticks = weft_ring_ticks();
-    return forked(real_fork_alone(), ticks);
+    const bool begins = weft_ring_begins_in_child();
+    return forked(real_fork_alone(), ticks, begins);
 }

@@ -20,6 +20,9 @@
 enum { PATH_BYTES = 1100 };
 
 static struct weft_journal *journal;
+/* The inode of the pid namespace | the process that it was looked up by << 32. A child of vfork
+ * shares it with its parent. */
+static _Atomic uint64_t known_namespace;
 
 /* The recorder has given it memory as a whole: writing is never a SIGBUS. */
 static struct weft_journal *map_journal(const char *folder)
@@ -47,17 +50,41 @@ static struct weft_journal *map_journal(const char *folder)
     return NULL;
 }
 
+/* As it was, of a process that has no /proc (any more). */
+static uint32_t own_namespace(void)
+{
+    const uint32_t pid = (uint32_t)getpid();
+    const int kept_errno = errno;
+    uint64_t known = atomic_load(&known_namespace);
+    struct stat about;
+    if (known >> 32 == pid)
+        return (uint32_t)known;
+    if (stat("/proc/self/ns/pid", &about) == 0)
+        known = (uint32_t)about.st_ino;
+    known = (uint32_t)known | (uint64_t)pid << 32;
+    atomic_store(&known_namespace, known);
+    errno = kept_errno;
+    return (uint32_t)known;
+}
+
+void weft_journal_forked(void)
+{
+    atomic_store(&known_namespace, (uint32_t)atomic_load(&known_namespace));
+}
+
 void weft_journal_open(void)
 {
     const int kept_errno = errno;
     const char *folder = weft_reach_folder();
     if (folder && !journal)
         journal = map_journal(folder);
+    if (journal)
+        (void)own_namespace();
     errno = kept_errno;
 }
 
 static bool put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value,
-                const char *path)
+                const char *path, uint64_t ticks)
 {
     if (!journal)
         return false;
@@ -65,14 +92,16 @@ static bool put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint
         atomic_fetch_add(&journal->lost, 1);
         return false;
     }
+    const uint32_t pid_namespace = own_namespace();
     const uint64_t number = atomic_fetch_add(&journal->head, 1);
     struct weft_journal_entry *entry = &journal->entries[number % WEFT_JOURNAL_ENTRIES];
     const size_t n_path = strlen(path);
-    entry->ticks = weft_ring_ticks();
+    entry->ticks = ticks;
     entry->pid = pid;
     entry->parent = parent;
     entry->kind = kind;
     entry->value = value;
+    entry->pid_namespace = pid_namespace;
     entry->path[0] = 0;
     if (n_path < sizeof entry->path)
         memcpy(entry->path, path, n_path + 1);
@@ -82,10 +111,21 @@ static bool put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint
 
 bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value)
 {
-    return put(kind, pid, parent, value, "");
+    return put(kind, pid, parent, value, "", weft_ring_ticks());
+}
+
+static bool put_exec(uint32_t pid, uint32_t parent, const char *path, uint64_t ticks)
+{
+    return put(WEFT_JOURNAL_EXEC, pid, parent, 0, path && path[0] == '/' ? path : "", ticks);
 }
 
 bool weft_journal_exec(uint32_t pid, uint32_t parent, const char *path)
 {
-    return put(WEFT_JOURNAL_EXEC, pid, parent, 0, path && path[0] == '/' ? path : "");
+    return put_exec(pid, parent, path, weft_ring_ticks());
+}
+
+void weft_journal_spawned(uint32_t pid, uint32_t parent, const char *path, uint64_t ticks)
+{
+    (void)put(WEFT_JOURNAL_FORK, pid, parent, 0, "", ticks);
+    (void)put_exec(pid, parent, path, ticks);
 }

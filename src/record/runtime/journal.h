@@ -15,10 +15,17 @@
  * has it. */
 void weft_journal_open(void);
 
+/* In a child of fork: it may be in another pid namespace than its parent. */
+void weft_journal_forked(void);
+
 /* False without a journal, or where it has no room. */
 bool weft_journal_put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value);
 
 /* `pid` is about to run the program at `path`; NULL: it is not known. */
 bool weft_journal_exec(uint32_t pid, uint32_t parent, const char *path);
+
+/* `pid` was made to run the program at `path`, after `ticks`: its own ring begins later than that,
+ * whenever this is written. */
+void weft_journal_spawned(uint32_t pid, uint32_t parent, const char *path, uint64_t ticks);
 
 #endif

@@ -413,6 +413,8 @@ static bool take_file(int fd, bool is_given, struct weft_reach *reach)
 {
     has_path = !is_given;
     const bool is_done = map_file(fd, is_given, reach) && populate_first(reach);
+    if (!is_done && is_given) /* so the recorder sees that it is to be removed */
+        (void)syscall(SYS_ftruncate, fd, (off_t)0);
     (void)syscall(SYS_close, fd);
     if (!is_done && !is_given)
         (void)syscall(SYS_unlinkat, AT_FDCWD, path, 0);

@@ -121,9 +121,7 @@ static bool open_file(struct process *process)
     file->functions_cap = reach.functions_cap;
     file->n_functions = file->functions_cap ? 1 : 0; /* the first is address 0 */
     file->data_off = reach.data_off;
-    file->reach = reach.why;
-    file->open_ticks = weft_ring_ticks();
-    file->start_ticks = fork_pid == pid ? fork_ticks : file->open_ticks;
+    file->start_ticks = fork_pid == pid ? fork_ticks : weft_ring_ticks();
     atomic_store_explicit(&file->magic, WEFT_RING_MAGIC, memory_order_release);
     process->file_bytes = reach.n_bytes;
     process->file = file;
@@ -250,10 +248,14 @@ static bool take_new(struct process *process, uint32_t *place)
         const size_t at = (size_t)((char *)&process->slots[n_used] - (char *)file);
         if (at % PAGE_BYTES == 0 && !weft_reach_populate(file, at, PAGE_BYTES))
             return false;
+        if (!weft_reach_unlock(file, n_used)) /* before it is taken: whoever has it may write */
+            return false;
         if (!atomic_compare_exchange_strong(&file->n_used, &n_used, n_used + 1))
             continue;
         *place = n_used;
-        return take(&process->slots[n_used]) && weft_reach_unlock(file, n_used);
+        if (take(&process->slots[n_used]))
+            return true;
+        n_used = atomic_load(&file->n_used); /* another thread had it, as one that was freed */
     }
     return false;
 }
@@ -402,6 +404,11 @@ static void divert(struct weft_ring *ring)
     *ring = (struct weft_ring){ .units = units, .populated = UINT64_MAX, .slot = &no_slot };
 }
 
+bool weft_ring_begins_in_child(void)
+{
+    return has_recorded && weft_ring_thread.busy == 0;
+}
+
 void weft_ring_forked(uint64_t ticks)
 {
     const int kept_errno = errno;
@@ -411,7 +418,7 @@ void weft_ring_forked(uint64_t ticks)
     if (weft_ring_thread.busy != 0 && ring != &nowhere) /* so there was a file */
         divert(ring);
     errno = kept_errno;
-    if (has_recorded && weft_ring_thread.busy == 0)
+    if (weft_ring_begins_in_child())
         weft_ring_begin();
 }
 
@@ -478,13 +485,6 @@ void weft_ring_starts_program(void)
     struct weft_ring_file *file = weft_ring_own_file();
     if (file)
         atomic_fetch_add(&file->n_execs, 1);
-}
-
-void weft_ring_clock_changed(enum weft_ring_clock clock)
-{
-    struct weft_ring_file *file = weft_ring_own_file();
-    if (file)
-        atomic_fetch_or(&file->clocks, clock);
 }
 
 bool weft_ring_nested(uintptr_t frame)

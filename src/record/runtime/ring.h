@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * The writer's side of the rings of schema/recording.h, inside a recorded program. What holds here
- * and in all of src/record/runtime: no malloc, no stdio, no lock, no waiting; errno is kept; when
- * something cannot be had, nothing is recorded, and the program goes on.
+ * and in all of src/record/runtime: no malloc, no stdio, no lock; errno is kept; when something
+ * cannot be had, nothing is recorded, and the program goes on. No record waits for the recorder,
+ * but for one case: a process that cannot make its file, or read the filters, by itself asks for it
+ * (reach.h), and waits for an answer for one second at most, once a file.
  *
  *     static process state         anonymous pages, wiped by fork      the file, shared
  *     weft_ring_here (a thread) -> struct weft_ring of its slot  ----> slot and its units
@@ -82,9 +84,6 @@ void weft_ring_end_records(void);
 /* For the file: this process, or a child of it, is about to become another program. */
 void weft_ring_starts_program(void);
 
-/* For the file: some thread has another clock now. */
-void weft_ring_clock_changed(enum weft_ring_clock clock);
-
 /* Makes room for a record of `n_units` at `now`, and for a TIME before it, and writes the LOST and
  * the TIME that must stand before it. NULL when there is no room: the record is counted, unless it
  * is none (0 units). */
@@ -95,6 +94,9 @@ struct weft_ring *weft_ring_room(uint64_t n_units, uint64_t now);
  * closes its descriptors. A record that its parent's thread was writing when a signal's handler
  * forked, and that goes on when that returns, is written to nowhere. */
 void weft_ring_forked(uint64_t ticks);
+
+/* Would a child that the calling thread forks now make its file then? */
+bool weft_ring_begins_in_child(void);
 
 /* The file of this process; NULL: it has none (yet). */
 struct weft_ring_file *weft_ring_own_file(void);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +23,14 @@
 #include <unistd.h>
 
 enum {
-    AT_A_TIME = 64,
+    TURN_NS = 10000000,
+    TURN_QUESTIONS = 256, /* that are taken in a turn */
+    TURN_TIMES = 8,       /* that the recorder is woken in one */
     FILES_A_SECOND = 4096,
     FILES_OF_A_PROCESS = 1000,
+    PENDING_MAX = 1024, /* files that were given, and are no rings yet */
+    COST_OPENS = 8,     /* that count as a file; so do bytes of maps */
+    COST_BYTES = 1 << 14,
     SECOND_NS = 1000000000,
 };
 static const uint64_t FILE_BYTES_MAX = UINT64_C(1) << 46; /* sparse */
@@ -76,6 +82,7 @@ void asks_close(struct asks *asks)
 {
     asks_stop(asks);
     WEFT_VEC_FINI(&asks->reports);
+    WEFT_VEC_FINI(&asks->pending);
     proc_text_fini(&asks->room);
 }
 
@@ -178,7 +185,10 @@ static bool is_within_limits(struct asks *asks)
         asks->second_ns = now_ns;
         asks->n_in_second = 0;
     }
-    return asks->n_in_second++ < FILES_A_SECOND;
+    if (asks->n_in_second >= FILES_A_SECOND)
+        return false;
+    asks->n_in_second++;
+    return true;
 }
 
 /* The maps of the process as they are now: it waits for the answer. */
@@ -188,6 +198,7 @@ static void copy_maps(struct asks *asks, uint32_t pid, const char *ring)
     (void)snprintf(name, sizeof name, "%s.maps", ring);
     if (!proc_read(pid, "maps", &asks->room))
         return;
+    asks->n_in_second += (uint32_t)(asks->room.n / COST_BYTES);
     const int fd =
         openat(asks->folder_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
@@ -200,17 +211,25 @@ static void copy_maps(struct asks *asks, uint32_t pid, const char *ring)
 static int make_ring(struct asks *asks, const struct question *question)
 {
     const struct weft_ask *ask = &question->ask;
-    char name[48];
+    struct ask_given given = { .pid = question->pid };
+    char *const name = given.name;
+    unsigned n = 0;
     int fd = -1;
+    struct ask_given *place = asks->pending.n < PENDING_MAX ? WEFT_VEC_PUSH(&asks->pending) : NULL;
+    if (!place)
+        return -1;
+    asks->pending.n--; /* there is room for it */
     if (ask->n_bytes < sizeof(struct weft_ring_file) || ask->n_bytes > FILE_BYTES_MAX)
         return -1;
-    for (unsigned n = 0; n < FILES_OF_A_PROCESS && fd < 0; n++) {
-        (void)snprintf(name, sizeof name, "%" PRIu32 ".%" PRIu32 ".%u", ask->pid, ask->library, n);
+    for (; n < FILES_OF_A_PROCESS && fd < 0; n++) {
+        (void)snprintf(name, sizeof given.name, "%" PRIu32 ".%" PRIu32 ".%u", ask->pid,
+                       ask->library, n);
         fd =
             openat(asks->folder_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0 && errno != EEXIST)
             return -1;
     }
+    asks->n_in_second += n / COST_OPENS;
     if (fd >= 0 && ftruncate(fd, (off_t)ask->n_bytes) != 0) {
         (void)close(fd);
         (void)unlinkat(asks->folder_fd, name, 0);
@@ -218,7 +237,10 @@ static int make_ring(struct asks *asks, const struct question *question)
     }
     if (fd >= 0 && ask->is_new)
         copy_maps(asks, question->pid, name);
-    asks->n_given += fd >= 0;
+    if (fd >= 0) {
+        *place = given;
+        asks->pending.n++;
+    }
     return fd;
 }
 
@@ -228,11 +250,11 @@ static void keep_report(struct asks *asks, const struct question *question)
                                        .library = question->ask.library,
                                        .reach = question->ask.reach,
                                        .time_ns = session_clock_ns(CLOCK_MONOTONIC) };
-    struct ask_report *place =
-        asks->reports.n < ASKS_REPORTS_MAX ? WEFT_VEC_PUSH(&asks->reports) : NULL;
-    asks->n_reports++;
+    struct ask_report *place = WEFT_VEC_PUSH(&asks->reports);
     if (place)
         *place = report;
+    else
+        asks->n_lost_reports++;
 }
 
 /* Something else may have been put there by a process of the same user. */
@@ -263,14 +285,79 @@ static void serve(struct asks *asks, const struct question *question)
         (void)close(fd);
 }
 
+/* One that is meant for the recorder, and too many: it is dropped, and that is stated. */
+static void take(struct asks *asks, const struct question *question)
+{
+    if (!is_sound(asks, question))
+        asks->n_refused++;
+    else if (is_within_limits(asks))
+        serve(asks, question);
+    else if (question->ask.kind == WEFT_ASK_NOTHING)
+        asks->n_lost_reports++;
+    else
+        asks->n_refused++;
+}
+
 void asks_serve(struct asks *asks)
 {
+    const uint64_t now_ns = session_clock_ns(CLOCK_MONOTONIC);
     struct question question = { 0 };
-    for (int k = 0; k < AT_A_TIME && asks->fd >= 0 && take_question(asks, &question); k++) {
-        if (is_sound(asks, &question) && is_within_limits(asks))
-            serve(asks, &question);
-        else
-            asks->n_refused++;
+    if (now_ns - asks->turn_ns >= TURN_NS) {
+        asks->turn_ns = now_ns;
+        asks->n_in_turn = asks->n_times = 0;
+    }
+    const uint32_t n_before = asks->n_in_turn;
+    while (asks->fd >= 0 && asks->n_in_turn < TURN_QUESTIONS && take_question(asks, &question)) {
+        asks->n_in_turn++;
+        take(asks, &question);
         question = (struct question){ 0 };
+    }
+    asks->n_times += asks->n_in_turn != n_before;
+}
+
+int asks_wakes(const struct asks *asks)
+{
+    return asks->n_in_turn < TURN_QUESTIONS && asks->n_times < TURN_TIMES ? asks->fd : -1;
+}
+
+/* ---- files that did not become rings -----------------------------------------------------------
+ */
+
+static bool is_gone(uint32_t pid)
+{
+    return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+/* A process that cannot map its file empties it. */
+static bool is_left(const struct asks *asks, const struct ask_given *given, bool *is_ring)
+{
+    uint64_t magic = 0;
+    struct stat about;
+    const bool was_gone = is_gone(given->pid);
+    const int fd =
+        openat(asks->folder_fd, given->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return true;
+    const bool is_empty = fstat(fd, &about) == 0 && about.st_size == 0;
+    *is_ring =
+        pread(fd, &magic, sizeof magic, 0) == (ssize_t)sizeof magic && magic == WEFT_RING_MAGIC;
+    (void)close(fd);
+    return is_empty || was_gone;
+}
+
+void asks_tidy(struct asks *asks)
+{
+    char maps[sizeof asks->pending.items->name + 8];
+    for (size_t k = asks->pending.n; k-- > 0;) {
+        struct ask_given *given = &asks->pending.items[k];
+        bool is_ring = false;
+        const bool is_over = is_left(asks, given, &is_ring);
+        if (!is_ring && is_over) {
+            (void)snprintf(maps, sizeof maps, "%s.maps", given->name);
+            (void)unlinkat(asks->folder_fd, given->name, 0);
+            (void)unlinkat(asks->folder_fd, maps, 0);
+        }
+        if (is_ring || is_over)
+            *given = asks->pending.items[--asks->pending.n];
     }
 }

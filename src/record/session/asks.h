@@ -23,7 +23,13 @@ struct ask_report {
     uint64_t time_ns;
 };
 
-enum { ASKS_NAME_BYTES = 37, ASKS_REPORTS_MAX = 4096 };
+/* A file that was given to a process, and is no ring yet. */
+struct ask_given {
+    uint32_t pid; /* as it is called here */
+    char name[48];
+};
+
+enum { ASKS_NAME_BYTES = 37 };
 
 struct asks {
     int fd;        /* -1: there is no socket */
@@ -32,13 +38,18 @@ struct asks {
     char token[WEFT_ASK_TOKEN_BYTES + 1];
     uint64_t second_ns; /* since when files are counted against the limit */
     uint32_t n_in_second;
-    uint64_t n_given;   /* files so far */
-    uint64_t n_refused; /* datagrams that were none, or too many */
+    uint64_t turn_ns; /* since when the next two count */
+    uint32_t n_in_turn, n_times;
+    uint64_t n_refused; /* datagrams that were no requests, or too many */
+    uint64_t n_lost_reports;
     struct {
         struct ask_report *items;
         size_t n, cap;
-    } reports; /* at most ASKS_REPORTS_MAX */
-    uint64_t n_reports;
+    } reports; /* until they are taken: those of one call of asks_serve */
+    struct {
+        struct ask_given *items;
+        size_t n, cap;
+    } pending;
     struct proc_text room;
 };
 
@@ -53,7 +64,14 @@ void asks_close(struct asks *asks);
 /* What WEFT_RECORD_ASK is in the program's environment; false: there is no socket. */
 bool asks_print(const struct asks *asks, char *text, size_t n_text);
 
-/* Answers what has been asked. Never waits. */
+/* Answers what has been asked, so much in a turn of 10 ms; what is more waits for the next one, or
+ * is dropped by the kernel. Never waits. */
 void asks_serve(struct asks *asks);
+
+/* The descriptor that wakes the recorder when something is asked; -1: not in this turn any more. */
+int asks_wakes(const struct asks *asks);
+
+/* Removes files that were given to processes that made no ring of them. */
+void asks_tidy(struct asks *asks);
 
 #endif

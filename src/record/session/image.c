@@ -11,29 +11,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
-/* May its start change what some user may do? */
-static bool is_privileged(const char *path)
+static enum weft_ledger_why why_of_file(const char *path, struct proc_user by)
 {
-    struct stat about;
-    return (stat(path, &about) == 0 && (about.st_mode & (S_ISUID | S_ISGID))) ||
-           getxattr(path, "security.capability", NULL, 0) > 0;
-}
-
-static enum weft_ledger_why why_of_file(const char *path)
-{
-    const enum weft_ledger_why why = loadable_why_not(path);
-    if (why != WEFT_LEDGER_NO_REASON)
-        return why;
-    return is_privileged(path) ? WEFT_LEDGER_PRIVILEGED : WEFT_LEDGER_NOT_LOADED;
+    const enum weft_ledger_why why = loadable_why_not(path, by);
+    return why == WEFT_LEDGER_NO_REASON ? WEFT_LEDGER_NOT_LOADED : why;
 }
 
 static bool names(const struct proc_text *text, const char *what)
 {
-    return memmem(text->items, text->n, what, strlen(what)) != NULL;
+    return text->n && memmem(text->items, text->n, what, strlen(what)) != NULL;
 }
 
 enum weft_ledger_why image_look_at(uint32_t pid, const char *path, struct proc_text *room)
@@ -41,17 +29,19 @@ enum weft_ledger_why image_look_at(uint32_t pid, const char *path, struct proc_t
     char link[64];
     (void)snprintf(link, sizeof link, "/proc/%" PRIu32 "/exe", pid);
     const bool is_there = access(link, R_OK) == 0;
+    const struct proc_user by = proc_user(pid, room);
     enum weft_ledger_why why = WEFT_LEDGER_NOT_LOADED;
     if (is_there)
-        why = why_of_file(link);
-    else if (path && path[0] == '/')
-        why = why_of_file(path);
+        why = why_of_file(link, by);
+    if (why == WEFT_LEDGER_NOT_LOADED && path && path[0] == '/') /* it may be gone by now */
+        why = why_of_file(path, by);
     if (why != WEFT_LEDGER_NOT_LOADED || !is_there)
         return why;
     if (proc_read(pid, "maps", room) && names(room, "/libweft-"))
         return WEFT_LEDGER_UNREACHABLE;
-    if (proc_read(pid, "environ", room) &&
-        (!names(room, "libweft-") || !names(room, WEFT_RING_ENV "=")))
+    (void)snprintf(link, sizeof link, "/proc/%" PRIu32 "/environ", pid);
+    const bool has_environment = proc_read(pid, "environ", room) || access(link, R_OK) == 0;
+    if (has_environment && (!names(room, "libweft-") || !names(room, WEFT_RING_ENV "=")))
         return WEFT_LEDGER_ENVIRONMENT;
     return why;
 }

@@ -7,7 +7,7 @@
 #include "record/session/image.h"
 #include "record/session/ledger_table.h"
 
-enum { PIECE_BYTES = 1 << 16, NAME_BYTES = 200, YOUNG_NS = 1000000000 };
+enum { PIECE_BYTES = 1 << 16, NAME_BYTES = 200, NAME_COST_BYTES = 32, YOUNG_NS = 1000000000 };
 
 struct ledger *ledger_new(const struct ledger_opts *opts)
 {
@@ -17,8 +17,9 @@ struct ledger *ledger_new(const struct ledger_opts *opts)
     made->opts = *opts;
     made->of_tid = weft_map_new();
     made->of_pid = weft_map_new();
+    made->further = weft_map_new();
     made->names = weft_strtab_new();
-    if (made->of_tid && made->of_pid && made->names && ledger_name(made, "") == 0)
+    if (made->of_tid && made->of_pid && made->further && made->names && ledger_name(made, "") == 0)
         return made;
     ledger_free(made);
     return NULL;
@@ -35,16 +36,29 @@ void ledger_free(struct ledger *ledger)
     WEFT_VEC_FINI(&ledger->by_pid);
     weft_map_free(ledger->of_tid);
     weft_map_free(ledger->of_pid);
+    weft_map_free(ledger->further);
     weft_strtab_free(ledger->names);
     proc_text_fini(&ledger->room);
+    proc_text_fini(&ledger->numbers_room);
     free(ledger);
+}
+
+bool ledger_is_name(const struct ledger *ledger, uint32_t id, const char *name)
+{
+    return id && weft_str_equal(weft_strtab_get(ledger->names, id), weft_str_of(name));
 }
 
 uint32_t ledger_name(struct ledger *ledger, const char *name)
 {
+    const struct weft_str text = weft_str_of(name);
+    const uint32_t n_before = weft_strtab_count(ledger->names);
     uint32_t id = 0;
-    if (weft_strtab_intern(ledger->names, weft_str_of(name), &id, NULL) != WEFT_OK)
+    if (ledger->n_name_bytes >= LEDGER_NAME_BYTES)
+        return 0;
+    if (weft_strtab_intern(ledger->names, text, &id, NULL) != WEFT_OK)
         ledger->has_no_memory = true;
+    else if (id == n_before)
+        ledger->n_name_bytes += text.n_bytes + NAME_COST_BYTES;
     return id;
 }
 
@@ -91,11 +105,19 @@ void ledger_set_tid(struct ledger *ledger, uint32_t tid, const struct ledger_pro
         ledger->has_no_memory = true;
 }
 
+/* One is reported by more than one source, and met again and again in /proc. */
+static void count_further(struct ledger *ledger, uint32_t pid)
+{
+    if (weft_map_count(ledger->further) < LEDGER_MOST &&
+        weft_map_add(ledger->further, pid, NULL) == WEFT_MAP_NONE)
+        ledger->has_no_memory = true;
+}
+
 struct ledger_process *ledger_add(struct ledger *ledger, uint32_t pid, uint32_t parent,
                                   uint64_t start_ns)
 {
     if (ledger->processes.n >= LEDGER_MOST) {
-        ledger->n_further++;
+        count_further(ledger, pid);
         return NULL;
     }
     uint32_t *place = value_of(ledger->of_pid, &ledger->by_pid, pid);
@@ -132,12 +154,17 @@ static unsigned gap_of(const struct ledger *ledger, const struct ledger_process 
         return WEFT_LEDGER_NO_LIBRARY;
     if (image->failure || image->has_ring)
         return image->failure;
-    if (!image->is_exec && !image->is_stub)
-        return process->inherits ? WEFT_LEDGER_NO_REASON : process->inherited_why;
     /* A library that is loaded has its ring soon. */
-    const bool is_young = !ledger->is_finished && process->end_ns == WEFT_LEDGER_NO_TIME &&
-                          ledger->now_ns < image->start_ns + YOUNG_NS;
-    return image->is_examined && !(is_young && image->why == WEFT_LEDGER_UNREACHABLE)
+    const bool is_live = process->end_ns == WEFT_LEDGER_NO_TIME;
+    const bool is_young = is_live && ledger->now_ns < image->start_ns + YOUNG_NS;
+    if (!image->is_exec && !image->is_stub && !process->inherits)
+        return process->inherited_why;
+    if (!image->is_exec && !image->is_stub)
+        return !process->expects_ring || is_young ? WEFT_LEDGER_NO_REASON
+               : is_live                          ? WEFT_LEDGER_UNREACHABLE
+                                                  : WEFT_LEDGER_NOT_LOADED;
+    return image->is_examined &&
+                   !(is_young && !ledger->is_finished && image->why == WEFT_LEDGER_UNREACHABLE)
                ? image->why
                : WEFT_LEDGER_UNDECIDED;
 }
@@ -193,12 +220,19 @@ static void close_image(struct ledger *ledger, struct ledger_process *process, b
 
 void ledger_exec(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns)
 {
+    const bool has_ended = process->end_ns != WEFT_LEDGER_NO_TIME;
+    if (has_ended)
+        process->past = process->past_before_end;
     process->image_before = process->image;
     process->name_before = process->name;
     process->exe_before = process->exe;
     close_image(ledger, process, true);
     process->image = (struct ledger_image){ .start_ns = at_ns, .is_exec = true };
+    process->is_orphan = false;
     process->name = process->exe = 0; /* not known yet */
+    process->past_before_end = process->past;
+    if (has_ended)
+        close_image(ledger, process, false);
 }
 
 void ledger_end(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns)
@@ -206,17 +240,29 @@ void ledger_end(struct ledger *ledger, struct ledger_process *process, uint64_t 
     if (process->end_ns != WEFT_LEDGER_NO_TIME)
         return;
     process->past_before_end = process->past;
-    close_image(ledger, process, false);
     process->end_ns = at_ns;
+    close_image(ledger, process, false);
+}
+
+/* It has turned out what its last program was when it ended. */
+static void close_again(struct ledger *ledger, struct ledger_process *process)
+{
+    if (process->end_ns == WEFT_LEDGER_NO_TIME)
+        return;
+    process->past = process->past_before_end;
+    close_image(ledger, process, false);
+}
+
+void ledger_expect_ring(struct ledger *ledger, struct ledger_process *process)
+{
+    process->expects_ring = process->is_changed = true;
+    close_again(ledger, process);
 }
 
 void ledger_cover(struct ledger *ledger, struct ledger_process *process)
 {
     process->image.has_ring = process->is_changed = ledger->has_news = true;
-    if (process->end_ns == WEFT_LEDGER_NO_TIME)
-        return;
-    process->past = process->past_before_end;
-    close_image(ledger, process, false);
+    close_again(ledger, process);
 }
 
 /* Counts may only grow: those of a ring are the program's to write. */
@@ -244,22 +290,21 @@ void ledger_apply_counts(struct ledger *ledger, struct ledger_ring *ring,
 {
     struct ledger_process *process = process_at(ledger, ring->process);
     struct ledger_counts *before = &ring->counts;
-    if (!process) { /* kept until it is known whose it is */
-        ring->counts = *counts;
-        return;
-    }
-    const unsigned library = ring->library % LEDGER_LIBRARIES;
     const uint64_t n_records = grown(&before->n_records, counts->n_records);
     const uint64_t n_lost = grown(&before->n_lost_records, counts->n_lost_records);
     const uint32_t n_threads = grown_u32(&before->n_threads, counts->n_threads);
     const uint32_t n_lost_threads = grown_u32(&before->n_lost_threads, counts->n_lost_threads);
+    before->is_damaged |= counts->is_damaged;
+    if (!process) /* kept until it is known whose it is */
+        return;
+    const unsigned library = ring->library % LEDGER_LIBRARIES;
     process->is_changed |= n_records || n_lost || n_threads || n_lost_threads ||
-                           counts->is_damaged != process->is_damaged;
+                           (before->is_damaged && !process->is_damaged);
     process->n_records = weft_add_sat_u64(process->n_records, n_records);
     process->n_lost = weft_add_sat_u64(process->n_lost, n_lost);
     process->n_library_threads[library] = add_u32(process->n_library_threads[library], n_threads);
     process->n_library_lost[library] = add_u32(process->n_library_lost[library], n_lost_threads);
-    process->is_damaged |= counts->is_damaged;
+    process->is_damaged |= before->is_damaged;
 }
 
 /* ---- how it stands ----------------------------------------------------------------------------
@@ -312,6 +357,8 @@ static void judge(const struct ledger *ledger, const struct ledger_process *proc
         made->why = WEFT_LEDGER_RECORDS_LOST;
     else if (made->n_lost_threads)
         made->why = WEFT_LEDGER_THREADS_LOST;
+    else if (ledger->has_kernel && !process->is_known_to_kernel)
+        made->why = WEFT_LEDGER_NO_KERNEL;
     else if (ledger->opts.is_attached && process->is_target)
         made->why = WEFT_LEDGER_ATTACHED;
     else if (is_live && ledger->is_finished)
@@ -348,13 +395,18 @@ bool ledger_has_news(const struct ledger *ledger)
 struct weft_ledger_totals ledger_totals(const struct ledger *ledger, uint64_t *n_further)
 {
     struct weft_ledger_totals totals = { 0 };
-    *n_further = ledger ? ledger->n_further : 0;
+    *n_further = ledger ? weft_map_count(ledger->further) : 0;
     for (size_t k = 0; ledger && k < ledger->processes.n; k++) {
         const struct weft_ledger_process made =
             ledger_describe(ledger, &ledger->processes.items[k]);
         weft_ledger_add(&totals, &made);
     }
     return totals;
+}
+
+uint64_t ledger_lost_reports(const struct ledger *ledger)
+{
+    return ledger ? ledger->n_lost_reports : 0;
 }
 
 /* ---- written ----------------------------------------------------------------------------------

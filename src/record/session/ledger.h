@@ -11,6 +11,7 @@
 #define WEFT_RECORD_SESSION_LEDGER_H
 
 #include "base/error.h"
+#include "record/session/namespace.h"
 #include "record/session/output.h"
 #include "schema/ledger.h"
 
@@ -20,6 +21,8 @@ struct ledger_opts {
     bool has_library; /* libraries are loaded into the program */
     bool follows;     /* children are recorded */
     bool is_attached; /* the process ran before */
+    struct namespaces
+        *spaces; /* to which processes of other pid namespaces are added; NULL: none */
 };
 
 /* NULL without memory. */
@@ -63,6 +66,9 @@ void ledger_take_entry(struct ledger *ledger, const struct weft_journal_entry *e
 /* A process reports that it has no ring, and why (enum weft_ring_reach). */
 void ledger_no_ring(struct ledger *ledger, uint32_t pid, uint32_t reach, uint64_t time_ns);
 
+/* A file that is named as the process's ring is none. */
+void ledger_bad_ring(struct ledger *ledger, uint32_t pid, uint64_t time_ns);
+
 /* The process has ended. */
 void ledger_ended(struct ledger *ledger, uint32_t pid, uint64_t now_ns);
 
@@ -70,7 +76,7 @@ void ledger_ended(struct ledger *ledger, uint32_t pid, uint64_t now_ns);
 void ledger_advance(struct ledger *ledger, uint64_t until_ns);
 
 /* Looks for processes in /proc, where the kernel does not record them. */
-void ledger_scan(struct ledger *ledger, uint64_t now_ns);
+void ledger_scan(struct ledger *ledger);
 
 /* The recording ends, for the reason `why` for those that run on: takes all, and looks at what has
  * not been looked at. */
@@ -83,7 +89,11 @@ bool ledger_has_news(const struct ledger *ledger);
 WEFT_CHECKED enum weft_code ledger_put(struct ledger *ledger, struct session_output *output,
                                        bool all, struct weft_err *err);
 
-/* How it stands; all 0 without a ledger. Processes beyond those that it holds are in *n_further. */
+/* How it stands; all 0 without a ledger. In *n_further: pids of processes that it has no place for.
+ */
 struct weft_ledger_totals ledger_totals(const struct ledger *ledger, uint64_t *n_further);
+
+/* Reports, or names in them, that it had no place for. */
+uint64_t ledger_lost_reports(const struct ledger *ledger);
 
 #endif

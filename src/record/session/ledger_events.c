@@ -2,8 +2,10 @@
  *
  * What is reported to the ledger, in order of time.
  */
+#include "base/checked.h"
 #include "base/vec.h"
 #include "record/session/ledger_table.h"
+#include "record/session/ticks.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -28,6 +30,7 @@ enum {
     MOST_EVENTS = 1 << 20, /* reported and not taken */
     EARLY_NS = 1000000,    /* that clocks of sources may differ */
     WAIT_NS = 1000000000,  /* for what the kernel has to say of a ring's process */
+    REACH_DAMAGED = WEFT_REACHES,
 };
 
 static struct ledger_event *push(struct ledger *ledger, enum ledger_event_kind kind,
@@ -36,7 +39,7 @@ static struct ledger_event *push(struct ledger *ledger, enum ledger_event_kind k
     if (!ledger || !ledger->has_begun || ledger->is_finished)
         return NULL;
     if (ledger->events.n >= MOST_EVENTS) { /* a recorder that was stopped for a while */
-        ledger->n_further++;
+        ledger->n_lost_reports++;
         return NULL;
     }
     struct ledger_event *event = WEFT_VEC_PUSH(&ledger->events);
@@ -48,6 +51,19 @@ static struct ledger_event *push(struct ledger *ledger, enum ledger_event_kind k
     event->time_ns = time_ns;
     event->order = ledger->n_events++;
     return event;
+}
+
+/* What a program reports has happened before it is read; its times are its own to write. */
+static uint64_t not_later(uint64_t time_ns)
+{
+    return weft_min_u64(time_ns, session_clock_ns(CLOCK_MONOTONIC));
+}
+
+static uint32_t report_name(struct ledger *ledger, const char *name)
+{
+    const uint32_t id = ledger_name(ledger, name);
+    ledger->n_lost_reports += id == 0 && *name;
+    return id;
 }
 
 /* ---- reports ----------------------------------------------------------------------------------
@@ -74,7 +90,7 @@ void ledger_take_record(struct ledger *ledger, const struct weft_kernel_record *
             event->tid = (uint32_t)(record->a >> 32);
             (void)snprintf(name, sizeof name, "%.*s", (int)strnlen(payload, record->payload_bytes),
                            payload);
-            event->name = ledger_name(ledger, name);
+            event->name = report_name(ledger, name);
         }
     } else if (record->type == WEFT_KERNEL_EXIT) {
         event = push(ledger, EVENT_EXIT, record->time_ns);
@@ -85,11 +101,15 @@ void ledger_take_record(struct ledger *ledger, const struct weft_kernel_record *
 
 uint32_t ledger_add_ring(struct ledger *ledger, const struct ledger_ring_news *news)
 {
-    struct ledger_event *event = push(ledger, EVENT_RING, news->start_ns);
-    struct ledger_ring *ring =
-        event && ledger->rings.n < 2 * LEDGER_MOST ? WEFT_VEC_PUSH(&ledger->rings) : NULL;
+    struct ledger_event *event = push(ledger, EVENT_RING, not_later(news->start_ns));
+    if (!event)
+        return UINT32_MAX;
+    const bool has_place = ledger->rings.n < 2 * LEDGER_MOST;
+    struct ledger_ring *ring = has_place ? WEFT_VEC_PUSH(&ledger->rings) : NULL;
     if (!ring) {
-        ledger->events.n -= event != NULL;
+        ledger->events.n--;
+        ledger->n_lost_reports += !has_place;
+        ledger->has_no_memory |= has_place;
         return UINT32_MAX;
     }
     ring->library = news->library;
@@ -97,7 +117,7 @@ uint32_t ledger_add_ring(struct ledger *ledger, const struct ledger_ring_news *n
     event->parent = news->parent;
     event->is_fork = news->is_fork;
     event->is_new_program = news->is_new_program;
-    event->name = ledger_name(ledger, news->exe);
+    event->name = report_name(ledger, news->exe);
     event->value = (uint32_t)ledger->rings.n - 1;
     return event->value;
 }
@@ -118,7 +138,7 @@ void ledger_take_entry(struct ledger *ledger, const struct weft_journal_entry *e
     if (entry->kind < WEFT_JOURNAL_FORK || entry->kind > WEFT_JOURNAL_NO_RING || entry->pid == 0)
         return;
     char path[WEFT_JOURNAL_PATH_BYTES + 1];
-    struct ledger_event *event = push(ledger, kinds[entry->kind], time_ns);
+    struct ledger_event *event = push(ledger, kinds[entry->kind], not_later(time_ns));
     if (!event)
         return;
     event->pid = entry->pid;
@@ -126,7 +146,7 @@ void ledger_take_entry(struct ledger *ledger, const struct weft_journal_entry *e
     event->value = entry->value;
     (void)snprintf(path, sizeof path, "%.*s", (int)strnlen(entry->path, sizeof entry->path),
                    entry->path);
-    event->name = ledger_name(ledger, path);
+    event->name = report_name(ledger, path);
 }
 
 void ledger_no_ring(struct ledger *ledger, uint32_t pid, uint32_t reach, uint64_t time_ns)
@@ -136,6 +156,11 @@ void ledger_no_ring(struct ledger *ledger, uint32_t pid, uint32_t reach, uint64_
         return;
     event->pid = pid;
     event->value = reach;
+}
+
+void ledger_bad_ring(struct ledger *ledger, uint32_t pid, uint64_t time_ns)
+{
+    ledger_no_ring(ledger, pid, REACH_DAMAGED, time_ns);
 }
 
 void ledger_ended(struct ledger *ledger, uint32_t pid, uint64_t now_ns)
@@ -171,7 +196,9 @@ static void take_fork(struct ledger *ledger, const struct ledger_event *event)
         return;
     }
     if (event->pid == parent->pid) {
-        start_thread(ledger, parent, event->value);
+        const bool is_met = ledger_of_tid(ledger, event->value) == parent;
+        if (!is_met || event->time_ns > ledger->met_ns)
+            start_thread(ledger, parent, event->value);
         return;
     }
     const size_t place = (size_t)(parent - ledger->processes.items);
@@ -214,10 +241,33 @@ static void take_exit(struct ledger *ledger, const struct ledger_event *event)
         ledger_end(ledger, process, event->time_ns);
 }
 
+/* What /proc has shown as an orphan is a copy of its parent, unless it runs another program. */
+static void find_parent(struct ledger *ledger, struct ledger_process *child,
+                        const struct ledger_event *event)
+{
+    const struct ledger_process *parent = ledger_of_pid(ledger, event->parent);
+    if (!child->is_orphan || !parent || parent == child)
+        return;
+    child->is_orphan = false;
+    child->parent = event->parent;
+    child->start_ns = weft_min_u64(child->start_ns, event->time_ns);
+    if (child->exe && parent->exe && child->exe != parent->exe)
+        return;
+    child->image.is_exec = false;
+    child->image.start_ns = weft_min_u64(child->image.start_ns, event->time_ns);
+    ledger_inherit(ledger, child, parent);
+}
+
 /* The process that a ring is of, among those that have had its pid; NULL: not known yet. */
 static struct ledger_process *owner_of(struct ledger *ledger, const struct ledger_event *event)
 {
     struct ledger_process *process = ledger_of_pid(ledger, event->pid), *found = NULL;
+    /* /proc may show it before its ring is found. */
+    if (!ledger->has_kernel && is_live(process) && !process->image.has_ring &&
+        process->start_ns < event->time_ns + WAIT_NS) {
+        process->start_ns = weft_min_u64(process->start_ns, event->time_ns);
+        return process;
+    }
     while (process) {
         const bool is_before = process->start_ns <= event->time_ns + EARLY_NS;
         const bool is_of_fork = process->start_ns + EARLY_NS >= event->time_ns;
@@ -249,10 +299,13 @@ static bool take_ring(struct ledger *ledger, const struct ledger_event *event, u
     if (!process) {
         if (ledger->has_kernel && !ledger->is_finished && until_ns < event->time_ns + WAIT_NS)
             return false;
-        process = ledger_add(ledger, event->pid, event->parent, event->time_ns);
+        if (!ledger_is_stranger(ledger, event->pid, event->parent))
+            process = ledger_add(ledger, event->pid, event->parent, event->time_ns);
     }
     if (!process)
         return true;
+    if (event->is_fork)
+        find_parent(ledger, process, event);
     enter_program(ledger, process, event);
     const bool is_of_image = event->is_fork ? !process->image.is_exec
                                             : !ledger->has_kernel || process->image.start_ns <=
@@ -273,22 +326,38 @@ static bool take_ring(struct ledger *ledger, const struct ledger_event *event, u
     return true;
 }
 
+/* A process that a program reports, not the kernel; NULL: it is not of the program. */
+static struct ledger_process *add_reported(struct ledger *ledger, const struct ledger_event *event)
+{
+    return ledger_has_place(ledger, event->pid, event->parent)
+               ? ledger_add(ledger, event->pid, event->parent, event->time_ns)
+               : NULL;
+}
+
 static void take_child(struct ledger *ledger, const struct ledger_event *event)
 {
     struct ledger_process *child = ledger_of_pid(ledger, event->pid);
     struct ledger_process *parent = ledger_of_pid(ledger, event->parent);
     const size_t place = parent ? (size_t)(parent - ledger->processes.items) : SIZE_MAX;
-    if (ledger->has_kernel)
+    const bool expects_ring =
+        event->kind == EVENT_CHILD && event->value == WEFT_JOURNAL_CHILD_HAS_RING;
+    if (ledger->has_kernel) {
+        if (child && child->parent == event->parent && expects_ring)
+            ledger_expect_ring(ledger, child);
         return;
+    }
     /* It may have been met in /proc, by its ring, or even its end, before its parent wrote this. */
     if (child && !child->is_target && !child->is_forked &&
         (is_live(child) || child->start_ns + WAIT_NS > event->time_ns)) {
         child->is_forked = event->kind == EVENT_CHILD;
+        find_parent(ledger, child, event);
+        if (expects_ring)
+            ledger_expect_ring(ledger, child);
         return;
     }
     if (is_live(child)) /* its number is another process's now */
         ledger_end(ledger, child, event->time_ns);
-    child = ledger_add(ledger, event->pid, event->parent, event->time_ns);
+    child = add_reported(ledger, event);
     if (child) /* its parent may write that later than it does anything itself */
         child->is_forked = event->kind == EVENT_CHILD;
     if (child && place != SIZE_MAX)
@@ -296,14 +365,20 @@ static void take_child(struct ledger *ledger, const struct ledger_event *event)
     /* Who writes to the journal has the library, also if its ring was not found yet. */
     if (child && (place == SIZE_MAX || !ledger->processes.items[place].image.failure))
         child->inherits = true;
+    if (child)
+        child->expects_ring = expects_ring;
 }
 
 static void take_will_exec(struct ledger *ledger, const struct ledger_event *event)
 {
-    if (!is_live(ledger_of_pid(ledger, event->pid))) /* of vfork, which nothing reports */
-        take_child(ledger, event);
     struct ledger_process *process = ledger_of_pid(ledger, event->pid);
-    if (!is_live(process))
+    const bool is_known =
+        process && event->time_ns <= process->end_ns; /* which may have ended since */
+    if (!is_known) {                                  /* of vfork, which nothing reports */
+        take_child(ledger, event);
+        process = ledger_of_pid(ledger, event->pid);
+    }
+    if (!is_known && !is_live(process))
         return;
     /* It may have been met in /proc since, when it ran that program already. */
     if (process->image.is_exec && process->image.start_ns >= event->time_ns)
@@ -331,6 +406,8 @@ static enum weft_ledger_why why_of_reach(uint32_t reach)
         return WEFT_LEDGER_NO_MEMORY;
     case WEFT_REACH_CLOCK:
         return WEFT_LEDGER_NO_CLOCK;
+    case REACH_DAMAGED:
+        return WEFT_LEDGER_DAMAGED;
     default:
         return WEFT_LEDGER_UNREACHABLE;
     }
@@ -340,9 +417,13 @@ static void take_no_ring(struct ledger *ledger, const struct ledger_event *event
 {
     struct ledger_process *process = ledger_of_pid(ledger, event->pid);
     if (!is_live(process) && !ledger->has_kernel)
-        process = ledger_add(ledger, event->pid, event->parent, event->time_ns);
+        process = add_reported(ledger, event);
     if (!process)
         return;
+    if (event->value == REACH_DAMAGED && process->image.has_ring) {
+        process->is_damaged = process->is_changed = true;
+        return;
+    }
     process->image.failure = (uint8_t)why_of_reach(event->value);
     if (process->end_ns != WEFT_LEDGER_NO_TIME) { /* it ended before this was read */
         process->past.has_uncovered = true;
@@ -417,14 +498,14 @@ void ledger_advance(struct ledger *ledger, uint64_t until_ns)
     if (!ledger || !ledger->has_begun)
         return;
     ledger->now_ns = until_ns;
-    if (ledger->events.n)
+    if (ledger->events.n > ledger->n_sorted)
         qsort(ledger->events.items, ledger->events.n, sizeof *ledger->events.items, by_time);
     for (size_t k = 0; k < ledger->events.n; k++) {
         const struct ledger_event event = ledger->events.items[k];
         if (event.time_ns > until_ns || !take(ledger, &event, until_ns))
             ledger->events.items[n_kept++] = event;
     }
-    ledger->events.n = n_kept;
+    ledger->events.n = ledger->n_sorted = n_kept;
     examine_new(ledger, until_ns);
 }
 
@@ -452,6 +533,7 @@ void ledger_begin(struct ledger *ledger, uint32_t pid, const char *program, uint
     }
     if (folder)
         (void)closedir(folder);
+    ledger->met_ns = session_clock_ns(CLOCK_MONOTONIC);
 }
 
 void ledger_finish(struct ledger *ledger, enum weft_ledger_why why, uint64_t now_ns)

@@ -9,7 +9,12 @@
 #include "record/session/ledger.h"
 #include "record/session/proc.h"
 
-enum { LEDGER_NONE = 0, LEDGER_LIBRARIES = 2, LEDGER_MOST = 1 << 18 };
+enum {
+    LEDGER_NONE = 0,
+    LEDGER_LIBRARIES = 2,
+    LEDGER_MOST = 1 << 18,
+    LEDGER_NAME_BYTES = 1 << 25, /* of names, which programs report as they like */
+};
 
 /* A program that a process runs: until it runs another one, or ends. */
 struct ledger_image {
@@ -43,6 +48,8 @@ struct ledger_process {
     bool is_forked;        /* the journal has reported its fork */
     bool inherits;         /* a copy of a parent that was recorded */
     uint8_t inherited_why; /* otherwise */
+    bool expects_ring;     /* it was to make a ring at its fork */
+    bool is_orphan;        /* /proc has shown it without its parent: what it runs may be a copy */
     bool is_damaged, is_changed;
     uint32_t n_live, n_kernel_threads, n_seen_threads;
     uint32_t n_library_threads[LEDGER_LIBRARIES], n_library_lost[LEDGER_LIBRARIES];
@@ -69,7 +76,11 @@ struct ledger {
     bool has_kernel, has_begun, is_finished, has_no_memory, has_news;
     uint8_t why_finished; /* enum weft_ledger_why, of processes that run on */
     uint64_t now_ns;
-    uint64_t n_further; /* processes for which there was no place */
+    struct weft_map
+        *further; /* pids of processes for which there was no place: at most LEDGER_MOST */
+    uint64_t n_lost_reports;
+    size_t n_name_bytes;
+    uint64_t met_ns; /* threads that /proc showed then are counted */
     struct {
         struct ledger_process *items;
         size_t n, cap;
@@ -82,6 +93,7 @@ struct ledger {
         struct ledger_event *items;
         size_t n, cap;
     } events;
+    size_t n_sorted; /* the first ones are in order */
     uint64_t n_events;
     struct weft_map *of_tid, *of_pid; /* -> place in the vectors below */
     struct {
@@ -89,7 +101,7 @@ struct ledger {
         size_t n, cap;
     } by_tid, by_pid;
     struct weft_strtab *names;
-    struct proc_text room;
+    struct proc_text room, numbers_room;
 };
 
 /* The live process of a thread, or the last one of a pid; NULL: not of the program. */
@@ -97,24 +109,36 @@ struct ledger_process *ledger_of_tid(struct ledger *ledger, uint32_t tid);
 struct ledger_process *ledger_of_pid(struct ledger *ledger, uint32_t pid);
 void ledger_set_tid(struct ledger *ledger, uint32_t tid, const struct ledger_process *process);
 
-/* A new process, whose first program is a copy of its parent's (NULL: not known). NULL: the ledger
- * is full, or without memory. Pointers to others are not valid any more. */
+/* A new process, whose first program is a copy of its parent's. NULL: the ledger is full, or
+ * without memory. Pointers to others are not valid any more. */
 struct ledger_process *ledger_add(struct ledger *ledger, uint32_t pid, uint32_t parent,
                                   uint64_t start_ns);
 
-/* The process runs another program from now on. */
+/* What programs report of processes is theirs to write. Is there one of that number, and it does
+ * not descend from the program, as /proc shows, and is no orphan of `parent`? */
+bool ledger_is_stranger(struct ledger *ledger, uint32_t pid, uint32_t parent);
+/* May a process that is not in the table be of the program? It is there and descends from it, or is
+ * gone, and `parent` does. */
+bool ledger_has_place(struct ledger *ledger, uint32_t pid, uint32_t parent);
+
 /* A copy of the parent, as far as that was recorded. */
 void ledger_inherit(const struct ledger *ledger, struct ledger_process *child,
                     const struct ledger_process *parent);
+/* The process runs another program from now on, or ran it when it ended. */
 void ledger_exec(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns);
 void ledger_end(struct ledger *ledger, struct ledger_process *process, uint64_t at_ns);
 /* The library is in the program that it runs, or ran when it ended. */
 void ledger_cover(struct ledger *ledger, struct ledger_process *process);
 
+/* Its parent's library records: so the process makes a ring at its fork, or is not recorded. */
+void ledger_expect_ring(struct ledger *ledger, struct ledger_process *process);
+
 /* Why the library is not in the program that it runs, if it is not. */
 void ledger_examine(struct ledger *ledger, struct ledger_process *process);
 
+/* 0, no name, when there are too many. */
 uint32_t ledger_name(struct ledger *ledger, const char *name);
+bool ledger_is_name(const struct ledger *ledger, uint32_t id, const char *name);
 
 /* How much of it was recorded, as far as is known now. */
 struct weft_ledger_process ledger_describe(const struct ledger *ledger,

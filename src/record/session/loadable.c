@@ -29,17 +29,18 @@ enum { OWN_MACHINE = EM_AARCH64 };
 enum { OWN_MACHINE = EM_NONE };
 #endif
 
-/* Does its start change what the process may do? Root gains nothing from a file of root. */
-static bool is_privileged(int fd)
+/* Does its start change what a process of the user may do? Root gains nothing from a file of root;
+ * one that is not known gains what the file gives. */
+static bool is_privileged(int fd, struct proc_user by)
 {
     struct stat about;
     if (fstat(fd, &about) != 0)
         return false;
-    const bool is_user = (about.st_mode & S_ISUID) && about.st_uid != getuid();
+    const bool is_user = (about.st_mode & S_ISUID) && about.st_uid != by.user;
     const bool is_group =
-        (about.st_mode & S_ISGID) && (about.st_mode & S_IXGRP) && about.st_gid != getgid();
+        (about.st_mode & S_ISGID) && (about.st_mode & S_IXGRP) && about.st_gid != by.group;
     return is_user || is_group ||
-           (getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0);
+           (by.user != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0);
 }
 
 /* The program header of the interpreter; false: there is none. */
@@ -58,7 +59,8 @@ static bool find_interpreter(const uint8_t *head, size_t n_head, Elf64_Phdr *fou
     return false;
 }
 
-static enum weft_ledger_why why_not_elf(int fd, const uint8_t *head, size_t n_head)
+static enum weft_ledger_why why_not_elf(int fd, const uint8_t *head, size_t n_head,
+                                        struct proc_user by)
 {
     Elf64_Phdr place;
     char name[PATH_MAX] = "";
@@ -71,7 +73,7 @@ static enum weft_ledger_why why_not_elf(int fd, const uint8_t *head, size_t n_he
     const size_t n_name = place.p_filesz < sizeof name ? place.p_filesz : sizeof name - 1;
     if (pread(fd, name, n_name, (off_t)place.p_offset) == (ssize_t)n_name && strstr(name, "musl"))
         return WEFT_LEDGER_OTHER_LIBC;
-    return is_privileged(fd) ? WEFT_LEDGER_PRIVILEGED : WEFT_LEDGER_NO_REASON;
+    return is_privileged(fd, by) ? WEFT_LEDGER_PRIVILEGED : WEFT_LEDGER_NO_REASON;
 }
 
 /* It can be run as a program, and loads what LD_PRELOAD says. */
@@ -112,7 +114,7 @@ static int open_program(const char *path)
     return fd;
 }
 
-enum weft_ledger_why loadable_why_not(const char *path)
+enum weft_ledger_why loadable_why_not(const char *path, struct proc_user by)
 {
     uint8_t head[HEAD_BYTES];
     char script[PATH_MAX];
@@ -122,7 +124,7 @@ enum weft_ledger_why loadable_why_not(const char *path)
         const size_t n_head = n_read > 0 ? (size_t)n_read : 0;
         enum weft_ledger_why why = WEFT_LEDGER_NO_REASON;
         if (!is_dynamic_linker(path) && n_head > EI_CLASS && memcmp(head, ELFMAG, SELFMAG) == 0)
-            why = why_not_elf(fd, head, n_head);
+            why = why_not_elf(fd, head, n_head, by);
         const bool is_script = take_script(head, n_head, script);
         if (fd >= 0)
             (void)close(fd);
@@ -153,7 +155,7 @@ static const char *predicate(enum weft_ledger_why why)
     }
 }
 
-static void look_at(struct loadable *loadable, const char *path)
+static void look_at(struct loadable *loadable, const char *path, struct proc_user by)
 {
     struct weft_err err = { 0 };
     char text[PATH_MAX + 256];
@@ -162,7 +164,8 @@ static void look_at(struct loadable *loadable, const char *path)
         return;
     const uint32_t n_before = weft_strtab_count(loadable->seen);
     const enum weft_code code = weft_strtab_intern(loadable->seen, weft_str_of(path), &id, &err);
-    const char *why = code == WEFT_OK && id == n_before ? predicate(loadable_why_not(path)) : NULL;
+    const char *why =
+        code == WEFT_OK && id == n_before ? predicate(loadable_why_not(path, by)) : NULL;
     if (!why || !loadable->say)
         return;
     (void)snprintf(text, sizeof text, "%s %s: its functions, locks and markers are not recorded%s",
@@ -174,14 +177,14 @@ void loadable_look_at_command(struct loadable *loadable, const char *name)
 {
     char path[PATH_MAX];
     if (loadable->is_on && proc_find_program(name, path))
-        look_at(loadable, path);
+        look_at(loadable, path, (struct proc_user){ getuid(), getgid() });
 }
 
 void loadable_look_at_process(struct loadable *loadable, uint32_t pid)
 {
     char path[PATH_MAX];
     if (loadable->is_on && proc_link(pid, "exe", path, sizeof path))
-        look_at(loadable, path);
+        look_at(loadable, path, proc_user(pid, &loadable->room));
 }
 
 void loadable_look_at_starts(struct loadable *loadable, struct programs *programs)
@@ -204,4 +207,5 @@ void loadable_close(struct loadable *loadable)
 {
     weft_strtab_free(loadable->seen);
     loadable->seen = NULL;
+    proc_text_fini(&loadable->room);
 }

@@ -11,15 +11,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Why not; NO_REASON: they can, or the file cannot be read. Of a script, its interpreter is looked
- * at. */
-enum weft_ledger_why loadable_why_not(const char *path);
+/* Why not, where `by` starts it; NO_REASON: they can, or the file cannot be read. Of a script, its
+ * interpreter is looked at. */
+enum weft_ledger_why loadable_why_not(const char *path, struct proc_user by);
 
 /* Says so of programs that are recorded, once of each. */
 struct loadable {
     bool is_on; /* there are libraries */
     bool has_kernel;
     struct weft_strtab *seen;
+    struct proc_text room;
     void (*say)(void *context, const char *text); /* NULL: nothing is said */
     void *context;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/session/namespace.h"
 
+#include "base/vec.h"
 #include "schema/recording.h"
 
 #include <dirent.h>
@@ -9,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* Processes of other namespaces that are remembered: their numbers are theirs to write. */
+enum { MOST_NUMBERS = 1 << 18, MOST_LOOKS = 4 };
 
 /* "NSpid:	4711	12	1": what it calls itself comes last. 0: it is not told. */
 static uint32_t own_number(uint32_t pid, const char *name, struct proc_text *room)
@@ -96,4 +100,96 @@ uint32_t namespace_tid(uint32_t pid, uint32_t tid, struct proc_text *room)
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
     const uint32_t found = search_in(path, &search, is_thread);
     return found ? found : tid | WEFT_NUMBER_UNKNOWN;
+}
+
+/* ---- those that are known ---------------------------------------------------------------------
+ */
+
+void namespaces_fini(struct namespaces *spaces)
+{
+    weft_map_free(spaces->of_own);
+    WEFT_VEC_FINI(&spaces->numbers);
+    *spaces = (struct namespaces){ 0 };
+}
+
+void namespaces_age(struct namespaces *spaces)
+{
+    spaces->n_looks = 0;
+}
+
+static uint64_t key_of(uint32_t inode, uint32_t pid)
+{
+    return pid | (uint64_t)inode << 32;
+}
+
+uint32_t namespaces_known(const struct namespaces *spaces, uint32_t inode, uint32_t pid)
+{
+    const uint32_t at =
+        spaces->of_own ? weft_map_find(spaces->of_own, key_of(inode, pid)) : WEFT_MAP_NONE;
+    return at < spaces->numbers.n ? spaces->numbers.items[at] : 0;
+}
+
+/* Without memory it is asked for again. */
+void namespaces_set(struct namespaces *spaces, uint32_t inode, uint32_t pid, uint32_t number)
+{
+    if (!spaces->of_own && !(spaces->of_own = weft_map_new()))
+        return;
+    if (spaces->numbers.n >= MOST_NUMBERS) {
+        weft_map_reset(spaces->of_own);
+        spaces->numbers.n = 0;
+    }
+    const uint32_t at = weft_map_add(spaces->of_own, key_of(inode, pid), NULL);
+    while (at != WEFT_MAP_NONE && spaces->numbers.n <= at)
+        if (!WEFT_VEC_PUSH(&spaces->numbers))
+            return;
+    if (at != WEFT_MAP_NONE)
+        spaces->numbers.items[at] = number;
+}
+
+static uint32_t inode_of(uint32_t pid)
+{
+    char path[48];
+    struct stat about;
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/ns/pid", pid);
+    return stat(path, &about) == 0 ? (uint32_t)about.st_ino : 0;
+}
+
+uint32_t namespaces_meet(struct namespaces *spaces, uint32_t pid, struct proc_text *room)
+{
+    const uint32_t inode = inode_of(pid);
+    const uint32_t own = namespace_is_other(inode) ? own_number(pid, "status", room) : 0;
+    const uint32_t known = own ? namespaces_known(spaces, inode, own) : pid;
+    if (known == 0)
+        namespaces_set(spaces, inode, own, pid);
+    return known ? known : pid;
+}
+
+static void look_through(struct namespaces *spaces, struct proc_text *room)
+{
+    DIR *folder = opendir("/proc");
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        char *end;
+        const unsigned long number = strtoul(entry->d_name, &end, 10);
+        if (*end == '\0' && number > 0 && number < WEFT_NUMBER_UNKNOWN)
+            (void)namespaces_meet(spaces, (uint32_t)number, room);
+    }
+    if (folder)
+        (void)closedir(folder);
+    spaces->n_looks++;
+}
+
+uint32_t namespaces_pid(struct namespaces *spaces, uint32_t inode, uint32_t pid,
+                        struct proc_text *room)
+{
+    uint32_t number = namespaces_known(spaces, inode, pid);
+    if (number)
+        return number;
+    if (spaces->n_looks < MOST_LOOKS) /* it may have begun since the last one */
+        look_through(spaces, room);
+    number = namespaces_known(spaces, inode, pid);
+    if (number)
+        return number;
+    number = pid | WEFT_NUMBER_UNKNOWN;
+    namespaces_set(spaces, inode, pid, number);
+    return number;
 }

@@ -6,6 +6,7 @@
 #ifndef WEFT_RECORD_SESSION_NAMESPACE_H
 #define WEFT_RECORD_SESSION_NAMESPACE_H
 
+#include "base/map.h"
 #include "record/session/proc.h"
 
 /* One that cannot be found any more is what it calls itself + WEFT_NUMBER_UNKNOWN: no process of
@@ -13,6 +14,33 @@
 
 /* Is this inode that of another pid namespace than ours? 0, not known, is not. */
 bool namespace_is_other(uint32_t inode);
+
+/* The number here of each process of another namespace that was named so far: it is called the same
+ * as long as the recording lasts, also when it is gone. All zero is none. */
+struct namespaces {
+    struct weft_map *of_own; /* number | inode << 32 -> place in `numbers` */
+    struct {
+        uint32_t *items;
+        size_t n, cap;
+    } numbers;
+    unsigned n_looks; /* through /proc, since the last namespaces_age */
+};
+void namespaces_fini(struct namespaces *spaces);
+
+/* /proc may have changed: it is looked through again, a few times, when processes are not known. */
+void namespaces_age(struct namespaces *spaces);
+
+/* The number here of the process that calls itself `pid` in the namespace `inode`. */
+uint32_t namespaces_pid(struct namespaces *spaces, uint32_t inode, uint32_t pid,
+                        struct proc_text *room);
+
+/* The process `pid`, as it is here, if it is of another namespace: those that are known keep their
+ * numbers. Gives that. */
+uint32_t namespaces_meet(struct namespaces *spaces, uint32_t pid, struct proc_text *room);
+
+/* 0: not known. */
+uint32_t namespaces_known(const struct namespaces *spaces, uint32_t inode, uint32_t pid);
+void namespaces_set(struct namespaces *spaces, uint32_t inode, uint32_t pid, uint32_t number);
 
 /* The number here of the process of another namespace that calls itself `pid` and has a file mapped
  * in whose path `ring` ("weft-AbCdEf/12.") is a part. */

@@ -67,6 +67,31 @@ uint32_t proc_parent(uint32_t pid, struct proc_text *room)
     return end && sscanf(end + 1, " %c %u", &state, &parent) == 2 ? parent : 0;
 }
 
+/* "Uid:\t1000\t0\t0\t0": the first is the real one. */
+static uint32_t first_number(const char *status, const char *name)
+{
+    const char *line = strstr(status, name);
+    return line ? (uint32_t)strtoul(line + strlen(name), NULL, 10) : UINT32_MAX;
+}
+
+struct proc_user proc_user(uint32_t pid, struct proc_text *room)
+{
+    const bool is_there = proc_read(pid, "status", room);
+    const char *status = is_there ? room->items : "";
+    return (struct proc_user){ first_number(status, "\nUid:"), first_number(status, "\nGid:") };
+}
+
+uint64_t proc_start(uint32_t pid, struct proc_text *room)
+{
+    enum { FIELDS_BEFORE = 20 }; /* from the name on */
+    if (!proc_read(pid, "stat", room))
+        return 0;
+    const char *at = strrchr(room->items, ')');
+    for (int k = 0; at && k < FIELDS_BEFORE; k++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
 bool proc_next_map(struct weft_str *text, struct proc_map *map)
 {
     while (text->n_bytes > 0) {

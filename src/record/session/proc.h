@@ -34,6 +34,15 @@ bool proc_find_program(const char *name, char *path);
 /* "Parent: 0" if it is not known. */
 uint32_t proc_parent(uint32_t pid, struct proc_text *room);
 
+/* Its real user and group; UINT32_MAX: it is gone. */
+struct proc_user {
+    uint32_t user, group;
+};
+struct proc_user proc_user(uint32_t pid, struct proc_text *room);
+
+/* When it started, in the kernel's unit since the boot; 0: not known. */
+uint64_t proc_start(uint32_t pid, struct proc_text *room);
+
 /* The next mapping of a file that can be executed, of a text of maps; false: there is none. */
 struct proc_map {
     uint64_t begin, end, file_off;

@@ -125,6 +125,7 @@ void programs_close(struct programs *programs)
             (void)close(programs->programs.items[k].pidfd);
     WEFT_VEC_FINI(&programs->programs);
     journal_close(&programs->journal);
+    namespaces_fini(&programs->spaces);
     asks_close(&programs->asks);
     if (programs->folder_fd >= 0)
         remove_files(programs->folder_fd);
@@ -368,9 +369,7 @@ static bool is_known(const struct programs *programs, const char *name)
 static uint64_t ns_of_ticks(const void *context, uint64_t ticks)
 {
     const struct programs *programs = context;
-    const double ns = ((double)ticks - (double)programs->pair.ticks) * programs->ns_per_tick;
-    const double at_ns = (double)programs->pair.monotonic_ns + ns;
-    return at_ns > 0 ? (uint64_t)at_ns : 0;
+    return session_ns_of_ticks(&programs->pair, programs->ns_per_tick, ticks);
 }
 
 /* Do files of both libraries belong to one program? A child of fork has no copy of its maps: a
@@ -411,9 +410,13 @@ static void find_out(struct programs *programs, struct ring_file *file)
 {
     char ring[128];
     const char *slash = strrchr(programs->folder, '/');
+    const uint32_t inode = file->pid_namespace, own = file->pid;
+    const uint32_t known = namespaces_known(&programs->spaces, inode, own);
     (void)snprintf(ring, sizeof ring, "%s/%" PRIu32 ".", slash ? slash + 1 : programs->folder,
                    file->pid);
-    file->pid = namespace_pid(file->pid, ring, &programs->room);
+    file->pid = known ? known : namespace_pid(own, ring, &programs->room);
+    if (!known)
+        namespaces_set(&programs->spaces, inode, own, file->pid);
     file->parent = 0; /* as it is here, if that can be asked */
 }
 
@@ -448,8 +451,11 @@ static enum weft_code add_file(struct programs *programs, struct ring_file *file
     }
     *place = *file;
     *file = (struct ring_file){ .fd = -1 };
-    if (place->is_broken)
+    if (place->is_broken) {
+        ledger_bad_ring(programs->ledger, (uint32_t)strtoul(place->name, NULL, 10),
+                        session_clock_ns(CLOCK_MONOTONIC));
         return WEFT_OK;
+    }
     program->n_files++;
     const struct program_news news = { .pid = place->pid,
                                        .parent = place->parent,
@@ -668,15 +674,28 @@ static void serve_asks(struct programs *programs)
     asks->reports.n = 0;
 }
 
+static void take_journal(struct programs *programs)
+{
+    const struct journal_reader reader = { .ledger = programs->ledger,
+                                           .ns_of = ns_of_ticks,
+                                           .context = programs,
+                                           .spaces = &programs->spaces,
+                                           .room = &programs->room,
+                                           .is_final = programs->reading.is_final };
+    namespaces_age(&programs->spaces);
+    journal_poll(&programs->journal, &reader, session_clock_ns(CLOCK_MONOTONIC));
+}
+
 enum weft_code programs_poll(struct programs *programs, bool is_due, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
     programs->reading.fill_percent = 0;
     serve_asks(programs);
     take_notices(programs);
+    if (is_due)
+        asks_tidy(&programs->asks);
     if (is_due) /* before files are looked for, as theirs come first in the journal */
-        journal_poll(&programs->journal, programs->ledger, session_clock_ns(CLOCK_MONOTONIC),
-                     ns_of_ticks, programs);
+        take_journal(programs);
     if (is_due) /* likewise: what is gone has made all of its own */
         look_for_ends(programs);
     if (programs->has_new)

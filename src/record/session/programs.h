@@ -46,6 +46,7 @@ struct programs {
     char exe[PATH_MAX];    /* of the process that was reported last */
     struct ledger *ledger; /* NULL: none */
     struct journal journal;
+    struct namespaces spaces;
     double ns_per_tick;
     struct weft_clock_pair pair; /* the last one */
 };

@@ -130,7 +130,7 @@ static enum weft_code keep_ledger(struct recorder *recorder, uint64_t now_ns, st
 {
     ledger_advance(recorder->ledger, weft_sub_sat_u64(now_ns, EARLY_NS));
     if (is_time(&recorder->scan_ns, now_ns, SCAN_NS))
-        ledger_scan(recorder->ledger, now_ns);
+        ledger_scan(recorder->ledger);
     return ledger_has_news(recorder->ledger) || is_time(&recorder->ledger_ns, now_ns, LEDGER_NS)
                ? ledger_put(recorder->ledger, recorder->output, false, err)
                : WEFT_OK;
@@ -140,7 +140,7 @@ static enum weft_code end_ledger(struct recorder *recorder, struct weft_err *err
 {
     const uint64_t now_ns = session_clock_ns(CLOCK_MONOTONIC);
     ledger_advance(recorder->ledger, now_ns);
-    ledger_scan(recorder->ledger, now_ns);
+    ledger_scan(recorder->ledger);
     ledger_finish(recorder->ledger, WEFT_LEDGER_OUTLIVED, now_ns);
     return ledger_put(recorder->ledger, recorder->output, true, err);
 }
@@ -197,7 +197,7 @@ static void sleep_a_little(struct recorder *recorder, uint32_t fill_percent)
 {
     struct pollfd fds[] = {
         { .fd = recorder->programs.notify_fd, .events = POLLIN },
-        { .fd = recorder->programs.asks.fd, .events = POLLIN },
+        { .fd = asks_wakes(&recorder->programs.asks), .events = POLLIN },
         { .fd = recorder->target.has_ended ? -1 : recorder->target.pidfd, .events = POLLIN },
         { .fd = recorder->watched_fd, .events = POLLIN },
     };
@@ -310,6 +310,17 @@ static enum weft_code put_stop(const struct recorder *recorder, struct weft_err 
                        (struct weft_str){ text, (size_t)n_text }, err);
 }
 
+static void say_refused(const struct recorder *recorder)
+{
+    const uint64_t n_refused = recorder->programs.asks.n_refused;
+    char text[128];
+    (void)snprintf(text, sizeof text,
+                   "%" PRIu64 " datagrams to the recorder were no requests, or too many: dropped",
+                   n_refused);
+    if (n_refused)
+        say(recorder, text);
+}
+
 static enum weft_code finish(struct recorder *recorder, const char *why, struct weft_err *err)
 {
     uint32_t fill;
@@ -375,6 +386,7 @@ static void record(struct recorder *recorder)
     if (code != WEFT_OK)
         give_up(recorder, &err);
     recorder->has_stopped = true;
+    say_refused(recorder);
     if (recorder->target.pid && !recorder->target.has_ended && code == WEFT_OK)
         say(recorder, "the recording is over; the program goes on, and weft waits for its end");
     else if (recorder->target.has_rest && code == WEFT_OK)
@@ -470,7 +482,8 @@ static enum weft_code begin_ledger(struct recorder *recorder, struct weft_err *e
     const bool has_library = opts->argv && strstr(recorder->levels.preload, "libweft-preload");
     const struct ledger_opts ledger_opts = { .has_library = has_library,
                                              .follows = opts->follows,
-                                             .is_attached = opts->pid != 0 };
+                                             .is_attached = opts->pid != 0,
+                                             .spaces = &recorder->programs.spaces };
     char program[PATH_MAX];
     if (!opts->argv && !opts->pid)
         return WEFT_OK;
@@ -546,6 +559,7 @@ static enum weft_code take_result(struct recorder *recorder, struct weft_recorde
     const size_t n_files = recorder->output ? session_output_n_files(recorder->output) : 0;
     result->state = recorder_state(recorder);
     result->ledger = ledger_totals(recorder->ledger, &result->n_further);
+    result->n_lost_reports = recorder_lost_reports(recorder);
     result->has_stopped_early = recorder->has_stopped_early;
     result->is_interrupted = n_interrupts > 0;
     result->files = calloc(n_files + 1, sizeof *result->files);

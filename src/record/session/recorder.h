@@ -67,6 +67,7 @@ struct weft_recorder_result {
     struct weft_recorder_state state;
     struct weft_ledger_totals ledger; /* of the program; all 0 of the whole machine */
     uint64_t n_further;               /* processes beyond those that the ledger holds */
+    uint64_t n_lost_reports;          /* of its forks, programs and failures */
     bool has_stopped_early;           /* nothing more could be written */
     bool is_wrong_usage, is_not_run;  /* of WEFT_E_ARG: an option, or the program that was named */
 };

@@ -5,6 +5,7 @@
  */
 #include "record/session/recorder_pieces.h"
 
+#include "base/checked.h"
 #include "base/redact.h"
 #include "record/session/ticks.h"
 
@@ -206,23 +207,29 @@ enum weft_code recorder_put_losses(struct recorder *recorder, struct weft_err *e
     return code;
 }
 
+uint64_t recorder_lost_reports(const struct recorder *recorder)
+{
+    const uint64_t n_unread = weft_add_sat_u64(journal_lost(&recorder->programs.journal),
+                                               recorder->programs.asks.n_lost_reports);
+    return recorder->ledger ? weft_add_sat_u64(n_unread, ledger_lost_reports(recorder->ledger)) : 0;
+}
+
 enum weft_code recorder_put_unplaced(struct recorder *recorder, struct weft_err *err)
 {
     const struct weft_kernel *kernel = recorder->levels.kernel;
-    uint64_t n_further;
-    const uint64_t n_threads = ledger_totals(recorder->ledger, &n_further).n_lost_threads;
-    const uint64_t n_skipped = kernel ? weft_kernel_skipped(kernel) : 0;
-    char text[128];
-    n_further += recorder->programs.journal.n_lost;
-    if (n_threads == recorder->n_lost_threads && n_skipped == recorder->n_skipped &&
-        n_further == recorder->n_further)
+    struct recorder_unplaced now = { .n_skipped = kernel ? weft_kernel_skipped(kernel) : 0,
+                                     .n_reports = recorder_lost_reports(recorder) };
+    const struct recorder_unplaced *before = &recorder->unplaced;
+    char text[192];
+    now.n_threads = ledger_totals(recorder->ledger, &now.n_further).n_lost_threads;
+    if (now.n_threads == before->n_threads && now.n_skipped == before->n_skipped &&
+        now.n_further == before->n_further && now.n_reports == before->n_reports)
         return WEFT_OK;
-    recorder->n_further = n_further;
-    recorder->n_lost_threads = n_threads;
-    recorder->n_skipped = n_skipped;
-    const int n_text = snprintf(
-        text, sizeof text, "lost_threads=%" PRIu64 "\nskipped=%" PRIu64 "\nfurther=%" PRIu64 "\n",
-        n_threads, n_skipped, n_further);
+    recorder->unplaced = now;
+    const int n_text = snprintf(text, sizeof text,
+                                "lost_threads=%" PRIu64 "\nskipped=%" PRIu64 "\nfurther=%" PRIu64
+                                "\nlost_reports=%" PRIu64 "\n",
+                                now.n_threads, now.n_skipped, now.n_further, now.n_reports);
     return session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
                        (struct weft_str){ text, (size_t)n_text }, err);
 }

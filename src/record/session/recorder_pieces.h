@@ -13,6 +13,14 @@
 #include "record/session/target.h"
 #include "record/session/tree.h"
 
+/* What is missing and has no place in the recording. */
+struct recorder_unplaced {
+    uint64_t n_threads; /* without a ring */
+    uint64_t n_skipped; /* events of the kernel */
+    uint64_t n_further; /* processes that are not in the ledger */
+    uint64_t n_reports; /* of the program, about its processes */
+};
+
 struct recorder {
     const struct weft_recorder_opts *opts;
     struct levels levels;
@@ -28,7 +36,7 @@ struct recorder {
     uint64_t sleep_ns;
     uint64_t *lost_on_cpu; /* of the kernel, as last written */
     uint64_t kernel_records, kernel_lost;
-    uint64_t n_lost_threads, n_skipped, n_further; /* as last written */
+    struct recorder_unplaced unplaced; /* as last written */
     uint64_t lost_since_ns;
     uint64_t end_ns;     /* when the program ended; 0: not yet */
     uint64_t stop_ns;    /* when recording ended; 0: not yet */
@@ -52,6 +60,8 @@ WEFT_CHECKED enum weft_code recorder_put_clock(struct recorder *recorder, struct
 WEFT_CHECKED enum weft_code recorder_put_meta(struct recorder *recorder, struct weft_err *err);
 /* What the kernel lost on each CPU since the last time. */
 WEFT_CHECKED enum weft_code recorder_put_losses(struct recorder *recorder, struct weft_err *err);
+/* Reports of forks, programs and failures, by the program, that the ledger did not get. */
+uint64_t recorder_lost_reports(const struct recorder *recorder);
 /* What is missing and has no place in the recording, when there is more of it. */
 WEFT_CHECKED enum weft_code recorder_put_unplaced(struct recorder *recorder, struct weft_err *err);
 /* Names of the kernel's functions, for the stacks so far. */

@@ -182,7 +182,7 @@ bool ring_file_open(int folder_fd, const char *name, struct ring_file *file)
 {
     struct file_look look = { 0 };
     uint64_t file_bytes = 0;
-    *file = (struct ring_file){ .fd = -1 };
+    *file = (struct ring_file){ .fd = -1, .ledger_ring = UINT32_MAX };
     if (snprintf(file->name, sizeof file->name, "%s", name) >= (int)sizeof file->name) {
         file->is_broken = true;
         return false;

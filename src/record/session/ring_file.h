@@ -54,7 +54,7 @@ struct ring_file {
     uint64_t lost_threads;
     uint64_t n_records;   /* read */
     uint32_t n_threads;   /* that had a slot, beside the main one */
-    uint32_t ledger_ring; /* its number in the ledger */
+    uint32_t ledger_ring; /* its number in the ledger; UINT32_MAX: none */
 };
 
 /* Catches the signals of pages that are gone. Once, before any file is opened. */

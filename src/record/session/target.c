@@ -147,8 +147,6 @@ static void take(struct target *target, pid_t pid, int status, const struct rusa
     if (pid == target->pid) {
         target->status = status;
         target->has_ended = true;
-    } else {
-        target->n_reaped++;
     }
     if (target->reaped)
         target->reaped(target->context, pid, status);

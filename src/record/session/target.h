@@ -22,7 +22,6 @@ struct target {
     bool was_reaper; /* before */
     int status;      /* as wait gives it */
     uint64_t cpu_ns; /* it, the children it waited for, and orphans */
-    uint64_t n_reaped; /* orphans */
     /* Called for each process that was waited for, the program as well; may be NULL. */
     void (*reaped)(void *context, pid_t pid, int status);
     void *context;

@@ -28,6 +28,15 @@ static inline uint64_t session_ticks(void)
 #endif
 }
 
+/* CLOCK_MONOTONIC at any number of ticks, those that a program made up as well: within 64 bits. */
+static inline uint64_t session_ns_of_ticks(const struct weft_clock_pair *pair, double ns_per_tick,
+                                           uint64_t ticks)
+{
+    const double ns = ((double)ticks - (double)pair->ticks) * ns_per_tick;
+    const double at_ns = (double)pair->monotonic_ns + ns;
+    return !(at_ns > 0) ? 0 : at_ns < 0x1p64 ? (uint64_t)at_ns : UINT64_MAX;
+}
+
 /* Both clocks at one moment: of a few tries the one that took the least time. */
 static inline struct weft_clock_pair session_clock_pair(void)
 {
