@@ -81,9 +81,10 @@ static void random_row(struct weft_ecct_tree *tree, uint64_t seed, struct random
 {
     static const char *const threads[] = { "main", "worker", "T1" };
     uint64_t state = seed, sum_ns = 0;
-    *row = (struct random_row){ .item = { .flags = tap_random(&state) % 3 ? 0 : 2,
-                                          .tid = 100 + tap_random(&state) % 5,
-                                          .start_ns = tap_random(&state) >> 10 } };
+    const uint32_t flags = tap_random(&state) % 3 ? 0 : 2;
+    const uint64_t tid = 100 + tap_random(&state) % 5;
+    const uint64_t start_ns = tap_random(&state) >> 10;
+    *row = (struct random_row){ .item = { .flags = flags, .tid = tid, .start_ns = start_ns } };
     row->item.thread = weft_str_of(threads[tap_random(&state) % 3]);
     for (size_t want = tap_random(&state) % MOST_NODES; want > 0; want--) {
         uint32_t node = 0;
@@ -97,7 +98,8 @@ static void random_row(struct weft_ecct_tree *tree, uint64_t seed, struct random
         memmove(&row->nodes[at + 1], &row->nodes[at], (row->n - at) * sizeof *row->nodes);
         memmove(&row->ns[at + 1], &row->ns[at], (row->n - at) * sizeof *row->ns);
         row->nodes[at] = node;
-        row->ns[at] = 1 + (tap_random(&state) >> (24 + tap_random(&state) % 40));
+        const unsigned shift = 24 + (unsigned)(tap_random(&state) % 40);
+        row->ns[at] = 1 + (tap_random(&state) >> shift);
         row->n++;
     }
     for (size_t i = 0; i < row->n; i++)
