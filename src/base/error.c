@@ -82,6 +82,11 @@ enum weft_code weft_fail_errno(struct weft_err *err, int errno_value, const char
     return first_code(err, WEFT_E_IO);
 }
 
+enum weft_code weft_no_memory(struct weft_err *err, const char *what)
+{
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %s", what);
+}
+
 enum weft_code weft_in_file(struct weft_err *err, const char *path)
 {
     if (!err)

@@ -55,6 +55,9 @@ enum weft_code weft_fail_line(struct weft_err *err, enum weft_code code, uint64_
 enum weft_code weft_fail_errno(struct weft_err *err, int errno_value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* "no memory for WHAT", as weft_fail with WEFT_E_NOMEM. */
+enum weft_code weft_no_memory(struct weft_err *err, const char *what);
+
 /* Names the file of an error that has none yet; returns the error's code. */
 enum weft_code weft_in_file(struct weft_err *err, const char *path);
 
@@ -64,6 +67,21 @@ enum weft_code weft_within(struct weft_err *err, const char *format, ...)
 
 /* Writes "FILE: byte 0x1f40: expected ..., found ... (in ...)" into `out`, always terminated. */
 void weft_err_print(const struct weft_err *err, char *out, size_t n_bytes);
+
+/* A step that needs no cleaning up: a failure is the function's. */
+#define WEFT_TRY(call)                                                                             \
+    do {                                                                                           \
+        const enum weft_code try_code = (call);                                                    \
+        if (try_code != WEFT_OK)                                                                   \
+            return try_code;                                                                       \
+    } while (0)
+
+/* The next step of a chain that cleans up at its end: done unless one before has failed. */
+#define WEFT_THEN(code, call)                                                                      \
+    do {                                                                                           \
+        if ((code) == WEFT_OK)                                                                     \
+            (code) = (call);                                                                       \
+    } while (0)
 
 /* Stable lower-case name of a code ("truncated"). */
 const char *weft_code_name(enum weft_code code);

@@ -177,7 +177,7 @@ enum weft_code weft_out_open(const char *path, enum weft_access access, struct w
 {
     struct weft_out *out = calloc(1, sizeof *out);
     if (!out)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for an output buffer");
+        return weft_no_memory(err, "an output buffer");
     const enum weft_code code = weft_fresh_open(path, access, 0, &out->fresh, err);
     if (code == WEFT_OK)
         *out_ptr = out;
@@ -238,10 +238,8 @@ uint64_t weft_out_offset(const struct weft_out *out)
 enum weft_code weft_out_commit(struct weft_out *out, struct weft_err *err)
 {
     enum weft_code code = check_earlier(out, err);
-    if (code == WEFT_OK)
-        code = flush(out, err);
-    if (code == WEFT_OK)
-        code = weft_fresh_place(&out->fresh, err);
+    WEFT_THEN(code, flush(out, err));
+    WEFT_THEN(code, weft_fresh_place(&out->fresh, err));
     weft_out_abort(out);
     return code;
 }

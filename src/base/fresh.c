@@ -94,7 +94,7 @@ static enum weft_code name_it(const char *path, struct weft_fresh *fresh, struct
     if (!fresh->path || !fresh->target ||
         asprintf(&fresh->temp_path, "%s.XXXXXX", fresh->target) < 0) {
         fresh->temp_path = NULL;
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for an output");
+        return weft_no_memory(err, "an output");
     }
     return WEFT_OK;
 }
@@ -104,8 +104,7 @@ enum weft_code weft_fresh_open(const char *path, enum weft_access access, int fl
 {
     const mode_t mode = access == WEFT_ACCESS_PRIVATE ? PRIVATE_MODE : 0666;
     enum weft_code code = name_it(path, fresh, err);
-    if (code == WEFT_OK)
-        code = check_target(fresh, err);
+    WEFT_THEN(code, check_target(fresh, err));
     if (code == WEFT_OK) {
         fresh->fd = open_nameless(fresh, mode, flags);
         if (fresh->fd < 0)

@@ -37,11 +37,6 @@ static void give_back(void *bytes, void *data)
     free(bytes);
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a regular expression");
-}
-
 /* ---- compiling ---------------------------------------------------------------------------------
  */
 
@@ -63,7 +58,7 @@ static enum weft_code refuse(const struct weft_regex *regex, int status, size_t 
                          "regular expression /%.100s/: it needs more than %d bytes, the limit",
                          regex->text, WEFT_REGEX_COMPILE_BYTES);
     if (status == PCRE2_ERROR_HEAP_FAILED)
-        return no_memory(err);
+        return weft_no_memory(err, "a regular expression");
     (void)pcre2_get_error_message(status, (PCRE2_UCHAR *)reason, sizeof reason);
     return weft_fail(err, is_limit(status) ? WEFT_E_LIMIT : WEFT_E_ARG, WEFT_NO_OFFSET,
                      "regular expression /%.100s/: %s (at byte %zu)", regex->text, reason, at);
@@ -76,7 +71,7 @@ static enum weft_code compile(struct weft_regex *regex, struct weft_str pattern,
     PCRE2_SIZE at = 0;
     pcre2_compile_context *limits = pcre2_compile_context_create(regex->general);
     if (!limits)
-        return no_memory(err);
+        return weft_no_memory(err, "a regular expression");
     (void)pcre2_set_max_pattern_length(limits, WEFT_REGEX_PATTERN_BYTES);
     (void)pcre2_set_parens_nest_limit(limits, WEFT_REGEX_GROUPS_DEEP);
     /* As in POSIX: a dot is any byte, and "$" only the end. Bytes, whatever the text asks for. */
@@ -94,15 +89,13 @@ static enum weft_code prepare(struct weft_regex *regex, struct weft_str pattern,
     regex->room = WEFT_REGEX_COMPILE_BYTES;
     regex->general = pcre2_general_context_create(take, give_back, regex);
     if (!regex->general)
-        return no_memory(err);
-    const enum weft_code code = compile(regex, pattern, err);
-    if (code != WEFT_OK)
-        return code;
+        return weft_no_memory(err, "a regular expression");
+    WEFT_TRY(compile(regex, pattern, err));
     regex->room = SIZE_MAX; /* from here on, matching has limits of its own */
     regex->limits = pcre2_match_context_create(regex->general);
     regex->match = pcre2_match_data_create_from_pattern(regex->code, regex->general);
     if (!regex->limits || !regex->match)
-        return no_memory(err);
+        return weft_no_memory(err, "a regular expression");
     (void)pcre2_set_match_limit(regex->limits, WEFT_REGEX_MATCH_STEPS);
     (void)pcre2_set_depth_limit(regex->limits, WEFT_REGEX_MATCH_DEPTH);
     (void)pcre2_set_heap_limit(regex->limits, WEFT_REGEX_MATCH_KIB);
@@ -119,11 +112,12 @@ enum weft_code weft_regex_new(struct weft_str pattern, struct weft_regex **regex
                          pattern.bytes, WEFT_REGEX_PATTERN_BYTES, pattern.n_bytes);
     struct weft_regex *made = calloc(1, sizeof *made);
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "a regular expression");
     made->text = strndup(pattern.bytes ? pattern.bytes : "", pattern.n_bytes);
     if (pattern.n_bytes == 0)
         pattern.bytes = "";
-    const enum weft_code code = made->text ? prepare(made, pattern, err) : no_memory(err);
+    const enum weft_code code =
+        made->text ? prepare(made, pattern, err) : weft_no_memory(err, "a regular expression");
     if (code == WEFT_OK)
         *regex = made;
     else
@@ -153,7 +147,7 @@ static enum weft_code give_up(const struct weft_regex *regex, int status, struct
     char reason[100] = "";
     switch (status) {
     case PCRE2_ERROR_NOMEMORY:
-        return no_memory(err);
+        return weft_no_memory(err, "a regular expression");
     case PCRE2_ERROR_MATCHLIMIT:
         return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
                          "regular expression /%.100s/: more than %d steps, the limit, to match "

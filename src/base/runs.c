@@ -60,11 +60,6 @@ void weft_runs_free(struct weft_runs *runs)
     free(runs);
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for sorting");
-}
-
 /* ---- adding ---------------------------------------------------------------------------------- */
 
 static void sort_held(struct weft_runs *runs)
@@ -82,7 +77,7 @@ static enum weft_code spill(struct weft_runs *runs, struct weft_err *err)
     const size_t n_bytes = runs->held.n * runs->opts.record_bytes;
     struct run *run = WEFT_VEC_PUSH(&runs->runs);
     if (!run)
-        return no_memory(err);
+        return weft_no_memory(err, "sorting");
     const enum weft_code code =
         weft_spool_array(runs->spool, runs->held.n, runs->opts.record_bytes, &run->records, err);
     if (code != WEFT_OK) {
@@ -110,15 +105,13 @@ static enum weft_code make_room(struct weft_runs *runs, struct weft_err *err)
     return weft_vec_reserve(&runs->held.items, &runs->held.cap, runs->held.n + 1,
                             runs->opts.record_bytes)
                ? WEFT_OK
-               : no_memory(err);
+               : weft_no_memory(err, "sorting");
 }
 
 enum weft_code weft_runs_add(struct weft_runs *runs, const void *record, struct weft_err *err)
 {
     const size_t record_bytes = runs->opts.record_bytes;
-    const enum weft_code code = make_room(runs, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(make_room(runs, err));
     uint8_t *to = runs->held.items + runs->held.n * record_bytes;
     memcpy(to, record, record_bytes);
     if (runs->held.n && runs->held.is_sorted)
@@ -161,14 +154,14 @@ enum weft_code weft_runs_seal(struct weft_runs *runs, struct weft_err *err)
     if (runs->held.n) {
         struct run *run = WEFT_VEC_PUSH(&runs->runs);
         if (!run)
-            return no_memory(err);
+            return weft_no_memory(err, "sorting");
         run->at = runs->held.items;
         run->end = run->at + runs->held.n * runs->opts.record_bytes;
     }
     for (size_t i = 0; i < runs->runs.n; i++) {
         size_t *item = WEFT_VEC_PUSH(&runs->heap);
         if (!item)
-            return no_memory(err);
+            return weft_no_memory(err, "sorting");
         *item = i;
     }
     for (size_t at = runs->heap.n / 2; at-- > 0;)

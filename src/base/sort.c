@@ -75,11 +75,6 @@ void weft_sorter_free(struct weft_sorter *sorter)
     free(sorter);
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for records to sort");
-}
-
 /* ---- in memory ------------------------------------------------------------------------------ */
 
 static void sort_by_insertion(struct weft_sort_record *items, size_t n)
@@ -257,7 +252,7 @@ static enum weft_code lane_spill(struct weft_sorter *sorter, struct lane *lane,
         return code;
     struct segment *segment = WEFT_VEC_PUSH(&lane->segments);
     if (!segment)
-        return no_memory(err);
+        return weft_no_memory(err, "records to sort");
     *segment = made;
     return WEFT_OK;
 }
@@ -313,10 +308,8 @@ static enum weft_code lane_grow(struct weft_sorter *sorter, uint32_t number, str
         return WEFT_OK;
     if (!is_full)
         lower_limit(sorter);
-    const enum weft_code code = spill(sorter, err);
-    if (code != WEFT_OK)
-        return code;
-    return lane_reserve(sorter, lane) ? WEFT_OK : no_memory(err);
+    WEFT_TRY(spill(sorter, err));
+    return lane_reserve(sorter, lane) ? WEFT_OK : weft_no_memory(err, "records to sort");
 }
 
 enum weft_code weft_sorter_add(struct weft_sorter *sorter, uint32_t number,
@@ -325,11 +318,9 @@ enum weft_code weft_sorter_add(struct weft_sorter *sorter, uint32_t number,
     struct lane *lane =
         number < sorter->lanes.n ? &sorter->lanes.items[number] : lane_get(sorter, number);
     if (!lane)
-        return no_memory(err);
+        return weft_no_memory(err, "records to sort");
     if (lane->n == lane->cap) {
-        enum weft_code code = lane_grow(sorter, number, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(lane_grow(sorter, number, err));
     }
     if (lane->n && record->key < lane->items[lane->n - 1].key)
         lane->is_sorted = false;
@@ -430,7 +421,7 @@ static enum weft_code reader_sources(struct weft_sort_reader *reader, struct wef
         reader->buffers = malloc((n_segments * reader->buffer_records + 1) * RECORD_BYTES);
     }
     if (!reader->sources || !reader->heap || !reader->buffers)
-        return no_memory(err);
+        return weft_no_memory(err, "records to sort");
     for (size_t k = 0; k < n_segments; k++)
         reader->sources[k] =
             (struct source){ .buffer = reader->buffers + k * reader->buffer_records,
@@ -449,12 +440,10 @@ static enum weft_code reader_heap(struct weft_sort_reader *reader, struct weft_e
         return WEFT_OK;
     reader->merged = malloc(MERGED_RECORDS * RECORD_BYTES);
     if (!reader->merged)
-        return no_memory(err);
+        return weft_no_memory(err, "records to sort");
     for (uint32_t k = 0; k < reader->n_sources; k++) {
-        enum weft_code code =
-            reader->sources[k].buffer ? source_fill(reader, &reader->sources[k], err) : WEFT_OK;
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(reader->sources[k].buffer ? source_fill(reader, &reader->sources[k], err)
+                                           : WEFT_OK);
         reader->heap[reader->n_heap++] = k;
     }
     for (size_t k = reader->n_heap / 2; k-- > 0;)
@@ -467,14 +456,13 @@ enum weft_code weft_sort_reader_open(struct weft_sorter *sorter, uint32_t number
 {
     struct weft_sort_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
-        return no_memory(err);
+        return weft_no_memory(err, "records to sort");
     reader->sorter = sorter;
     reader->no_lane.is_sorted = reader->no_lane.is_whole = true;
     reader->lane = number < sorter->lanes.n ? &sorter->lanes.items[number] : &reader->no_lane;
     lane_sort(reader->lane);
     enum weft_code code = reader_sources(reader, err);
-    if (code == WEFT_OK)
-        code = reader_heap(reader, err);
+    WEFT_THEN(code, reader_heap(reader, err));
     if (code != WEFT_OK) {
         weft_sort_reader_close(reader);
         return code;
@@ -492,9 +480,7 @@ static enum weft_code next_of_heap(struct weft_sort_reader *reader,
         struct source *source = &reader->sources[reader->heap[0]];
         reader->merged[n++] = *source->at++;
         if (source->at == source->end && source->n_left) {
-            enum weft_code code = source_fill(reader, source, err);
-            if (code != WEFT_OK)
-                return code;
+            WEFT_TRY(source_fill(reader, source, err));
         }
         if (source->at == source->end)
             reader->heap[0] = reader->heap[--reader->n_heap];
@@ -515,9 +501,7 @@ enum weft_code weft_sort_reader_next(struct weft_sort_reader *reader,
     for (; reader->now < reader->n_sources; reader->now++) {
         struct source *source = &reader->sources[reader->now];
         if (source->n_left) {
-            enum weft_code code = source_fill(reader, source, err);
-            if (code != WEFT_OK)
-                return code;
+            WEFT_TRY(source_fill(reader, source, err));
         }
         if (source->at == source->end)
             continue;

@@ -77,9 +77,7 @@ static enum weft_code map_array(struct weft_spool *spool, uint64_t n_bytes, stru
     const uint64_t n_whole = (n_bytes + page_bytes - 1) / page_bytes * page_bytes;
     if (n_bytes > INT64_MAX / 2 || spool->end_off > INT64_MAX / 2)
         return no_memory(n_bytes, err);
-    const enum weft_code code = spool->fd < 0 ? weft_scratch_open(&spool->fd, err) : WEFT_OK;
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(spool->fd < 0 ? weft_scratch_open(&spool->fd, err) : WEFT_OK);
     const int failure = posix_fallocate(spool->fd, (off_t)spool->end_off, (off_t)n_whole);
     if (failure)
         return weft_fail_errno(err, failure,

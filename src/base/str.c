@@ -114,9 +114,7 @@ enum weft_code weft_strtab_intern(struct weft_strtab *table, struct weft_str tex
     uint64_t hash = XXH3_64bits(text.bytes, text.n_bytes);
     uint32_t entry = table->slots[probe(table, text, hash)];
     if (entry == 0) {
-        enum weft_code code = add(table, text, hash, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(add(table, text, hash, err));
         entry = (uint32_t)table->n;
         table->slots[probe(table, text, hash)] = entry;
     }

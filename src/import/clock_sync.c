@@ -42,11 +42,6 @@ struct making {
     } crossings;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "packets of hosts");
-}
-
 /* ---- packets --------------------------------------------------------------------------------- */
 
 static bool is_kept(const struct making *making, const struct packet *packet)
@@ -75,7 +70,7 @@ static enum weft_code packet_add(struct making *making, struct packet packet, st
         return WEFT_OK;
     struct packet *kept = WEFT_VEC_PUSH(&making->packets);
     if (!kept)
-        return no_memory(err);
+        return weft_no_memory(err, "packets of hosts");
     *kept = packet;
     return WEFT_OK;
 }
@@ -140,13 +135,12 @@ static bool has_packets(const struct weft_store *store)
 static enum weft_code packets_read(struct making *making, struct weft_err *err)
 {
     struct weft_event_buf *buf = weft_event_buf_new();
-    enum weft_code code = buf ? WEFT_OK : no_memory(err);
+    enum weft_code code = buf ? WEFT_OK : weft_no_memory(err, "packets of hosts");
     for (size_t k = 0; k < making->n_traces; k++) {
         const struct weft_store *store = making->traces[k].store;
         for (uint32_t id = 0; has_packets(store) && id < weft_store_meta_get(store)->n_threads;
              id++)
-            if (code == WEFT_OK)
-                code = thread_read(making, k, id, buf, err);
+            WEFT_THEN(code, thread_read(making, k, id, buf, err));
     }
     weft_event_buf_free(buf);
     return code;
@@ -191,7 +185,7 @@ static enum weft_code crossings_find(struct making *making, struct weft_err *err
             continue;
         struct crossing *crossing = WEFT_VEC_PUSH(&making->crossings);
         if (!crossing)
-            return no_memory(err);
+            return weft_no_memory(err, "packets of hosts");
         const struct packet *low = in->host < out->host ? in : out;
         const struct packet *high = low == in ? out : in;
         *crossing = (struct crossing){ .low = low->host,
@@ -226,7 +220,7 @@ static enum weft_code pair_fit(const struct crossing *crossings, size_t n, bool 
     struct weft_clock_point *points = calloc(n, sizeof *points);
     size_t n_points = 0;
     if (!points)
-        return no_memory(err);
+        return weft_no_memory(err, "packets of hosts");
     host->n_sent = host->n_received = 0;
     for (size_t k = 0; k < n; k++) {
         const struct crossing *crossing = &crossings[k];
@@ -321,9 +315,9 @@ enum weft_code weft_clock_sync_make(const struct weft_sync_trace *traces, size_t
     struct making making = { .traces = traces, .n_traces = n_traces, .sync = sync };
     *sync = (struct weft_clock_sync){ .is_by_trace = is_by_trace,
                                       .hosts = calloc(MOST_HOSTS, sizeof *sync->hosts) };
-    enum weft_code code = sync->hosts ? packets_read(&making, err) : no_memory(err);
-    if (code == WEFT_OK)
-        code = crossings_find(&making, err);
+    enum weft_code code =
+        sync->hosts ? packets_read(&making, err) : weft_no_memory(err, "packets of hosts");
+    WEFT_THEN(code, crossings_find(&making, err));
     WEFT_VEC_FINI(&making.packets);
     if (making.crossings.n > 0)
         qsort(making.crossings.items, making.crossings.n, sizeof *making.crossings.items, by_hosts);

@@ -94,9 +94,7 @@ static enum weft_code check_tids(const struct job *job, struct weft_err *err)
 static enum weft_code choose_threads(struct job *job, struct weft_err *err)
 {
     const struct weft_store_meta *meta = weft_store_meta_get(job->stored.store);
-    enum weft_code code = check_tids(job, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(check_tids(job, err));
     for (uint32_t id = 0; id < meta->n_threads; id++) {
         const struct weft_store_thread *thread = weft_store_thread_get(job->stored.store, id);
         const bool is_kept =
@@ -140,10 +138,8 @@ static enum weft_code announce(struct job *job, struct weft_sink *sink, struct w
                                            .has_some_calls = meta->has_some_calls };
     const struct weft_clock clock = weft_clock_later(&meta->clock, job->replay.from_ns);
     enum weft_code code = sink->ops->begin(sink, &begin, err);
-    if (code == WEFT_OK)
-        code = weft_replay_clock(&clock, sink, err);
-    if (code == WEFT_OK)
-        code = name_functions(job, true, sink, err);
+    WEFT_THEN(code, weft_replay_clock(&clock, sink, err));
+    WEFT_THEN(code, name_functions(job, true, sink, err));
     for (uint32_t id = 0; code == WEFT_OK && id < meta->n_threads; id++)
         if (job->thread_ids[id] != WEFT_ID_NONE)
             code = sink->ops->thread(sink, &weft_store_thread_get(store, id)->info,
@@ -189,14 +185,10 @@ static enum weft_code write_part(struct job *job, struct weft_writer_totals *tot
         return code;
     struct weft_sink *sink = weft_writer_sink(writer);
     code = announce(job, sink, err);
-    if (code == WEFT_OK)
-        code = weft_replay_run(&job->replay, 1, sink, job->run, err);
-    if (code == WEFT_OK)
-        code = name_functions(job, false, sink, err);
-    if (code == WEFT_OK)
-        code = weft_input_note_loss(&job->stored.input, sink, err);
-    if (code == WEFT_OK)
-        code = note_excerpt(job, sink, err);
+    WEFT_THEN(code, weft_replay_run(&job->replay, 1, sink, job->run, err));
+    WEFT_THEN(code, name_functions(job, false, sink, err));
+    WEFT_THEN(code, weft_input_note_loss(&job->stored.input, sink, err));
+    WEFT_THEN(code, note_excerpt(job, sink, err));
     if (code == WEFT_OK)
         return weft_writer_commit(writer, totals, err);
     weft_writer_abort(writer);
@@ -242,12 +234,9 @@ static enum weft_code cut(struct job *job, struct weft_writer_totals *totals, st
                                         .earlier = job->earlier,
                                         .is_used = job->is_used };
     enum weft_code code = set_window(job, err);
-    if (code == WEFT_OK)
-        code = find_earlier(job, err);
-    if (code == WEFT_OK)
-        code = choose_threads(job, err);
-    if (code == WEFT_OK)
-        code = write_part(job, totals, err);
+    WEFT_THEN(code, find_earlier(job, err));
+    WEFT_THEN(code, choose_threads(job, err));
+    WEFT_THEN(code, write_part(job, totals, err));
     return code;
 }
 
@@ -258,10 +247,8 @@ enum weft_code weft_cut_run(const struct weft_cut_opts *opts, const struct weft_
     const struct weft_input_opts input_opts = { .beside = opts->output,
                                                 .memory_bytes = opts->memory_bytes,
                                                 .progress = run->progress };
-    enum weft_code code = weft_stored_open(opts->input, &input_opts, &job.stored, err);
-    if (code != WEFT_OK)
-        return code;
-    code = cut(&job, totals, err);
+    WEFT_TRY(weft_stored_open(opts->input, &input_opts, &job.stored, err));
+    enum weft_code code = cut(&job, totals, err);
     if (code != WEFT_OK)
         (void)weft_in_file(err, opts->input);
     weft_stored_close(&job.stored);

@@ -32,10 +32,7 @@ static enum weft_code last_own(struct weft_store *store, uint32_t thread_id, uin
         size_t n, best = SIZE_MAX;
         if (info->first_ns >= from_ns || info->last_ns < *last_ns || !(info->kinds & kinds))
             continue;
-        const enum weft_code code =
-            weft_store_load_events(store, thread_id, k, buf, &events, &n, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_store_load_events(store, thread_id, k, buf, &events, &n, err));
         for (size_t i = 0; i < n; i++)
             if (is_of_state(events[i].kind) && events[i].time_ns < from_ns &&
                 (best == SIZE_MAX || events[i].time_ns >= events[best].time_ns))
@@ -66,10 +63,7 @@ static enum weft_code has_come(struct weft_store *store, uint32_t thread_id, uin
             continue;
         if (info->last_ns < since_ns)
             break;
-        const enum weft_code code =
-            weft_store_load_arrivals(store, thread_id, k, buf, &events, &n, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_store_load_arrivals(store, thread_id, k, buf, &events, &n, err));
         for (size_t i = 0; i < n && !*has; i++)
             *has = events[i].time_ns >= since_ns && events[i].time_ns < from_ns &&
                    (events[i].kind != WEFT_EVENT_SWITCH || events[i].prev_state == 0);

@@ -504,10 +504,9 @@ static enum weft_code deliver(const struct job *job, const struct format *format
 {
     struct weft_naming *naming = weft_naming_new(sink, job->opts->symbols_path);
     if (!naming)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
+        return weft_no_memory(err, "symbols");
     enum weft_code code = format->import(job, weft_naming_sink(naming), run, err);
-    if (code == WEFT_OK)
-        code = weft_naming_note(naming, err);
+    WEFT_THEN(code, weft_naming_note(naming, err));
     weft_naming_free(naming);
     for (size_t k = 0; code == WEFT_OK && k < job->opts->n_inputs; k++)
         code = weft_input_note_loss(job->inputs[k], sink, err);
@@ -540,10 +539,8 @@ static enum weft_code import_group(const struct intake *intake, size_t group, co
                                                   .bytes_in = job.n_bytes,
                                                   .memory_bytes = opts.memory_bytes };
     struct weft_writer *writer = NULL;
-    enum weft_code code = weft_writer_open(output, &writer_opts, &writer, err);
-    if (code != WEFT_OK)
-        return code;
-    code = deliver(&job, format, weft_writer_sink(writer), intake->run, err);
+    WEFT_TRY(weft_writer_open(output, &writer_opts, &writer, err));
+    enum weft_code code = deliver(&job, format, weft_writer_sink(writer), intake->run, err);
     if (code == WEFT_OK)
         return weft_writer_commit(writer, totals, err);
     weft_writer_abort(writer);
@@ -564,10 +561,9 @@ static enum weft_code replay_named(const struct intake *intake, struct weft_stor
 {
     struct weft_naming *naming = weft_naming_new(sink, intake->opts->symbols_path);
     if (!naming)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
+        return weft_no_memory(err, "symbols");
     enum weft_code code = weft_replay_whole(store, weft_naming_sink(naming), intake->run, err);
-    if (code == WEFT_OK)
-        code = weft_naming_note(naming, err);
+    WEFT_THEN(code, weft_naming_note(naming, err));
     weft_naming_free(naming);
     return code;
 }
@@ -588,8 +584,7 @@ static enum weft_code replay_stored(const struct intake *intake, struct weft_sto
         return code;
     struct weft_sink *sink = weft_writer_sink(writer);
     code = replay_named(intake, store, sink, err);
-    if (code == WEFT_OK)
-        code = weft_input_note_loss(&intake->inputs[0], sink, err);
+    WEFT_THEN(code, weft_input_note_loss(&intake->inputs[0], sink, err));
     if (code == WEFT_OK)
         return weft_writer_commit(writer, totals, err);
     weft_writer_abort(writer);
@@ -606,8 +601,7 @@ static enum weft_code make_one(const struct intake *intake, struct weft_writer_t
     }
     struct weft_store *store = NULL;
     enum weft_code code = open_stored(intake, 0, &store, err);
-    if (code == WEFT_OK)
-        code = replay_stored(intake, store, totals, err);
+    WEFT_THEN(code, replay_stored(intake, store, totals, err));
     if (store)
         weft_store_close(store);
     if (code == WEFT_OK)
@@ -670,9 +664,8 @@ static enum weft_code make_merged(const struct intake *intake, struct weft_write
     if (!traces)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu traces", intake->n_groups);
     enum weft_code code = open_groups(intake, traces, err);
-    if (code == WEFT_OK)
-        code = weft_merge_stores(traces, intake->n_groups, intake->opts->output, intake->run,
-                                 totals, err);
+    WEFT_THEN(code, weft_merge_stores(traces, intake->n_groups, intake->opts->output, intake->run,
+                                      totals, err));
     for (size_t group = 0; group < intake->n_groups; group++)
         if (traces[group].store)
             weft_store_close(traces[group].store);
@@ -687,12 +680,9 @@ enum weft_code weft_import_run(const struct weft_import_opts *opts, const struct
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected an input and an output");
     struct intake intake = { .opts = opts, .run = run };
     enum weft_code code = open_inputs(&intake, err);
-    if (code == WEFT_OK)
-        code = check_names(&intake, err);
-    if (code == WEFT_OK)
-        code = check_columns(&intake, err);
-    if (code == WEFT_OK)
-        code = check_symbols(&intake, err);
+    WEFT_THEN(code, check_names(&intake, err));
+    WEFT_THEN(code, check_columns(&intake, err));
+    WEFT_THEN(code, check_symbols(&intake, err));
     if (code == WEFT_OK) {
         group_inputs(&intake);
         if (opts->offsets_ns && intake.n_groups == 1)

@@ -98,9 +98,7 @@ static enum weft_code wait_for_bytes(const struct intake *intake, struct weft_er
     struct pollfd wait = { .fd = intake->fd, .events = POLLIN };
     int n_ready = 0;
     while (n_ready == 0) {
-        const enum weft_code code = check_cancel(intake, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(check_cancel(intake, err));
         n_ready = poll(&wait, 1, POLL_MS);
         if (n_ready < 0 && errno == EINTR)
             n_ready = 0;
@@ -114,10 +112,7 @@ static enum weft_code read_some(struct intake *intake, uint8_t *bytes, size_t n_
 {
     ssize_t n_read;
     do {
-        const enum weft_code code =
-            intake->is_file ? check_cancel(intake, err) : wait_for_bytes(intake, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(intake->is_file ? check_cancel(intake, err) : wait_for_bytes(intake, err));
         n_read = read(intake->fd, bytes, n_room);
     } while (n_read < 0 && (errno == EINTR || errno == EAGAIN));
     if (n_read < 0)
@@ -209,9 +204,7 @@ static enum weft_code note_loss(struct intake *intake, const char *packing, stru
     loss->is_any = true;
     loss->at_off = intake->n_read - intake->n_in;
     if (damage) {
-        const enum weft_code code = drain(intake, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(drain(intake, err));
         loss->n_bytes = intake->n_read - loss->at_off;
         (void)snprintf(loss->detail, sizeof loss->detail,
                        "damaged %s data (%s): what stands before was imported", packing, damage);
@@ -282,15 +275,12 @@ static enum weft_code take_in(struct intake *intake, uint64_t total, struct weft
     weft_progress_start(intake->opts->progress, packing ? "unpacking" : "reading", "bytes", total);
     weft_progress_add(intake->opts->progress, intake->n_in);
     code = weft_temp_open(intake->opts->beside, &intake->temp_fd, err);
-    if (code == WEFT_OK)
-        code = packing ? unpack_all(intake, packing, err) : copy_all(intake, err);
-    if (code == WEFT_OK)
-        code = flush(intake, err);
+    WEFT_THEN(code, packing ? unpack_all(intake, packing, err) : copy_all(intake, err));
+    WEFT_THEN(code, flush(intake, err));
     if (code == WEFT_OK && intake->n_written == 0)
         code = weft_fail(err, WEFT_E_TRUNCATED, 0, "expected a trace, found empty %s data",
                          weft_packing_name(packing));
-    if (code == WEFT_OK)
-        code = weft_mapped_from_fd(intake->temp_fd, input->path, &input->file, err);
+    WEFT_THEN(code, weft_mapped_from_fd(intake->temp_fd, input->path, &input->file, err));
     input->given_bytes = intake->n_read;
     input->is_unpacked = packing != WEFT_PACKING_NONE;
     return code;

@@ -400,9 +400,8 @@ static enum weft_code name_all(struct job *job, struct weft_sink *sink, struct w
     for (size_t k = 0; code == WEFT_OK && k < job->n_inputs; k++)
         code = weft_merge_functions(names, job->inputs[k].store, job->keys[k], sink, err);
     weft_merge_names_free(names);
-    if (code == WEFT_OK)
-        code = weft_merge_threads(job->replays, job->n_inputs, job->hosts, job->joins,
-                                  job->thread_ids, &job->n_joined, sink, err);
+    WEFT_THEN(code, weft_merge_threads(job->replays, job->n_inputs, job->hosts, job->joins,
+                                       job->thread_ids, &job->n_joined, sink, err));
     return code;
 }
 
@@ -417,22 +416,16 @@ static enum weft_code write_all(struct job *job, const char *output,
         opts.bytes_in =
             weft_add_sat_u64(opts.bytes_in, weft_store_meta_get(job->inputs[k].store)->bytes_in);
     struct weft_writer *writer = NULL;
-    enum weft_code code = weft_writer_open(output, &opts, &writer, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_writer_open(output, &opts, &writer, err));
     struct weft_sink *sink = weft_writer_sink(writer);
-    code = announce(job, sink, err);
-    if (code == WEFT_OK)
-        code = name_all(job, sink, err);
-    if (code == WEFT_OK)
-        code = weft_replay_run(job->replays, job->n_inputs, sink, job->run, err);
+    enum weft_code code = announce(job, sink, err);
+    WEFT_THEN(code, name_all(job, sink, err));
+    WEFT_THEN(code, weft_replay_run(job->replays, job->n_inputs, sink, job->run, err));
     for (size_t k = 0; code == WEFT_OK && k < job->n_inputs; k++)
         if (job->inputs[k].lossy)
             code = weft_input_note_loss(job->inputs[k].lossy, sink, err);
-    if (code == WEFT_OK)
-        code = note_alignment(job, sink, err);
-    if (code == WEFT_OK)
-        code = note_hosts(job, sink, err);
+    WEFT_THEN(code, note_alignment(job, sink, err));
+    WEFT_THEN(code, note_hosts(job, sink, err));
     if (code == WEFT_OK)
         return weft_writer_commit(writer, totals, err);
     weft_writer_abort(writer);
@@ -445,8 +438,7 @@ enum weft_code weft_merge_stores(const struct weft_merge_input *inputs, size_t n
 {
     struct job job = { .inputs = inputs, .n_inputs = n_inputs, .run = run };
     enum weft_code code = prepare(&job, err);
-    if (code == WEFT_OK)
-        code = write_all(&job, output, totals, err);
+    WEFT_THEN(code, write_all(&job, output, totals, err));
     discard(&job);
     return code;
 }

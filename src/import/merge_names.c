@@ -38,11 +38,6 @@ struct weft_merge_names {
     uint32_t n_function_traces;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions");
-}
-
 struct weft_merge_names *weft_merge_names_new(const struct weft_merge_input *inputs,
                                               size_t n_inputs)
 {
@@ -106,7 +101,9 @@ static enum weft_code key_choose(struct weft_merge_names *names, uint32_t own, u
         for (chosen = 0; weft_map_find(names->used_keys, chosen) != WEFT_MAP_NONE;)
             chosen++;
     *key = (uint32_t)chosen;
-    return weft_map_add(names->used_keys, chosen, NULL) == WEFT_MAP_NONE ? no_memory(err) : WEFT_OK;
+    return weft_map_add(names->used_keys, chosen, NULL) == WEFT_MAP_NONE
+               ? weft_no_memory(err, "functions")
+               : WEFT_OK;
 }
 
 /* How often the trace has had the function before, which is in the room of names. */
@@ -114,12 +111,10 @@ static enum weft_code occurrence_of(struct weft_merge_names *names, uint32_t tra
                                     uint32_t *occurrence, struct weft_err *err)
 {
     const struct weft_str text = { names->room.items, names->room.n };
-    const enum weft_code code = weft_strtab_intern(names->functions, text, id, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_strtab_intern(names->functions, text, id, err));
     while (names->same_names.n <= *id)
         if (!WEFT_VEC_PUSH(&names->same_names))
-            return no_memory(err);
+            return weft_no_memory(err, "functions");
     struct same_name *same = &names->same_names.items[*id];
     if (same->trace != trace)
         *same = (struct same_name){ .trace = trace };
@@ -137,21 +132,19 @@ static enum weft_code key_share(struct weft_merge_names *names,
     if (!room_put_u64(names, function->address) || !room_put_u64(names, function->module.n_bytes) ||
         !room_put(names, function->module.bytes, function->module.n_bytes) ||
         !room_put(names, function->name.bytes, function->name.n_bytes))
-        return no_memory(err);
-    enum weft_code code = occurrence_of(names, trace, &id, &occurrence, err);
-    if (code != WEFT_OK)
-        return code;
+        return weft_no_memory(err, "functions");
+    WEFT_TRY(occurrence_of(names, trace, &id, &occurrence, err));
     const uint32_t index = weft_map_add(names->key_of, (uint64_t)occurrence << 32 | id, is_new);
     if (index == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "functions");
     if (!*is_new) {
         *key = names->keys.items[index];
         return WEFT_OK;
     }
     uint32_t *chosen = WEFT_VEC_PUSH(&names->keys);
     if (!chosen)
-        return no_memory(err);
-    code = key_choose(names, function->key, chosen, err);
+        return weft_no_memory(err, "functions");
+    enum weft_code code = key_choose(names, function->key, chosen, err);
     *key = *chosen;
     return code;
 }

@@ -50,11 +50,6 @@ struct merger {
     struct weft_map *generations; /* id in identities and generation: taken */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads");
-}
-
 /* ---- which are one --------------------------------------------------------------------------- */
 
 static bool is_of_kernel(const struct weft_store *store)
@@ -137,7 +132,7 @@ static enum weft_code thread_add(struct merger *merger, struct chain *chain,
 {
     struct thread *made = WEFT_VEC_PUSH(&merger->threads);
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "threads");
     *id = (uint32_t)merger->threads.n - 1;
     *made = *thread;
     if (chain->first == NONE)
@@ -169,7 +164,7 @@ static enum weft_code take(struct merger *merger, size_t trace, uint32_t id, boo
     uint32_t *to = &merger->thread_ids[trace][id];
     struct chain *chain = chain_of(merger, thread.info.tid);
     if (!chain)
-        return no_memory(err);
+        return weft_no_memory(err, "threads");
     *to = joins ? thread_find(merger, chain->first, &thread) : NONE;
     if (*to == NONE)
         return thread_add(merger, chain, &thread, to, err);
@@ -194,21 +189,20 @@ static enum weft_code generation_choose(struct merger *merger, struct weft_threa
     memcpy(bytes, &key.tid, sizeof key.tid);
     memcpy(bytes + sizeof key.tid, &key.pid, sizeof key.pid);
     memcpy(bytes + sizeof key.tid + sizeof key.pid, &key.host_id, sizeof key.host_id);
-    const enum weft_code code =
-        weft_strtab_intern(merger->identities, (struct weft_str){ bytes, sizeof bytes }, &id, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(
+        weft_strtab_intern(merger->identities, (struct weft_str){ bytes, sizeof bytes }, &id, err));
     while (merger->next_generation.n <= id)
         if (!WEFT_VEC_PUSH(&merger->next_generation))
-            return no_memory(err);
+            return weft_no_memory(err, "threads");
     uint32_t *next = &merger->next_generation.items[id];
     if (weft_map_find(merger->generations, (uint64_t)id << 32 | info->generation) != WEFT_MAP_NONE)
         info->generation = *next;
     if (info->generation >= *next)
         *next = info->generation + 1;
     const uint64_t taken = (uint64_t)id << 32 | info->generation;
-    return weft_map_add(merger->generations, taken, NULL) == WEFT_MAP_NONE ? no_memory(err)
-                                                                           : WEFT_OK;
+    return weft_map_add(merger->generations, taken, NULL) == WEFT_MAP_NONE
+               ? weft_no_memory(err, "threads")
+               : WEFT_OK;
 }
 
 static enum weft_code announce(struct merger *merger, struct weft_sink *sink, struct weft_err *err)
@@ -218,8 +212,7 @@ static enum weft_code announce(struct merger *merger, struct weft_sink *sink, st
         struct weft_thread_info *info = &merger->threads.items[i].info;
         uint32_t id = 0;
         code = generation_choose(merger, info, err);
-        if (code == WEFT_OK)
-            code = sink->ops->thread(sink, info, &id, err);
+        WEFT_THEN(code, sink->ops->thread(sink, info, &id, err));
     }
     return code;
 }
@@ -249,16 +242,14 @@ enum weft_code weft_merge_threads(const struct weft_replay *replays, size_t n_re
                                   uint64_t *n_joined, struct weft_sink *sink, struct weft_err *err)
 {
     struct merger merger = { .replays = replays, .hosts = hosts, .thread_ids = thread_ids };
-    enum weft_code code = merger_init(&merger) ? WEFT_OK : no_memory(err);
+    enum weft_code code = merger_init(&merger) ? WEFT_OK : weft_no_memory(err, "threads");
     uint64_t n_all = 0;
     for (size_t k = 0; k < n_replays; k++)
         for (uint32_t id = 0; id < weft_store_meta_get(replays[k].store)->n_threads; id++) {
-            if (code == WEFT_OK)
-                code = take(&merger, k, id, joins, err);
+            WEFT_THEN(code, take(&merger, k, id, joins, err));
             n_all++;
         }
-    if (code == WEFT_OK)
-        code = announce(&merger, sink, err);
+    WEFT_THEN(code, announce(&merger, sink, err));
     *n_joined = n_all - merger.threads.n;
     merger_fini(&merger);
     return code;

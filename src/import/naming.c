@@ -45,7 +45,7 @@ static enum weft_code count_unnamed(struct weft_naming *naming, uint32_t module,
 {
     while (naming->unnamed.n <= module)
         if (!WEFT_VEC_PUSH(&naming->unnamed))
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
+            return weft_no_memory(err, "symbols");
     naming->unnamed.items[module]++;
     return WEFT_OK;
 }

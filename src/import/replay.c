@@ -264,9 +264,8 @@ static enum weft_code play_all(struct job *job, const struct weft_replay *replay
         code = objects_put(&replays[k], job->sink, err);
     for (size_t k = 0; code == WEFT_OK && k < n_replays; k++)
         code = processes_put(&replays[k], job->sink, err);
-    if (code == WEFT_OK)
-        code = weft_pool_run(job->run->pool, job->n_threads, play_thread, job, job->run->progress,
-                             err);
+    WEFT_THEN(code, weft_pool_run(job->run->pool, job->n_threads, play_thread, job,
+                                  job->run->progress, err));
     for (size_t k = 0; code == WEFT_OK && k < n_replays; k++)
         code = notes_put(job, &replays[k], err);
     return code;
@@ -326,8 +325,7 @@ static enum weft_code announce_whole(const struct weft_store *store, uint32_t *t
                                            .is_parallel = true,
                                            .has_some_calls = meta->has_some_calls };
     enum weft_code code = sink->ops->begin(sink, &begin, err);
-    if (code == WEFT_OK)
-        code = weft_replay_clock(&meta->clock, sink, err);
+    WEFT_THEN(code, weft_replay_clock(&meta->clock, sink, err));
     for (uint32_t id = 0; code == WEFT_OK && id < meta->n_functions; id++) {
         const struct weft_store_function *function = weft_store_function_get(store, id);
         code = weft_replay_function(function, function->key, sink, err);
@@ -349,8 +347,7 @@ enum weft_code weft_replay_whole(struct weft_store *store, struct weft_sink *sin
                                         .to_ns = UINT64_MAX,
                                         .thread_ids = thread_ids };
     enum weft_code code = announce_whole(store, thread_ids, sink, err);
-    if (code == WEFT_OK)
-        code = weft_replay_run(&replay, 1, sink, run, err);
+    WEFT_THEN(code, weft_replay_run(&replay, 1, sink, run, err));
     free(thread_ids);
     return code;
 }

@@ -188,9 +188,7 @@ enum weft_code weft_replay_events_peek(struct weft_replay_events *events,
     *event = NULL;
     *source = (struct weft_replay_source){ 0 };
     if (events->now && events->now->n > 0) {
-        const enum weft_code code = run_next(events->now, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(run_next(events->now, err));
     }
     events->now = events->n_used == 1 ? &events->runs.items[0] : earliest(events);
     if (!events->now || events->now->n == 0)

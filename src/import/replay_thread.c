@@ -104,9 +104,7 @@ static enum weft_code call_put(struct player *player, struct weft_call_event eve
                                struct weft_err *err)
 {
     if (player->n_calls == BATCH_CALLS) {
-        const enum weft_code code = calls_flush(player, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(calls_flush(player, err));
     }
     player->room->calls[player->n_calls++] = event;
     return WEFT_OK;
@@ -327,8 +325,7 @@ static enum weft_code rows_play(struct player *player, const struct weft_calls *
             break;
         while (code == WEFT_OK && player->room->stack.n > calls->depth[i])
             code = frame_pop(player, err);
-        if (code == WEFT_OK)
-            code = entry_put(player, calls, i, &arg, err);
+        WEFT_THEN(code, entry_put(player, calls, i, &arg, err));
         if (code == WEFT_OK && player->args_row < player->next_row)
             code = events_catch_up(player, err);
     }
@@ -377,8 +374,7 @@ static enum weft_code blocks_play(struct player *player, struct weft_progress *p
                                err);
         if (code == WEFT_OK && block == first)
             code = stack_begin(player, &calls, err);
-        if (code == WEFT_OK)
-            code = rows_play(player, &calls, &is_over, err);
+        WEFT_THEN(code, rows_play(player, &calls, &is_over, err));
         if (code != WEFT_OK)
             return code;
         weft_progress_add(progress, calls.n_rows);
@@ -423,16 +419,12 @@ enum weft_code weft_replay_thread(const struct weft_replay_source *sources, size
     enum weft_code code = WEFT_OK;
     for (size_t k = 0; k < n_sources && code == WEFT_OK; k++)
         code = earlier_put(&player, &sources[k], err);
-    if (code == WEFT_OK)
-        code = weft_replay_events_open(room->stream, sources, n_sources, err);
-    if (code == WEFT_OK)
-        code = events_catch_up(&player, err);
+    WEFT_THEN(code, weft_replay_events_open(room->stream, sources, n_sources, err));
+    WEFT_THEN(code, events_catch_up(&player, err));
     if (code == WEFT_OK && player.thread->n_blocks > 0)
         code = blocks_play(&player, progress, err);
     player.is_over = true;
-    if (code == WEFT_OK)
-        code = events_catch_up(&player, err);
-    if (code == WEFT_OK)
-        code = sink->ops->thread_end(sink, player.sink_id, last_ns, err);
+    WEFT_THEN(code, events_catch_up(&player, err));
+    WEFT_THEN(code, sink->ops->thread_end(sink, player.sink_id, last_ns, err));
     return code;
 }

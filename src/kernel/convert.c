@@ -3,7 +3,7 @@
 
 enum weft_code kernel_no_memory(struct kernel_convert *convert)
 {
-    return weft_fail(convert->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a trace");
+    return weft_no_memory(convert->err, "a trace");
 }
 
 /* ---- delivery -------------------------------------------------------------------------------- */
@@ -85,9 +85,7 @@ enum weft_code kernel_find_thread(struct kernel_convert *convert, struct kernel_
     if (told->has_tid && kernel_find_running(&convert->threads, now, cpu, told->tid))
         return kernel_thread_details(convert, now->thread, told);
     if (told->has_tid) {
-        const enum weft_code code = thread_runs(convert, now, cpu, told->tid);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(thread_runs(convert, now, cpu, told->tid));
     }
     now->thread = cpu->current;
     if (now->thread != WEFT_ID_NONE)
@@ -196,9 +194,7 @@ static enum weft_code convert_switch(struct kernel_convert *convert, struct kern
     uint32_t prev;
     uint32_t next;
     cpu = cpu ? cpu : &lone;
-    enum weft_code code = leave(convert, now, cpu, &prev);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(leave(convert, now, cpu, &prev));
     next = kernel_thread_of(&convert->threads, now->host_id, now->numbers[1], now->cpu, false);
     if (next == WEFT_ID_NONE ||
         (convert->is_survey && !kernel_thread_name(&convert->threads, next, now->texts[4])))
@@ -210,7 +206,7 @@ static enum weft_code convert_switch(struct kernel_convert *convert, struct kern
     event.prev_state = (uint32_t)now->numbers[2];
     event.value = now->ran_ns ? now->ran_ns : convert->threads.items[prev].ran_ns;
     convert->threads.items[prev].ran_ns = convert->threads.items[next].ran_ns = 0;
-    code = kernel_deliver(convert, prev, &event);
+    enum weft_code code = kernel_deliver(convert, prev, &event);
     struct kernel_thread *left = &convert->threads.items[prev];
     left->is_ended |= left->is_leaving && (now->numbers[2] & DEAD_STATES);
     return code;
@@ -220,10 +216,7 @@ static enum weft_code convert_wakeup(struct kernel_convert *convert, struct kern
 {
     uint32_t wakee;
     const int32_t target = kernel_has(now, 1) ? (int32_t)now->numbers[1] : now->cpu;
-    const enum weft_code code =
-        mention(convert, now, now->numbers[0], target, now->texts[2], &wakee);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(mention(convert, now, now->numbers[0], target, now->texts[2], &wakee));
     meet(&convert->threads.items[wakee], false);
     const bool is_waking = now->known->meaning == KERNEL_MEANS_WAKING;
     struct weft_event event =
@@ -327,10 +320,7 @@ static enum weft_code convert_syscall(struct kernel_convert *convert, struct ker
     uint32_t name_id = now->known->name_id;
     event.value = now->numbers[0];
     if (now->known->subtype) {
-        const enum weft_code code =
-            numbered_name(convert, now->abi, now->numbers[is_enter ? 0 : 1], &name_id);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(numbered_name(convert, now->abi, now->numbers[is_enter ? 0 : 1], &name_id));
     }
     event.name = weft_strtab_get(threads->names, name_id);
     if (is_enter) {
@@ -390,9 +380,7 @@ static enum weft_code convert_process(struct kernel_convert *convert, struct ker
     uint32_t thread;
     if (now->numbers[0] == 0)
         return WEFT_OK;
-    const enum weft_code code = mention(convert, now, now->numbers[0], -1, now->texts[2], &thread);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(mention(convert, now, now->numbers[0], -1, now->texts[2], &thread));
     convert->threads.items[thread].is_known = true;
     if (kernel_has(now, 1))
         convert->threads.items[thread].pid = now->numbers[1];

@@ -35,10 +35,8 @@ enum weft_code kernel_read_twice(struct kernel_convert *convert,
     uint64_t n_items;
     convert->is_survey = true;
     enum weft_code code = read_all(convert, readings, run, &n_items);
-    if (code == WEFT_OK)
-        code = readings->rewind(readings->importer);
-    if (code == WEFT_OK)
-        code = kernel_announce_threads(convert, readings->announces_all);
+    WEFT_THEN(code, readings->rewind(readings->importer));
+    WEFT_THEN(code, kernel_announce_threads(convert, readings->announces_all));
     if (code != WEFT_OK)
         return code;
     kernel_threads_seal(&convert->threads);

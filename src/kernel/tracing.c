@@ -122,14 +122,10 @@ enum weft_code kernel_tracing_all(struct weft_cursor *cur, struct kernel_formats
 {
     const bool is_big = formats->is_big;
     enum weft_code code = kernel_tracing_headers(cur, is_big, tracing, err);
-    if (code == WEFT_OK)
-        code = kernel_tracing_ftrace(cur, formats, tracing, err);
-    if (code == WEFT_OK)
-        code = kernel_tracing_events(cur, formats, tracing, err);
-    if (code == WEFT_OK)
-        code = kernel_tracing_kallsyms(cur, is_big, tracing, err);
-    if (code == WEFT_OK)
-        code = kernel_tracing_printk(cur, is_big, err);
+    WEFT_THEN(code, kernel_tracing_ftrace(cur, formats, tracing, err));
+    WEFT_THEN(code, kernel_tracing_events(cur, formats, tracing, err));
+    WEFT_THEN(code, kernel_tracing_kallsyms(cur, is_big, tracing, err));
+    WEFT_THEN(code, kernel_tracing_printk(cur, is_big, err));
     if (code == WEFT_OK && has_cmdlines)
         code = kernel_tracing_cmdlines(cur, is_big, tracing, err);
     return code;

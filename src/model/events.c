@@ -26,7 +26,7 @@ enum weft_code weft_events_open(const struct weft_trace *trace, uint32_t thread_
     struct weft_events *made = calloc(1, sizeof *made);
     *events = made;
     if (!made)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for events");
+        return weft_no_memory(err, "events");
     made->store = weft_trace_store(trace);
     made->kinds = kinds;
     made->from_ns = from_ns;
@@ -80,7 +80,7 @@ static enum weft_code load(struct weft_events *events, uint64_t block, struct we
     if (!events->buf)
         events->buf = weft_event_buf_new();
     if (!events->buf)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for events");
+        return weft_no_memory(err, "events");
     enum weft_code code = weft_store_load_events(events->store, events->thread_id, block,
                                                  events->buf, &events->items, &events->n, err);
     if (code != WEFT_OK || !weft_event_buf_is_in_order(events->buf))
@@ -109,9 +109,7 @@ enum weft_code weft_events_next(struct weft_events *events, const struct weft_ev
         if (events->next_block >= events->n_blocks)
             return WEFT_OK;
         uint64_t block = events->next_block++;
-        enum weft_code code = is_wanted(events, block) ? load(events, block, err) : WEFT_OK;
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(is_wanted(events, block) ? load(events, block, err) : WEFT_OK);
     }
 }
 

@@ -33,8 +33,7 @@ static enum weft_code name_or(struct weft_arena *arena, struct weft_str text, co
 {
     *name = text.n_bytes ? weft_display_copy(arena, text)
                          : weft_arena_copy(arena, weft_str_of(fallback));
-    return name->bytes ? WEFT_OK
-                       : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a name");
+    return name->bytes ? WEFT_OK : weft_no_memory(err, "a name");
 }
 
 static enum weft_code load_threads(struct weft_trace *trace, struct weft_err *err)
@@ -73,7 +72,7 @@ static enum weft_code group_of(struct weft_strtab *groups, struct weft_arena *sc
     size_t n_bytes = stored->module.n_bytes + 1 + name.n_bytes;
     char *bytes = weft_arena_alloc(scratch, n_bytes, 1);
     if (!bytes)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a name");
+        return weft_no_memory(err, "a name");
     if (stored->module.n_bytes)
         memcpy(bytes, stored->module.bytes, stored->module.n_bytes);
     memcpy(bytes + stored->module.n_bytes + 1, name.bytes, name.n_bytes);
@@ -108,7 +107,7 @@ static enum weft_code load_functions(struct weft_trace *trace, struct weft_err *
     uint32_t *n_members = calloc((size_t)trace->n_functions + 1, sizeof *n_members);
     enum weft_code code = WEFT_OK;
     if (!groups || !scratch || !n_members)
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for function names");
+        code = weft_no_memory(err, "function names");
     for (uint32_t id = 0; !code && id < trace->n_functions; id++) {
         code = load_function(trace, id, groups, scratch, err);
         if (!code)
@@ -133,7 +132,7 @@ static enum weft_code load(struct weft_trace *trace, struct weft_err *err)
         trace->functions = WEFT_ARENA_NEW(trace->arena, meta->n_functions, struct weft_function);
     }
     if (!trace->threads || !trace->functions)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for the model");
+        return weft_no_memory(err, "the model");
     enum weft_code code = load_threads(trace, err);
     return code ? code : load_functions(trace, err);
 }
@@ -142,7 +141,7 @@ enum weft_code weft_trace_open(const char *path, struct weft_trace **trace, stru
 {
     struct weft_trace *opened = calloc(1, sizeof *opened);
     if (!opened)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for the model");
+        return weft_no_memory(err, "the model");
     enum weft_code code = weft_store_open(path, &opened->store, err);
     if (!code) {
         code = load(opened, err);
@@ -217,9 +216,8 @@ enum weft_code weft_trace_hide_paths(struct weft_trace *trace, struct weft_err *
     if (trace->private)
         return WEFT_OK;
     trace->private = weft_private_new();
-    return trace->private && hide_names(trace) && hide_meta(trace)
-               ? WEFT_OK
-               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for names");
+    return trace->private && hide_names(trace) && hide_meta(trace) ? WEFT_OK
+                                                                   : weft_no_memory(err, "names");
 }
 
 const struct weft_private *weft_trace_private(const struct weft_trace *trace)
@@ -310,7 +308,7 @@ enum weft_code weft_trace_depend(struct weft_trace *trace,
     struct weft_dependency *kept = weft_room_new(n_dependencies + 1, sizeof *kept);
     size_t n = 0;
     if (!kept)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for dependencies");
+        return weft_no_memory(err, "dependencies");
     for (size_t i = 0; i < n_dependencies; i++)
         if (dependencies[i].from_thread_id != dependencies[i].to_thread_id &&
             dependencies[i].from_ns <= dependencies[i].to_ns)

@@ -69,8 +69,7 @@ enum weft_code weft_twins_make(const struct weft_trace *trace, struct weft_twins
         join(lives, from, to, twins);
     }
     free(lives);
-    return is_good ? WEFT_OK
-                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for threads");
+    return is_good ? WEFT_OK : weft_no_memory(err, "threads");
 }
 
 void weft_twins_fini(struct weft_twins *twins)

@@ -45,11 +45,6 @@ struct weft_arrivals {
     } processors;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "what events say of other threads");
-}
-
 struct weft_arrivals *weft_arrivals_new(size_t limit_bytes)
 {
     struct weft_arrivals *arrivals = calloc(1, sizeof *arrivals);
@@ -175,9 +170,9 @@ static enum weft_code record_interrupt(struct weft_arrivals *arrivals,
     uint32_t name, device;
     enum weft_code code = weft_strtab_intern(
         arrivals->names, (struct weft_str){ top->name, top->n_name }, &name, err);
-    if (code == WEFT_OK)
-        code = weft_strtab_intern(arrivals->names, (struct weft_str){ top->device, top->n_device },
-                                  &device, err);
+    WEFT_THEN(code,
+              weft_strtab_intern(arrivals->names, (struct weft_str){ top->device, top->n_device },
+                                 &device, err));
     if (code != WEFT_OK)
         return code;
     const uint32_t number = top->number < WEFT_ID_NONE ? (uint32_t)top->number : WEFT_ID_NONE;
@@ -200,7 +195,7 @@ static enum weft_code processor_take(struct weft_arrivals *arrivals, uint32_t so
     if (lane != WEFT_MAP_NONE && is_new)
         processor = WEFT_VEC_PUSH(&arrivals->processors);
     if (lane == WEFT_MAP_NONE || (is_new && !processor))
-        return no_memory(err);
+        return weft_no_memory(err, "what events say of other threads");
     if (lane >= WEFT_FORMAT_MAX_PROCESSORS)
         return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "more than %d processors",
                          WEFT_FORMAT_MAX_PROCESSORS);
@@ -241,7 +236,9 @@ enum weft_code weft_arrivals_take(struct weft_arrivals *arrivals, uint32_t threa
     for (size_t i = 0; i < n_events && code == WEFT_OK; i++) {
         switch (events[i].kind) {
         case WEFT_EVENT_IRQ_ENTER:
-            code = interrupt_enter(interrupts, &events[i]) ? WEFT_OK : no_memory(err);
+            code = interrupt_enter(interrupts, &events[i])
+                       ? WEFT_OK
+                       : weft_no_memory(err, "what events say of other threads");
             break;
         case WEFT_EVENT_IRQ_EXIT:
             interrupt_exit(*interrupts, &events[i]);
@@ -320,14 +317,11 @@ static enum weft_code instant_next(struct lane *lane, struct weft_err *err)
                 goto complete;
             struct weft_sort_record *record = WEFT_VEC_PUSH(instant);
             if (!record)
-                return no_memory(err);
+                return weft_no_memory(err, "what events say of other threads");
             *record = lane->records[lane->at];
             time_ns = record->key;
         }
-        const enum weft_code code =
-            weft_sort_reader_next(lane->reader, &lane->records, &lane->n, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_sort_reader_next(lane->reader, &lane->records, &lane->n, err));
         lane->at = 0;
         if (lane->n == 0)
             break;
@@ -504,7 +498,7 @@ static enum weft_code processors_write(struct writing *writing, uint32_t n_threa
     const size_t n = arrivals->processors.n;
     struct processor *sorted = calloc(n + 1, sizeof *sorted);
     if (!sorted)
-        return no_memory(err);
+        return weft_no_memory(err, "what events say of other threads");
     if (n > 0)
         memcpy(sorted, arrivals->processors.items, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare_processors);
@@ -513,8 +507,7 @@ static enum weft_code processors_write(struct writing *writing, uint32_t n_threa
         const uint32_t lane = weft_map_find(
             arrivals->of_processor, (uint64_t)sorted[i].host_id << 32 | (uint32_t)sorted[i].cpu);
         code = weft_commit_processor(writing->commit, sorted[i].host_id, sorted[i].cpu, err);
-        if (code == WEFT_OK)
-            code = processor_write(writing, lane, n_threads + (uint32_t)i, err);
+        WEFT_THEN(code, processor_write(writing, lane, n_threads + (uint32_t)i, err));
     }
     free(sorted);
     return code;
@@ -527,9 +520,9 @@ enum weft_code weft_arrivals_write(struct weft_arrivals *arrivals, uint32_t n_th
     struct writing writing = { .arrivals = arrivals, .commit = commit };
     writing.builder = weft_event_builder_new(block_events);
     writing.flush = (struct weft_event_flush){ .flush = block_flush, .context = &writing };
-    enum weft_code code = writing.builder ? WEFT_OK : no_memory(err);
-    if (code == WEFT_OK)
-        code = processors_write(&writing, n_threads, err);
+    enum weft_code code =
+        writing.builder ? WEFT_OK : weft_no_memory(err, "what events say of other threads");
+    WEFT_THEN(code, processors_write(&writing, n_threads, err));
     for (uint32_t i = 0; i < n_threads && code == WEFT_OK; i++)
         if (weft_sorter_count(arrivals->by_thread, i) > 0)
             code = thread_write(&writing, i, err);

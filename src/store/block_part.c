@@ -483,11 +483,8 @@ enum weft_code weft_block_part_open(struct weft_store *store, uint32_t thread_id
     part->thread_id = thread_id;
     part->is_open = part->is_whole = false;
     part->n_asked = 0;
-    enum weft_code code =
-        weft_store_block_unpack(store, thread_id, block, part->buf, &part->block, err);
-    if (code != WEFT_OK)
-        return code;
-    code = part_make(part, err);
+    WEFT_TRY(weft_store_block_unpack(store, thread_id, block, part->buf, &part->block, err));
+    enum weft_code code = part_make(part, err);
     part->is_open = code == WEFT_OK;
     if (code != WEFT_OK)
         part_failed(part, err);
@@ -695,9 +692,7 @@ enum weft_code weft_block_part_rows(struct weft_block_part *part, size_t first, 
     if (!part->is_whole)
         ends_decode(part, &range);
     open_fill(part, &range);
-    const enum weft_code code = functions_decode(part, &range, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(functions_decode(part, &range, err));
     *calls = (struct weft_calls){
         .n_rows = range.n,
         .first_row = part->block.head.first_row + first,
@@ -719,9 +714,7 @@ enum weft_code weft_block_part_steps(struct weft_block_part *part, size_t first,
     if (!weft_vec_reserve(&part->function_id.items, &part->function_id.cap,
                           (size_t)range.n_open + 1, sizeof *part->function_id.items))
         return no_memory(part, err);
-    const enum weft_code code = codes_check(part, &range, steps, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(codes_check(part, &range, steps, err));
     steps_seek(part, &range, steps);
     range.n_below = chain_find(part, first, range.n_open);
     for (uint32_t i = 0; i < range.n_open; i++)

@@ -132,11 +132,6 @@ HOT_INLINE uint8_t time_put(struct weft_bytes *ext, uint64_t delta_ns)
     return delta_ns < WEFT_TIME_ESCAPE_2 ? (uint8_t)delta_ns : escape_put(ext, delta_ns);
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the rows of a block");
-}
-
 /* Grows one column to `want` elements; all share a capacity that is only raised when all grew. */
 static bool column_grow(void *items_ptr, size_t cap, size_t want, size_t item_bytes)
 {
@@ -150,7 +145,7 @@ static enum weft_code exits_grow(struct weft_builder *builder, struct weft_err *
     struct weft_block_rows *rows = &builder->rows;
     const size_t want = builder->hot.n_exits + rows->cap_rows + 1;
     if (!weft_vec_reserve(&rows->tail, &rows->cap_exits, want, 1))
-        return no_memory(err);
+        return weft_no_memory(err, "the rows of a block");
     return WEFT_OK;
 }
 
@@ -167,7 +162,7 @@ static enum weft_code rows_grow(struct weft_builder *builder, struct weft_err *e
         !column_grow(&rows->gap, rows->cap_rows, want, 1) ||
         !column_grow(&rows->flags, rows->cap_rows, want, 1) ||
         !column_grow(&rows->keys, rows->cap_rows, want, sizeof *rows->keys))
-        return no_memory(err);
+        return weft_no_memory(err, "the rows of a block");
     if (rows->has_flags)
         memset(rows->flags + rows->cap_rows, 0, want - rows->cap_rows);
     rows->cap_rows = want;
@@ -180,7 +175,7 @@ static enum weft_code stack_grow(struct weft_builder *builder, struct weft_err *
     if (want > WEFT_FORMAT_MAX_DEPTH)
         want = WEFT_FORMAT_MAX_DEPTH;
     if (!weft_vec_reserve(&builder->stack, &builder->cap_stack, want, sizeof *builder->stack))
-        return no_memory(err);
+        return weft_no_memory(err, "the rows of a block");
     builder->hot.depth_room =
         (uint32_t)(builder->cap_stack < WEFT_FORMAT_MAX_DEPTH ? builder->cap_stack
                                                               : WEFT_FORMAT_MAX_DEPTH);
@@ -272,9 +267,7 @@ static enum weft_code make_room(struct weft_builder *builder, uint64_t time_ns,
         return WEFT_OK;
     }
     if (hot->n_rows == builder->block_rows) {
-        const enum weft_code code = flush->flush(flush->context, builder, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(flush->flush(flush->context, builder, err));
     }
     if (builder->is_fresh)
         block_begin(builder, time_ns);
@@ -372,7 +365,7 @@ static enum weft_code cut_frame(struct weft_builder *builder, uint64_t time_ns, 
         return WEFT_E_NOMEM;
     uint32_t *cut_key = WEFT_VEC_PUSH(&builder->cut_keys);
     if (!cut_key)
-        return no_memory(err);
+        return weft_no_memory(err, "the rows of a block");
     *cut_key = key;
     flags_count(&builder->counts, flags);
     level_fold(builder);
@@ -518,7 +511,9 @@ __attribute__((noinline)) static enum weft_code event_put(struct weft_builder *b
         if (is_dropped || code != WEFT_OK)
             return code;
     }
-    return entry_put(builder, hot, time_ns, event->function_key) ? WEFT_OK : no_memory(err);
+    return entry_put(builder, hot, time_ns, event->function_key)
+               ? WEFT_OK
+               : weft_no_memory(err, "the rows of a block");
 }
 
 /* The two usual events are handled here, with the state in registers; all others by event_put. */
@@ -539,7 +534,7 @@ SCALAR_LOOP enum weft_code weft_builder_calls(struct weft_builder *builder,
                 hot.clock_ns = time_ns;
                 if (__builtin_expect(entry_put(builder, &hot, time_ns, key), 1))
                     continue;
-                code = no_memory(err);
+                code = weft_no_memory(err, "the rows of a block");
                 break;
             }
         } else if (__builtin_expect(event->kind == WEFT_CALL_EXIT && time_ns >= hot.clock_ns &&

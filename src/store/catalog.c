@@ -69,11 +69,6 @@ struct weft_catalog {
     bool is_meta_put; /* and nothing changed since */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads and functions");
-}
-
 struct weft_catalog *weft_catalog_new(struct weft_str source_name, uint64_t bytes_in)
 {
     struct weft_catalog *catalog = calloc(1, sizeof *catalog);
@@ -137,11 +132,11 @@ enum weft_code weft_catalog_function(struct weft_catalog *catalog,
         return WEFT_E_NOMEM;
     const uint32_t index = weft_map_add(catalog->function_of_key, info->key, &is_new);
     if (index == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "threads and functions");
     if (is_new) {
         struct catalog_function *added = WEFT_VEC_PUSH(&catalog->functions);
         if (!added)
-            return no_memory(err);
+            return weft_no_memory(err, "threads and functions");
         *added = function;
         return WEFT_OK;
     }
@@ -170,7 +165,7 @@ enum weft_code weft_catalog_thread(struct weft_catalog *catalog,
         return WEFT_E_NOMEM;
     struct catalog_thread *added = WEFT_VEC_PUSH(&catalog->threads);
     if (!added)
-        return no_memory(err);
+        return weft_no_memory(err, "threads and functions");
     *added = thread;
     *thread_id = (uint32_t)(catalog->threads.n - 1);
     return WEFT_OK;
@@ -197,11 +192,11 @@ enum weft_code weft_catalog_note(struct weft_catalog *catalog, const struct weft
         return WEFT_E_NOMEM;
     const uint32_t index = weft_map_add(catalog->note_of, note_key(&row), &is_new);
     if (index == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "threads and functions");
     if (is_new) {
         struct catalog_note *added = WEFT_VEC_PUSH(&catalog->notes);
         if (!added)
-            return no_memory(err);
+            return weft_no_memory(err, "threads and functions");
         *added = row;
         return WEFT_OK;
     }
@@ -216,7 +211,7 @@ enum weft_code weft_catalog_seen(struct weft_catalog *catalog, const uint32_t *k
 {
     for (size_t i = 0; i < n_keys; i++)
         if (weft_map_add(catalog->seen, keys[i], NULL) == WEFT_MAP_NONE)
-            return no_memory(err);
+            return weft_no_memory(err, "threads and functions");
     return WEFT_OK;
 }
 
@@ -230,7 +225,7 @@ enum weft_code weft_catalog_object(struct weft_catalog *catalog,
         return WEFT_E_NOMEM;
     struct catalog_object *added = WEFT_VEC_PUSH(&catalog->objects);
     if (!added)
-        return no_memory(err);
+        return weft_no_memory(err, "threads and functions");
     *added = object;
     return WEFT_OK;
 }
@@ -244,7 +239,7 @@ enum weft_code weft_catalog_process(struct weft_catalog *catalog,
         return WEFT_E_NOMEM;
     struct catalog_process *added = WEFT_VEC_PUSH(&catalog->processes);
     if (!added)
-        return no_memory(err);
+        return weft_no_memory(err, "threads and functions");
     *added = made;
     return WEFT_OK;
 }
@@ -267,7 +262,7 @@ enum weft_code weft_catalog_complete(struct weft_catalog *catalog, uint64_t *n_u
     const uint32_t n_seen = weft_map_count(catalog->seen);
     uint32_t *keys = malloc((n_seen ? n_seen : 1) * sizeof *keys);
     if (!keys)
-        return no_memory(err);
+        return weft_no_memory(err, "threads and functions");
     size_t n_keys = 0;
     *n_unnamed = 0;
     for (uint32_t i = 0; i < n_seen; i++) {
@@ -464,5 +459,5 @@ enum weft_code weft_catalog_put_notes(struct weft_catalog *catalog, struct weft_
         weft_bytes_put_varint(payload, note->at_off + 1);
         put_text(catalog, payload, note->detail);
     }
-    return payload->has_failed ? no_memory(err) : WEFT_OK;
+    return payload->has_failed ? weft_no_memory(err, "threads and functions") : WEFT_OK;
 }

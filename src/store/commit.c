@@ -74,11 +74,6 @@ struct weft_commit {
     char *path;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the index of blocks");
-}
-
 static enum weft_code header_write(struct weft_commit *commit, struct weft_err *err)
 {
     struct weft_disk_header header = { 0 };
@@ -135,17 +130,16 @@ enum weft_code weft_commit_open(const char *path, uint64_t backlog_limit_bytes,
 {
     struct weft_commit *commit = calloc(1, sizeof *commit);
     if (!commit)
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks");
     commit->spill_fd = -1;
     commit->backlog_limit_bytes = backlog_limit_bytes ? backlog_limit_bytes : DEFAULT_BACKLOG_BYTES;
     (void)pthread_mutex_init(&commit->lock, NULL);
     commit->path = strdup(path);
     commit->encoder = weft_column_encoder_new();
-    enum weft_code code = commit->path && commit->encoder ? WEFT_OK : no_memory(err);
-    if (code == WEFT_OK)
-        code = weft_out_open(path, WEFT_ACCESS_PRIVATE, &commit->out, err);
-    if (code == WEFT_OK)
-        code = header_write(commit, err);
+    enum weft_code code =
+        commit->path && commit->encoder ? WEFT_OK : weft_no_memory(err, "the index of blocks");
+    WEFT_THEN(code, weft_out_open(path, WEFT_ACCESS_PRIVATE, &commit->out, err));
+    WEFT_THEN(code, header_write(commit, err));
     if (code != WEFT_OK) {
         weft_commit_abort(commit);
         return code;
@@ -171,7 +165,7 @@ enum weft_code weft_commit_append(struct weft_commit *commit, uint32_t id, uint8
         id == WEFT_CHUNK_CONTEXTS || id == WEFT_CHUNK_LEVELS; /* readers take parts of it */
     weft_chunk_build(id, flags, payload, is_in_place ? NULL : commit->encoder, &commit->scratch);
     if (!entry || commit->scratch.has_failed)
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks");
     struct weft_disk_chunk header;
     memcpy(&header, commit->scratch.items, sizeof header);
     *entry = (struct directory_entry){
@@ -212,7 +206,7 @@ static enum weft_code index_put(struct weft_commit *commit, uint32_t thread_id,
 {
     struct commit_thread *thread = thread_get(commit, thread_id);
     if (!thread)
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks");
     struct commit_index *index = &thread->streams[stream];
     const uint64_t off = weft_out_offset(commit->out);
     weft_bytes_put_varint(&index->entries, (off - index->previous_off) / 8);
@@ -220,7 +214,7 @@ static enum weft_code index_put(struct weft_commit *commit, uint32_t thread_id,
     weft_bytes_put_varint(&index->entries, head_bytes);
     weft_bytes_put(&index->entries, head, head_bytes);
     if (index->entries.has_failed)
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks");
     index->previous_off = off;
     index->n_blocks++;
     return WEFT_OK;
@@ -237,11 +231,9 @@ static enum weft_code block_write(struct weft_commit *commit, uint32_t thread_id
                                   const uint8_t *bytes, size_t n_bytes, size_t head_bytes,
                                   struct weft_err *err)
 {
-    enum weft_code code = commit->before(commit->before_context, thread_id, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(commit->before(commit->before_context, thread_id, err));
     const uint32_t id = weft_load_u32(bytes + offsetof(struct weft_disk_chunk, id));
-    code = index_put(
+    enum weft_code code = index_put(
         commit, thread_id, id == WEFT_CHUNK_EVENTS ? WEFT_COMMIT_EVENTS : WEFT_COMMIT_CALLS,
         chunk_bytes_of(bytes), bytes + sizeof(struct weft_disk_chunk), head_bytes, err);
     return code == WEFT_OK ? weft_out_write(commit->out, bytes, n_bytes, err) : code;
@@ -274,17 +266,15 @@ static enum weft_code group_flush(struct weft_commit *commit, enum weft_commit_s
     if (!commit->shared_encoder)
         commit->shared_encoder = weft_block_encoder_new();
     if (!commit->shared_encoder)
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks");
     struct weft_bytes *chunk = &commit->shared_encoder->chunk;
     const bool is_events = stream == WEFT_COMMIT_EVENTS;
     chunk->n = 0;
     enum weft_code code = weft_event_encode_shared(
         commit->shared_encoder, is_events ? WEFT_CHUNK_SHARED_EVENTS : WEFT_CHUNK_ARRIVALS,
         group->runs.n, &group->heads, &group->builder->head, group->builder->columns, chunk, err);
-    if (code == WEFT_OK)
-        code = group_index(commit, stream, chunk, err);
-    if (code == WEFT_OK)
-        code = weft_out_write(commit->out, chunk->items, chunk->n, err);
+    WEFT_THEN(code, group_index(commit, stream, chunk, err));
+    WEFT_THEN(code, weft_out_write(commit->out, chunk->items, chunk->n, err));
     weft_event_group_reset(group);
     return code;
 }
@@ -299,8 +289,7 @@ static enum weft_code group_put(struct weft_commit *commit, enum weft_commit_str
     enum weft_code code = WEFT_OK;
     if (!is_small || weft_event_group_is_full(group, head, columns))
         code = group_flush(commit, stream, err);
-    if (code == WEFT_OK)
-        code = weft_event_group_add(group, head, columns, err);
+    WEFT_THEN(code, weft_event_group_add(group, head, columns, err));
     return code == WEFT_OK && !is_small ? group_flush(commit, stream, err) : code;
 }
 
@@ -349,7 +338,7 @@ static enum weft_code block_wait(struct weft_commit *commit, struct commit_threa
 {
     struct waiting *waiting = calloc(1, sizeof *waiting);
     if (!waiting)
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks");
     waiting->n_bytes = bytes->n;
     waiting->head_bytes = head_bytes;
     enum weft_code code = WEFT_OK;
@@ -379,11 +368,12 @@ enum weft_code weft_commit_small_block(struct weft_commit *commit,
     struct commit_thread *thread = thread_get(commit, head->thread_id);
     enum weft_code code;
     if (!thread) {
-        code = no_memory(err);
+        code = weft_no_memory(err, "the index of blocks");
     } else if (commit->is_parallel && head->thread_id != commit->turn) {
         struct weft_bytes packed = { 0 };
         weft_event_pack(head, columns, &packed);
-        code = packed.has_failed ? no_memory(err) : block_wait(commit, thread, &packed, 0, err);
+        code = packed.has_failed ? weft_no_memory(err, "the index of blocks")
+                                 : block_wait(commit, thread, &packed, 0, err);
         weft_bytes_fini(&packed);
     } else {
         code = group_put(commit, WEFT_COMMIT_EVENTS, head, columns, err);
@@ -403,7 +393,7 @@ enum weft_code weft_commit_processor(struct weft_commit *commit, uint32_t host_i
 {
     struct commit_processor *processor = WEFT_VEC_PUSH(&commit->processors);
     if (!processor)
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks");
     *processor = (struct commit_processor){ .host_id = host_id, .cpu = cpu };
     return WEFT_OK;
 }
@@ -416,7 +406,7 @@ enum weft_code weft_commit_block(struct weft_commit *commit, uint32_t thread_id,
     struct commit_thread *thread = thread_get(commit, thread_id);
     enum weft_code code;
     if (!thread)
-        code = no_memory(err);
+        code = weft_no_memory(err, "the index of blocks");
     else if (commit->is_parallel && thread_id != commit->turn)
         code = block_wait(commit, thread, bytes, head_bytes, err);
     else
@@ -435,16 +425,14 @@ static enum weft_code waiting_load(struct weft_commit *commit, struct waiting *w
     }
     waiting->bytes = malloc(waiting->n_bytes);
     if (!waiting->bytes)
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks");
     return spill_read(commit, waiting->spill_off, waiting->bytes, waiting->n_bytes, err);
 }
 
 static enum weft_code waiting_write(struct weft_commit *commit, uint32_t thread_id,
                                     struct waiting *waiting, struct weft_err *err)
 {
-    const enum weft_code code = waiting_load(commit, waiting, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(waiting_load(commit, waiting, err));
     if (waiting->head_bytes > 0)
         return block_write(commit, thread_id, waiting->bytes, waiting->n_bytes, waiting->head_bytes,
                            err);
@@ -478,7 +466,7 @@ enum weft_code weft_commit_thread_end(struct weft_commit *commit, uint32_t threa
 {
     (void)pthread_mutex_lock(&commit->lock);
     struct commit_thread *thread = thread_get(commit, thread_id);
-    enum weft_code code = thread ? WEFT_OK : no_memory(err);
+    enum weft_code code = thread ? WEFT_OK : weft_no_memory(err, "the index of blocks");
     if (thread) {
         thread->is_ended = true;
         thread->last_ns = last_ns;
@@ -601,16 +589,11 @@ enum weft_code weft_commit_finish(struct weft_commit *commit, uint32_t n_threads
                                   uint64_t *bytes_out, struct weft_err *err)
 {
     enum weft_code code = group_flush(commit, WEFT_COMMIT_EVENTS, err);
-    if (code == WEFT_OK)
-        code = group_flush(commit, WEFT_COMMIT_ARRIVALS, err);
-    if (code == WEFT_OK)
-        code = index_write(commit, n_threads, err);
-    if (code == WEFT_OK)
-        code = event_indexes_write(commit, n_threads, err);
-    if (code == WEFT_OK)
-        code = directory_write(commit, err);
-    if (code == WEFT_OK)
-        code = footer_write(commit, err);
+    WEFT_THEN(code, group_flush(commit, WEFT_COMMIT_ARRIVALS, err));
+    WEFT_THEN(code, index_write(commit, n_threads, err));
+    WEFT_THEN(code, event_indexes_write(commit, n_threads, err));
+    WEFT_THEN(code, directory_write(commit, err));
+    WEFT_THEN(code, footer_write(commit, err));
     if (code != WEFT_OK) {
         weft_commit_abort(commit);
         return code;

@@ -36,11 +36,6 @@ bool weft_contexts_put(const struct weft_context_tree *tree, struct weft_bytes *
     return !bytes->has_failed;
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a tree of contexts");
-}
-
 /* What is read into. */
 struct reading {
     struct weft_context_tree *into;
@@ -71,7 +66,7 @@ static enum weft_code node_read(struct weft_cursor *in, weft_contexts_function_f
     const uint32_t node =
         weft_context_any_child(reading->into, stack->items[stack->n - 1], function);
     if (node == WEFT_ID_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "a tree of contexts");
     stack->items[stack->n++] = node;
     reading->entries->items[reading->entries->n++] =
         (struct weft_context_entry){ count, self_ns, node };
@@ -96,7 +91,7 @@ enum weft_code weft_contexts_read(struct weft_cursor *in, weft_contexts_function
     if (!weft_vec_reserve(&stack->items, &stack->cap, (size_t)n_nodes + 1, sizeof *stack->items) ||
         !weft_vec_reserve(&entries->items, &entries->cap, entries->n + (size_t)n_nodes + 1,
                           sizeof *entries->items))
-        return no_memory(err);
+        return weft_no_memory(err, "a tree of contexts");
     stack->items[0] = at;
     stack->n = 1;
     entries->items[entries->n++] = (struct weft_context_entry){ 0, self_ns, at };

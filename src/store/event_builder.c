@@ -59,11 +59,6 @@ void weft_event_builder_next_block(struct weft_event_builder *builder)
     block_reset(builder);
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the events of a block");
-}
-
 /* ---- strings -------------------------------------------------------------------------------- */
 
 static bool is_string(const struct weft_event_builder *builder, uint32_t index,
@@ -214,7 +209,7 @@ static enum weft_code columns_put(struct weft_event_builder *builder,
     uint32_t *name = &builder->previous_name[event->kind];
     uint32_t *category = &builder->previous_category;
     if (!string_put(builder, event->name, name) || !string_put(builder, event->category, category))
-        return no_memory(err);
+        return weft_no_memory(err, "the events of a block");
     weft_bytes_put_u8(&builder->columns[WEFT_EVENT_COLUMN_KIND], (uint8_t)event->kind);
     column_put(builder, WEFT_EVENT_COLUMN_TIME, zigzag(event->time_ns - builder->previous_ns));
     column_put(builder, WEFT_EVENT_COLUMN_DURATION, event->duration_ns);
@@ -286,9 +281,7 @@ static enum weft_code event_put(struct weft_event_builder *builder, const struct
     struct weft_event_head *head = &builder->head;
     const bool is_args = event->kind == WEFT_EVENT_CALL_ARGS;
     if (is_full(builder, event)) {
-        const enum weft_code code = flush->flush(flush->context, builder, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(flush->flush(flush->context, builder, err));
     }
     if (head->n_events == 0)
         head->base_ns = builder->previous_ns = event->time_ns;

@@ -103,9 +103,7 @@ static enum weft_code entry_read(struct weft_store *store, struct weft_cursor *i
     const uint64_t off = weft_cur_u64(in);
     const uint64_t n_bytes = weft_cur_u64(in);
     struct weft_chunk chunk;
-    enum weft_code code = weft_chunk_parse(file, store->file.n_bytes, off, &chunk, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_chunk_parse(file, store->file.n_bytes, off, &chunk, err));
     if (chunk.id != id || chunk.chunk_bytes != n_bytes)
         return weft_fail(err, WEFT_E_MALFORMED, off,
                          "expected the chunk that the directory names, found another");
@@ -118,9 +116,7 @@ static enum weft_code entry_read(struct weft_store *store, struct weft_cursor *i
         return weft_fail(err, WEFT_E_UNSUPPORTED, off,
                          "expected a known kind of chunk, found a required one of a newer version");
     }
-    code = weft_chunk_verify(file, &chunk, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_chunk_verify(file, &chunk, err));
     if (is_event_index)
         return weft_store_parse_event_index(store, &chunk, err);
     return id == WEFT_CHUNK_BLOCKS ? weft_store_parse_blocks(store, &chunk, err)
@@ -133,8 +129,7 @@ static enum weft_code directory_read(struct weft_store *store, const struct weft
     struct weft_bytes room = { 0 };
     struct weft_cursor in;
     enum weft_code code = weft_chunk_verify(store->file.bytes, directory, err);
-    if (code == WEFT_OK)
-        code = weft_chunk_open(directory, store->decoder, &room, &in, err);
+    WEFT_THEN(code, weft_chunk_open(directory, store->decoder, &room, &in, err));
     if (code == WEFT_OK && weft_cur_left(&in) % 20 != 0)
         code =
             weft_fail(err, WEFT_E_MALFORMED, directory->off,
@@ -164,10 +159,8 @@ static enum weft_code contents_read(struct weft_store *store, struct weft_err *e
     if (code == WEFT_OK && (directory.id != WEFT_CHUNK_DIRECTORY ||
                             directory.chunk_bytes != weft_load_u64(footer.directory_bytes)))
         code = weft_fail(err, WEFT_E_MALFORMED, directory.off, "expected the directory");
-    if (code == WEFT_OK)
-        code = directory_read(store, &directory, err);
-    if (code == WEFT_OK)
-        code = weft_store_finish(store, err);
+    WEFT_THEN(code, directory_read(store, &directory, err));
+    WEFT_THEN(code, weft_store_finish(store, err));
     return code;
 }
 
@@ -201,10 +194,8 @@ enum weft_code weft_store_open_mapped(const char *path, struct weft_mapped *file
     enum weft_code code = store->path && store->decoder
                               ? WEFT_OK
                               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a trace");
-    if (code == WEFT_OK)
-        code = header_check(store, err);
-    if (code == WEFT_OK)
-        code = contents_find(store, err);
+    WEFT_THEN(code, header_check(store, err));
+    WEFT_THEN(code, contents_find(store, err));
     if (code == WEFT_OK) {
         *store_out = store;
         return WEFT_OK;

@@ -126,9 +126,7 @@ static enum weft_code heads_parse(struct event_load *load, const struct weft_chu
         if (!run)
             return no_memory(load, err);
         const uint8_t *start = load->packed.at;
-        const enum weft_code code = weft_event_head_parse(&load->packed, &run->head, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_event_head_parse(&load->packed, &run->head, err));
         run->head_checksum = weft_checksum(start, (size_t)(load->packed.at - start));
         run->first = all->n_events;
         all->n_events += run->head.n_events;
@@ -482,10 +480,8 @@ static enum weft_code chunk_decode(struct event_load *load, const struct weft_ch
     if (!to || !load->buf->decoder)
         return no_memory(load, err);
     enum weft_code code = heads_parse(load, chunk, err);
-    if (code == WEFT_OK)
-        code = columns_unpack(load, err);
-    if (code == WEFT_OK)
-        code = columns_read(load, err);
+    WEFT_THEN(code, columns_unpack(load, err));
+    WEFT_THEN(code, columns_read(load, err));
     if (code != WEFT_OK)
         return code;
     to->store = load->store;

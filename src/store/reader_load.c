@@ -84,20 +84,14 @@ static enum weft_code head_find(struct load *load, struct weft_err *err)
     const struct weft_mapped *file = &load->store->file;
     const struct store_block *block = load->block;
     struct weft_chunk chunk;
-    enum weft_code code = weft_chunk_parse(file->bytes, file->n_bytes, block->off, &chunk, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_chunk_parse(file->bytes, file->n_bytes, block->off, &chunk, err));
     if (chunk.id != WEFT_CHUNK_CALLS || chunk.codec != WEFT_CODEC_RAW ||
         chunk.chunk_bytes != block->chunk_bytes)
         return disagree(load, err, "chunk");
-    code = weft_chunk_verify_once(file->bytes, &chunk, &load->block->is_intact, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_chunk_verify_once(file->bytes, &chunk, &load->block->is_intact, err));
     load->packed = weft_cur_init(chunk.stored, chunk.stored_bytes,
                                  block->off + sizeof(struct weft_disk_chunk));
-    code = weft_block_head_parse(&load->packed, &load->head, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_block_head_parse(&load->packed, &load->head, err));
     struct weft_block_ended ended = { 0 };
     struct weft_block_left left = { 0 };
     for (uint32_t i = 0; i < load->head.n_ended; i++)
@@ -372,9 +366,7 @@ static void load_failed(const struct load *load, struct weft_err *err)
 
 static enum weft_code rows_load(struct load *load, struct weft_calls *calls, struct weft_err *err)
 {
-    enum weft_code code = rows_reserve(load, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(rows_reserve(load, err));
     open_fill(load);
     struct weft_block_buf *buf = load->buf;
     struct weft_block_decode decode = {
@@ -388,9 +380,8 @@ static enum weft_code rows_load(struct load *load, struct weft_calls *calls, str
         .stack = buf->stack,
     };
     memcpy(decode.columns, load->columns, sizeof decode.columns);
-    code = weft_block_decode(&decode, load->block->off, err);
-    if (code == WEFT_OK)
-        code = borders_check(load, &decode, err);
+    enum weft_code code = weft_block_decode(&decode, load->block->off, err);
+    WEFT_THEN(code, borders_check(load, &decode, err));
     if (code == WEFT_OK && !atomic_load_explicit(&load->block->is_valid, memory_order_relaxed))
         code = summary_check(load, err);
     *calls = (struct weft_calls){
@@ -403,10 +394,8 @@ static enum weft_code rows_load(struct load *load, struct weft_calls *calls, str
         .open = buf->open,
         .n_open = load->block->info.n_open,
     };
-    if (code == WEFT_OK)
-        code = flags_read(load, &calls->flags, err);
-    if (code == WEFT_OK)
-        code = args_read(load, calls, err);
+    WEFT_THEN(code, flags_read(load, &calls->flags, err));
+    WEFT_THEN(code, args_read(load, calls, err));
     return code;
 }
 
@@ -416,14 +405,10 @@ enum weft_code weft_store_load(struct weft_store *store, uint32_t thread_id, uin
 {
     struct load load = load_init(store, thread_id, block, buf);
     enum weft_code code = head_find(&load, err);
-    if (code == WEFT_OK)
-        code = head_check(&load, err);
-    if (code == WEFT_OK)
-        code = columns_unpack(&load, WEFT_COLUMN_CONTEXTS, err); /* calls do not need these */
-    if (code == WEFT_OK)
-        code = ids_read(&load, err);
-    if (code == WEFT_OK)
-        code = rows_load(&load, calls, err);
+    WEFT_THEN(code, head_check(&load, err));
+    WEFT_THEN(code, columns_unpack(&load, WEFT_COLUMN_CONTEXTS, err)); /* calls do not need these */
+    WEFT_THEN(code, ids_read(&load, err));
+    WEFT_THEN(code, rows_load(&load, calls, err));
     if (code == WEFT_OK)
         atomic_store_explicit(&load.block->is_valid, true, memory_order_relaxed);
     else
@@ -437,12 +422,9 @@ enum weft_code weft_store_block_functions(struct weft_store *store, uint32_t thr
 {
     struct load load = load_init(store, thread_id, block, buf);
     enum weft_code code = head_find(&load, err);
-    if (code == WEFT_OK)
-        code = head_check(&load, err);
-    if (code == WEFT_OK)
-        code = columns_unpack(&load, WEFT_COLUMN_DICT + 1, err);
-    if (code == WEFT_OK)
-        code = ids_read(&load, err);
+    WEFT_THEN(code, head_check(&load, err));
+    WEFT_THEN(code, columns_unpack(&load, WEFT_COLUMN_DICT + 1, err));
+    WEFT_THEN(code, ids_read(&load, err));
     if (code != WEFT_OK) {
         load_failed(&load, err);
         return code;
@@ -459,12 +441,9 @@ enum weft_code weft_store_block_unpack(struct weft_store *store, uint32_t thread
     struct load load = load_init(store, thread_id, block, buf);
     const uint32_t n_open = load.block->info.n_open;
     enum weft_code code = head_find(&load, err);
-    if (code == WEFT_OK)
-        code = head_check(&load, err);
-    if (code == WEFT_OK)
-        code = columns_unpack(&load, WEFT_COLUMN_FLAGS, err);
-    if (code == WEFT_OK)
-        code = ids_read(&load, err);
+    WEFT_THEN(code, head_check(&load, err));
+    WEFT_THEN(code, columns_unpack(&load, WEFT_COLUMN_FLAGS, err));
+    WEFT_THEN(code, ids_read(&load, err));
     if (code == WEFT_OK &&
         !weft_vec_reserve(&buf->open, &buf->cap_open, (size_t)n_open + 1, sizeof *buf->open))
         code = no_memory(&load, err);
@@ -520,10 +499,8 @@ enum weft_code weft_store_block_contexts(struct weft_store *store, uint32_t thre
 {
     struct load load = load_init(store, thread_id, block, buf);
     enum weft_code code = head_find(&load, err);
-    if (code == WEFT_OK)
-        code = head_check(&load, err);
-    if (code == WEFT_OK)
-        code = contexts_unpack(&load, contexts, err);
+    WEFT_THEN(code, head_check(&load, err));
+    WEFT_THEN(code, contexts_unpack(&load, contexts, err));
     if (code != WEFT_OK)
         load_failed(&load, err);
     return code;

@@ -99,11 +99,8 @@ static enum weft_code streams_unpack(struct details *details, struct weft_cursor
         const uint8_t *stored = weft_cur_take(in, n_bytes);
         if (!stored)
             return details_broken(details, err);
-        const enum weft_code code =
-            weft_column_decode(weft_block_buf_decoder(details->buf), codec, stored, n_bytes, raw,
-                               raw_bytes[i], at_off, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_column_decode(weft_block_buf_decoder(details->buf), codec, stored, n_bytes,
+                                    raw, raw_bytes[i], at_off, err));
         details->streams[i] = weft_cur_init(raw, raw_bytes[i], at_off);
         raw += raw_bytes[i];
     }
@@ -141,9 +138,7 @@ static enum weft_code level_take(struct details *details, const struct weft_lod_
             return details_broken(details, err);
         start_ns += step_ns;
         n_left -= n_rows;
-        const enum weft_code code = weft_lod_take(streams, names, start_ns, units, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_lod_take(streams, names, start_ns, units, err));
         units->units.items[i].n_rows = (uint32_t)n_rows;
     }
     return counts_fit(details, units) && (!has_rows || n_left == 0) ? WEFT_OK
@@ -161,8 +156,7 @@ static enum weft_code details_take(struct details *details, struct weft_lod_unit
     if (n_cells > weft_cur_left(&details->streams[WEFT_LOD_COUNTS]))
         return details_broken(details, err);
     enum weft_code code = level_take(details, &names, n_groups, false, &units[1], err);
-    if (code == WEFT_OK)
-        code = level_take(details, &names, n_cells, true, &units[0], err);
+    WEFT_THEN(code, level_take(details, &names, n_cells, true, &units[0], err));
     return code;
 }
 
@@ -181,10 +175,8 @@ enum weft_code weft_store_details(struct weft_store *store, uint32_t thread_id, 
         return WEFT_OK;
     enum weft_code code =
         weft_store_block_functions(store, thread_id, block, buf, &details.ids, &details.n_ids, err);
-    if (code == WEFT_OK)
-        code = streams_unpack(&details, &in, err);
-    if (code == WEFT_OK)
-        code = details_take(&details, units, err);
+    WEFT_THEN(code, streams_unpack(&details, &in, err));
+    WEFT_THEN(code, details_take(&details, units, err));
     *is_known = code == WEFT_OK;
     if (code != WEFT_OK) {
         (void)weft_in_file(err, store->path);

@@ -5,11 +5,6 @@
 
 #include <inttypes.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the index of blocks");
-}
-
 /* Does the block follow what the thread has so far? */
 static enum weft_code head_check(const struct store_thread *thread,
                                  const struct weft_block_head *head, uint64_t at_off,
@@ -80,7 +75,7 @@ static enum weft_code frames_end(struct store_thread *thread, struct weft_cursor
         } else {
             call = WEFT_VEC_PUSH(&thread->cut);
             if (!call)
-                return no_memory(err);
+                return weft_no_memory(err, "the index of blocks");
             call->function_id = ended.cut_key;
             call->row = UINT64_MAX;
         }
@@ -99,7 +94,7 @@ static enum weft_code frames_open(struct store_thread *thread, struct weft_curso
         struct weft_open_call *call = WEFT_VEC_PUSH(&thread->crossing);
         uint32_t *below = WEFT_VEC_PUSH(&thread->below);
         if (!call || !below)
-            return no_memory(err);
+            return weft_no_memory(err, "the index of blocks");
         *call = (struct weft_open_call){
             .start_ns = left.start_ns,
             .end_ns = UINT64_MAX, /* still open */
@@ -119,9 +114,7 @@ enum weft_code weft_store_add_block(struct weft_store *store, const struct weft_
 {
     const uint64_t at_off = weft_cur_offset(&in);
     struct weft_block_head head;
-    enum weft_code code = weft_block_head_parse(&in, &head, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_block_head_parse(&in, &head, err));
     if (head.thread_id >= store->threads.n)
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
                          "expected one of %zu threads, found a block of thread %" PRIu32,
@@ -132,7 +125,7 @@ enum weft_code weft_store_add_block(struct weft_store *store, const struct weft_
         return WEFT_E_MALFORMED;
     struct store_block *block = WEFT_VEC_PUSH(&thread->blocks);
     if (!block)
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks");
     if (thread->blocks.n == 1)
         thread->info.first_ns = head.first_event_ns;
     block->info = (struct weft_block_info){
@@ -155,10 +148,9 @@ enum weft_code weft_store_add_block(struct weft_store *store, const struct weft_
     block->n_left = head.n_left;
     block->top = thread->top;
     block->max_level = head.max_level;
-    code = frames_end(thread, &in, &head, err);
+    enum weft_code code = frames_end(thread, &in, &head, err);
     block->first_left = (uint32_t)thread->crossing.n;
-    if (code == WEFT_OK)
-        code = frames_open(thread, &in, &head, err);
+    WEFT_THEN(code, frames_open(thread, &in, &head, err));
     thread->info.calls += head.n_rows;
     thread->info.last_ns = head.last_ns;
     return code;
@@ -194,13 +186,9 @@ static enum weft_code entry_parse(struct weft_store *store, struct weft_cursor *
     const size_t n_threads = store->threads.n;
     struct weft_chunk chunk;
     struct weft_cursor head;
-    enum weft_code code = weft_store_parse_place(store, in, previous_off, &chunk, &head, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_store_parse_place(store, in, previous_off, &chunk, &head, err));
     const size_t n_before = store->threads.items[thread_id].blocks.n;
-    code = weft_store_add_block(store, &chunk, head, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_store_add_block(store, &chunk, head, err));
     if (store->threads.items[thread_id].blocks.n != n_before + 1)
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
                          "expected a block of thread %zu of %zu, found one of another", thread_id,
@@ -249,8 +237,7 @@ enum weft_code weft_store_parse_blocks(struct weft_store *store, const struct we
     struct weft_bytes room = { 0 };
     struct weft_cursor content;
     enum weft_code code = weft_chunk_open(chunk, store->decoder, &room, &content, err);
-    if (code == WEFT_OK)
-        code = index_parse(store, &content, err);
+    WEFT_THEN(code, index_parse(store, &content, err));
     store->has_index = true;
     weft_bytes_fini(&room);
     if (code != WEFT_OK)
@@ -306,7 +293,7 @@ static enum weft_code functions_index(struct weft_store *store, struct weft_err 
         return WEFT_OK;
     if (!weft_vec_reserve(&store->id_of_key.items, &store->id_of_key.cap, n_keys,
                           sizeof *store->id_of_key.items))
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks");
     for (size_t key = 0, id = 0; key < n_keys; key++) {
         const bool is_known = store->functions.items[id].key == key;
         store->id_of_key.items[key] = is_known ? (uint32_t)id : WEFT_ID_NONE;
@@ -327,7 +314,7 @@ static enum weft_code crossing_join(struct store_thread *thread, struct weft_err
                           sizeof *thread->crossing.items) ||
         !weft_vec_reserve(&thread->below.items, &thread->below.cap, n_all,
                           sizeof *thread->below.items))
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks");
     memmove(thread->crossing.items + n_cut, thread->crossing.items,
             thread->crossing.n * sizeof *thread->crossing.items);
     memmove(thread->below.items + n_cut, thread->below.items,
@@ -405,16 +392,13 @@ enum weft_code weft_store_finish(struct weft_store *store, struct weft_err *err)
 {
     struct weft_store_meta *meta = &store->meta;
     enum weft_code code = functions_sort(store, err);
-    if (code == WEFT_OK)
-        code = functions_index(store, err);
+    WEFT_THEN(code, functions_index(store, err));
     weft_store_sort_objects(store);
     for (size_t i = 0; i < store->threads.n && code == WEFT_OK; i++) {
         struct store_thread *thread = &store->threads.items[i];
         code = crossing_join(thread, err);
-        if (code == WEFT_OK)
-            code = crossing_resolve(store, thread, err);
-        if (code == WEFT_OK)
-            code = blocks_resolve(thread, err);
+        WEFT_THEN(code, crossing_resolve(store, thread, err));
+        WEFT_THEN(code, blocks_resolve(thread, err));
         if (code == WEFT_OK) /* last: without an index, calls end by what is known of calls */
             code = weft_store_finish_events(store, thread, err);
         thread->info.cut_calls = thread->cut.n;

@@ -8,11 +8,6 @@
 
 #include <inttypes.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the index of blocks of events");
-}
-
 /* Does the block follow what the row has so far? Where blocks were lost there may be gaps. */
 static enum weft_code head_check(const struct store_event_blocks *blocks,
                                  const struct store_thread *thread,
@@ -59,24 +54,20 @@ static enum weft_code add_event_block(struct weft_store *store, enum store_strea
     const uint8_t *start = in->at;
     const size_t n_rows = store->threads.n + (stream == STORE_ARRIVALS) * store->processors.n;
     struct weft_event_head head;
-    enum weft_code code = weft_event_head_parse(in, &head, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_event_head_parse(in, &head, err));
     if (head.thread_id >= n_rows)
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
                          "expected one of %zu threads, found events of thread %" PRIu32, n_rows,
                          head.thread_id);
     struct store_event_blocks *blocks = blocks_of(store, stream, head.thread_id);
     if (!blocks)
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks of events");
     struct store_thread *thread =
         stream == STORE_EVENTS ? &store->threads.items[head.thread_id] : NULL;
-    code = head_check(blocks, thread, &head, has_gaps, at_off, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(head_check(blocks, thread, &head, has_gaps, at_off, err));
     struct store_event_block *block = WEFT_VEC_PUSH(blocks);
     if (!block)
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks of events");
     block->info = (struct weft_event_block_info){
         .first_ns = head.first_ns,
         .last_ns = head.last_ns,
@@ -116,7 +107,7 @@ enum weft_code weft_store_add_event_chunk(struct weft_store *store, const struct
             return weft_fail(err, WEFT_E_MALFORMED, chunk->off, "expected blocks of events");
         code = add_event_block(store, stream, chunk, &run, true, NULL);
         if (code == WEFT_E_NOMEM)
-            return no_memory(err);
+            return weft_no_memory(err, "the index of blocks of events");
         *n_lost += code != WEFT_OK;
     }
     return WEFT_OK;
@@ -130,14 +121,12 @@ static enum weft_code entry_parse(struct weft_store *store, enum store_stream st
     const uint64_t at_off = weft_cur_offset(in);
     struct weft_chunk chunk = { 0 };
     struct weft_cursor head;
-    enum weft_code code = weft_store_parse_place(store, in, previous_off, &chunk, &head, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_store_parse_place(store, in, previous_off, &chunk, &head, err));
     struct store_event_blocks *blocks = blocks_of(store, stream, (uint32_t)row);
     if (!blocks)
-        return no_memory(err);
+        return weft_no_memory(err, "the index of blocks of events");
     const size_t n_before = blocks->n;
-    code = add_event_block(store, stream, &chunk, &head, false, err);
+    enum weft_code code = add_event_block(store, stream, &chunk, &head, false, err);
     if (code == WEFT_OK && blocks_of(store, stream, (uint32_t)row)->n != n_before + 1)
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
                          "expected events of thread %zu, found those of another", row);
@@ -173,9 +162,7 @@ static enum weft_code index_parse(struct weft_store *store, enum store_stream st
         if (in->fault || row >= n_rows)
             return weft_fail(err, WEFT_E_MALFORMED, row_off,
                              "expected one of %zu threads, found thread %" PRIu64, n_rows, row);
-        const enum weft_code code = row_parse(store, stream, in, (size_t)row, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(row_parse(store, stream, in, (size_t)row, err));
     }
     if (weft_cur_left(in) > 0)
         return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
@@ -195,7 +182,7 @@ static enum weft_code processors_parse(struct weft_store *store, struct weft_cur
         is_broken = in->fault || cpu < 0 || cpu > INT32_MAX;
         struct store_processor *processor = WEFT_VEC_PUSH(&store->processors);
         if (!processor)
-            return no_memory(err);
+            return weft_no_memory(err, "the index of blocks of events");
         *processor = (struct store_processor){ .host_id = (uint32_t)host_id, .cpu = (int32_t)cpu };
     }
     if (is_broken)
@@ -214,8 +201,7 @@ enum weft_code weft_store_parse_event_index(struct weft_store *store,
     enum weft_code code = weft_chunk_open(chunk, store->decoder, &room, &content, err);
     if (code == WEFT_OK && is_arrivals)
         code = processors_parse(store, &content, err);
-    if (code == WEFT_OK)
-        code = index_parse(store, is_arrivals ? STORE_ARRIVALS : STORE_EVENTS, &content, err);
+    WEFT_THEN(code, index_parse(store, is_arrivals ? STORE_ARRIVALS : STORE_EVENTS, &content, err));
     weft_bytes_fini(&room);
     if (code != WEFT_OK)
         (void)weft_within(err, is_arrivals ? "index of arrivals" : "index of events");

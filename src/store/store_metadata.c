@@ -4,11 +4,6 @@
 
 #include <inttypes.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the metadata of a trace");
-}
-
 static struct weft_str take_str(struct weft_cursor *in)
 {
     const uint64_t n_bytes = weft_cur_varint(in);
@@ -80,7 +75,7 @@ static enum weft_code threads_parse(struct weft_store *store, struct weft_cursor
     for (uint64_t i = 0; i < n_threads; i++) {
         struct store_thread *thread = WEFT_VEC_PUSH(&store->threads);
         if (!thread)
-            return no_memory(err);
+            return weft_no_memory(err, "the metadata of a trace");
         thread->top = WEFT_ID_NONE;
         thread->info.info.tid = weft_cur_varint(in);
         thread->info.info.pid = weft_cur_varint(in);
@@ -129,7 +124,7 @@ static enum weft_code functions_parse(struct weft_store *store, struct weft_curs
     for (uint64_t i = 0; i < n_functions; i++) {
         struct weft_store_function *function = WEFT_VEC_PUSH(&store->functions);
         if (!function)
-            return no_memory(err);
+            return weft_no_memory(err, "the metadata of a trace");
         function->key = take_u32(in);
         function->address = weft_cur_varint(in);
         function->name = take_str(in);
@@ -161,7 +156,7 @@ static enum weft_code notes_parse(struct weft_store *store, struct weft_cursor *
         note.kind = (enum weft_note_kind)kind;
         struct weft_note *added = WEFT_VEC_PUSH(&store->notes);
         if (!added)
-            return no_memory(err);
+            return weft_no_memory(err, "the metadata of a trace");
         *added = note;
     }
     if (in->fault || weft_cur_left(in) > 0)
@@ -184,7 +179,7 @@ static enum weft_code ledger_parse(struct weft_store *store, struct weft_cursor 
     for (uint64_t i = 0; i < n_processes; i++) {
         struct weft_ledger_process *process = WEFT_VEC_PUSH(&store->processes);
         if (!process)
-            return no_memory(err);
+            return weft_no_memory(err, "the metadata of a trace");
         process->host_id = take_u32(in);
         process->pid = weft_cur_varint(in);
         process->parent = weft_cur_varint(in);
@@ -236,7 +231,7 @@ static enum weft_code objects_parse(struct weft_store *store, struct weft_cursor
     for (uint64_t i = 0; i < n_objects; i++) {
         struct store_object *object = WEFT_VEC_PUSH(&store->objects);
         if (!object)
-            return no_memory(err);
+            return weft_no_memory(err, "the metadata of a trace");
         object->place = store->objects.n;
         object->info.host_id = take_u32(in);
         object->info.pid = weft_cur_varint(in);
@@ -316,7 +311,7 @@ static enum weft_code content_open(struct weft_store *store, const struct weft_c
     struct weft_bytes room = { 0 };
     uint8_t **kept = WEFT_VEC_PUSH(&store->rooms);
     if (!kept)
-        return no_memory(err);
+        return weft_no_memory(err, "the metadata of a trace");
     const enum weft_code code = weft_chunk_open(chunk, store->decoder, &room, content, err);
     *kept = room.items;
     return code;

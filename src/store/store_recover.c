@@ -262,10 +262,8 @@ enum weft_code weft_store_recover(struct weft_store *store, struct weft_err *err
     }
     if (code == WEFT_OK && !uses_index)
         code = chunks_take(&scan, (struct indexes){ 0 }, err);
-    if (code == WEFT_OK)
-        code = functions_complete(&scan, err);
-    if (code == WEFT_OK)
-        code = weft_store_finish(store, err);
+    WEFT_THEN(code, functions_complete(&scan, err));
+    WEFT_THEN(code, weft_store_finish(store, err));
     store->meta.is_recovered = true;
     store->meta.lost_bytes = scan.lost_bytes;
     WEFT_VEC_FINI(&scan.chunks);

@@ -56,11 +56,6 @@ static struct weft_writer *writer_of(struct weft_sink *sink)
     return (struct weft_writer *)sink;
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a trace writer");
-}
-
 static struct writer_thread *thread_at(struct weft_writer *writer, uint32_t thread_id)
 {
     struct writer_thread *page =
@@ -89,7 +84,7 @@ static enum weft_code payload_append(struct weft_writer *writer, uint32_t id, ui
                                      struct weft_err *err)
 {
     if (writer->payload.has_failed)
-        return no_memory(err);
+        return weft_no_memory(err, "a trace writer");
     if (writer->payload.n == 0)
         return WEFT_OK;
     return weft_commit_append(writer->commit, id, flags, &writer->payload, err);
@@ -101,11 +96,9 @@ static enum weft_code announce(struct weft_writer *writer, uint32_t end_thread,
     weft_catalog_put_meta(writer->catalog, &writer->payload);
     enum weft_code code = payload_append(writer, WEFT_CHUNK_META, WEFT_CHUNK_REQUIRED, err);
     weft_catalog_put_threads(writer->catalog, end_thread, &writer->payload);
-    if (code == WEFT_OK)
-        code = payload_append(writer, WEFT_CHUNK_THREADS, WEFT_CHUNK_REQUIRED, err);
+    WEFT_THEN(code, payload_append(writer, WEFT_CHUNK_THREADS, WEFT_CHUNK_REQUIRED, err));
     weft_catalog_put_functions(writer->catalog, &writer->payload);
-    if (code == WEFT_OK)
-        code = payload_append(writer, WEFT_CHUNK_FUNCTIONS, WEFT_CHUNK_REQUIRED, err);
+    WEFT_THEN(code, payload_append(writer, WEFT_CHUNK_FUNCTIONS, WEFT_CHUNK_REQUIRED, err));
     return code;
 }
 
@@ -216,7 +209,7 @@ static enum weft_code page_add(struct weft_writer *writer, uint32_t thread_id, s
         return WEFT_OK;
     struct writer_thread *threads = calloc(PAGE_THREADS, sizeof *threads);
     if (!threads)
-        return no_memory(err);
+        return weft_no_memory(err, "a trace writer");
     atomic_store_explicit(&writer->pages[page], threads, memory_order_release);
     return WEFT_OK;
 }
@@ -227,8 +220,7 @@ static enum weft_code sink_thread(struct weft_sink *sink, const struct weft_thre
     struct weft_writer *writer = writer_of(sink);
     (void)pthread_mutex_lock(&writer->lock);
     enum weft_code code = page_add(writer, weft_catalog_n_threads(writer->catalog), err);
-    if (code == WEFT_OK)
-        code = weft_catalog_thread(writer->catalog, info, thread_id, err);
+    WEFT_THEN(code, weft_catalog_thread(writer->catalog, info, thread_id, err));
     if (code == WEFT_OK) {
         thread_at(writer, *thread_id)->host_id = info->host_id;
         atomic_store_explicit(&writer->n_threads, *thread_id + 1, memory_order_release);
@@ -284,9 +276,8 @@ static enum weft_code functions_seen(struct weft_writer *writer, const struct we
     (void)pthread_mutex_lock(&writer->lock);
     enum weft_code code =
         weft_catalog_seen(writer->catalog, builder->rows.keys, builder->head.n_functions, err);
-    if (code == WEFT_OK)
-        code =
-            weft_catalog_seen(writer->catalog, builder->cut_keys.items, builder->cut_keys.n, err);
+    WEFT_THEN(code, weft_catalog_seen(writer->catalog, builder->cut_keys.items, builder->cut_keys.n,
+                                      err));
     (void)pthread_mutex_unlock(&writer->lock);
     return code;
 }
@@ -323,27 +314,25 @@ static enum weft_code block_flush(void *context, struct weft_builder *builder, s
         return code;
     struct weft_block_encoder *encoder = encoder_take(writer);
     if (!encoder)
-        return no_memory(err);
+        return weft_no_memory(err, "a trace writer");
     size_t head_bytes;
     encoder->chunk.n = 0;
-    code = rows_walk(writer, builder, encoder->lod) ? WEFT_OK : no_memory(err);
-    if (code == WEFT_OK)
-        code = weft_block_encode(encoder, &builder->head, &builder->rows, &encoder->chunk,
-                                 &head_bytes, err);
+    code =
+        rows_walk(writer, builder, encoder->lod) ? WEFT_OK : weft_no_memory(err, "a trace writer");
+    WEFT_THEN(code, weft_block_encode(encoder, &builder->head, &builder->rows, &encoder->chunk,
+                                      &head_bytes, err));
     if (code == WEFT_OK &&
         !weft_context_groups_add(&builder->groups,
                                  builder->walk.is_known ? &builder->walk.tree : NULL,
                                  builder->cut_keys.items, builder->cut_keys.n, encoder->chunk.n))
-        code = no_memory(err);
+        code = weft_no_memory(err, "a trace writer");
     if (code == WEFT_OK &&
         !weft_lod_block_finish(&builder->lod, encoder->lod, &builder->head, encoder->rank,
                                builder->rows.keys, encoder->columns, &encoder->chunk))
-        code = no_memory(err);
-    if (code == WEFT_OK)
-        code = functions_seen(writer, builder, err);
-    if (code == WEFT_OK)
-        code = weft_commit_block(writer->commit, builder->head.thread_id, &encoder->chunk,
-                                 head_bytes, err);
+        code = weft_no_memory(err, "a trace writer");
+    WEFT_THEN(code, functions_seen(writer, builder, err));
+    WEFT_THEN(code, weft_commit_block(writer->commit, builder->head.thread_id, &encoder->chunk,
+                                      head_bytes, err));
     encoder_give(writer, encoder);
     weft_builder_next_block(builder);
     return code;
@@ -356,14 +345,13 @@ static enum weft_code sink_calls(struct weft_sink *sink, uint32_t thread_id,
     struct weft_writer *writer = writer_of(sink);
     struct writer_thread *thread;
     enum weft_code code = thread_find(writer, thread_id, &thread, err);
-    if (code == WEFT_OK)
-        code = begin_once(writer, err);
+    WEFT_THEN(code, begin_once(writer, err));
     if (code != WEFT_OK || n_events == 0)
         return code;
     if (!thread->builder) {
         thread->builder = builder_take(writer);
         if (!thread->builder)
-            return no_memory(err);
+            return weft_no_memory(err, "a trace writer");
         weft_builder_start(thread->builder, thread_id);
     }
     const struct weft_builder_flush flush = { .flush = block_flush, .context = writer };
@@ -396,14 +384,13 @@ static enum weft_code events_flush(void *context, struct weft_event_builder *bui
     struct weft_writer *writer = context;
     struct weft_block_encoder *encoder = encoder_take(writer);
     if (!encoder)
-        return no_memory(err);
+        return weft_no_memory(err, "a trace writer");
     size_t head_bytes;
     encoder->chunk.n = 0;
     enum weft_code code = weft_event_encode(encoder, &builder->head, builder->columns,
                                             &encoder->chunk, &head_bytes, err);
-    if (code == WEFT_OK)
-        code = weft_commit_block(writer->commit, builder->head.thread_id, &encoder->chunk,
-                                 head_bytes, err);
+    WEFT_THEN(code, weft_commit_block(writer->commit, builder->head.thread_id, &encoder->chunk,
+                                      head_bytes, err));
     encoder_give(writer, encoder);
     weft_event_builder_next_block(builder);
     return code;
@@ -431,29 +418,26 @@ static enum weft_code sink_events(struct weft_sink *sink, uint32_t thread_id,
     struct weft_writer *writer = writer_of(sink);
     struct writer_thread *thread;
     enum weft_code code = thread_find(writer, thread_id, &thread, err);
-    if (code == WEFT_OK)
-        code = begin_once(writer, err);
+    WEFT_THEN(code, begin_once(writer, err));
     if (code != WEFT_OK || n_events == 0)
         return code;
     if (!thread->events) {
         thread->events = event_builder_take(writer);
         if (!thread->events)
-            return no_memory(err);
+            return weft_no_memory(err, "a trace writer");
         weft_event_builder_start(thread->events, thread_id);
     }
     const struct weft_event_flush flush = { .flush = events_flush, .context = writer };
     const uint64_t row = thread->builder ? weft_builder_last_row(thread->builder) : UINT64_MAX;
     for (size_t i = 0; i < n_events && code == WEFT_OK; i++) {
         code = event_check(writer, &events[i], err);
-        if (code == WEFT_OK)
-            code = weft_event_builder_put(thread->events, &events[i], row, &flush, err);
+        WEFT_THEN(code, weft_event_builder_put(thread->events, &events[i], row, &flush, err));
         const uint64_t end_ns = events[i].time_ns + events[i].duration_ns;
         if (code == WEFT_OK && end_ns > thread->last_ns)
             thread->last_ns = end_ns;
     }
-    if (code == WEFT_OK)
-        code = weft_arrivals_take(writer->arrivals, thread_id, thread->host_id, &thread->interrupts,
-                                  events, n_events, err);
+    WEFT_THEN(code, weft_arrivals_take(writer->arrivals, thread_id, thread->host_id,
+                                       &thread->interrupts, events, n_events, err));
     return code;
 }
 
@@ -528,12 +512,10 @@ static enum weft_code event_builder_end(struct weft_writer *writer, struct write
     const uint32_t thread_id = builder->head.thread_id;
     enum weft_code code = note_put(writer, thread_id, WEFT_NOTE_NOT_KEPT, drops->n_args,
                                    WEFT_STR("arguments of a dropped call"), err);
-    if (code == WEFT_OK)
-        code = note_put(writer, thread_id, WEFT_NOTE_NOT_KEPT, drops->n_payloads,
-                        WEFT_STR("payload over 1 MiB"), err);
-    if (code == WEFT_OK)
-        code = note_put(writer, thread_id, WEFT_NOTE_NOT_KEPT, drops->n_names,
-                        WEFT_STR("end of a name over 64 KiB"), err);
+    WEFT_THEN(code, note_put(writer, thread_id, WEFT_NOTE_NOT_KEPT, drops->n_payloads,
+                             WEFT_STR("payload over 1 MiB"), err));
+    WEFT_THEN(code, note_put(writer, thread_id, WEFT_NOTE_NOT_KEPT, drops->n_names,
+                             WEFT_STR("end of a name over 64 KiB"), err));
     if (code == WEFT_OK && weft_event_is_small(&builder->head, builder->columns)) {
         if (builder->head.n_events > 0)
             code = weft_commit_small_block(writer->commit, &builder->head, builder->columns, err);
@@ -552,12 +534,10 @@ static enum weft_code sink_thread_end(struct weft_sink *sink, uint32_t thread_id
 {
     struct weft_writer *writer = writer_of(sink);
     struct writer_thread *thread;
-    enum weft_code code = thread_find(writer, thread_id, &thread, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(thread_find(writer, thread_id, &thread, err));
     if (last_ns > thread->last_ns)
         thread->last_ns = last_ns;
-    code = begin_once(writer, err);
+    enum weft_code code = begin_once(writer, err);
     if (code == WEFT_OK && thread->builder)
         code = builder_end(writer, thread, err);
     if (code == WEFT_OK && thread->events)
@@ -569,8 +549,7 @@ static enum weft_code sink_thread_end(struct weft_sink *sink, uint32_t thread_id
     thread->is_ended = true;
     weft_interrupts_free(thread->interrupts);
     thread->interrupts = NULL;
-    if (code == WEFT_OK)
-        code = weft_commit_thread_end(writer->commit, thread_id, thread->last_ns, err);
+    WEFT_THEN(code, weft_commit_thread_end(writer->commit, thread_id, thread->last_ns, err));
     return code;
 }
 
@@ -640,7 +619,7 @@ enum weft_code weft_writer_open(const char *path, const struct weft_writer_opts 
                          WEFT_FORMAT_MAX_BLOCK_EVENTS);
     struct weft_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
-        return no_memory(err);
+        return weft_no_memory(err, "a trace writer");
     (void)pthread_mutex_init(&writer->lock, NULL);
     writer->sink.ops = &sink_ops;
     writer->block_rows = opts->block_rows ? opts->block_rows : WEFT_FORMAT_BLOCK_ROWS;
@@ -649,12 +628,12 @@ enum weft_code weft_writer_open(const char *path, const struct weft_writer_opts 
     writer->catalog =
         weft_catalog_new(weft_str_of(opts->source_name ? opts->source_name : ""), opts->bytes_in);
     writer->arrivals = weft_arrivals_new((size_t)share_of(opts->memory_bytes));
-    enum weft_code code = writer->catalog && writer->arrivals ? WEFT_OK : no_memory(err);
-    if (code == WEFT_OK)
-        code = weft_commit_open(path,
-                                opts->backlog_limit_bytes ? opts->backlog_limit_bytes
-                                                          : share_of(opts->memory_bytes),
-                                &writer->commit, err);
+    enum weft_code code =
+        writer->catalog && writer->arrivals ? WEFT_OK : weft_no_memory(err, "a trace writer");
+    WEFT_THEN(code, weft_commit_open(path,
+                                     opts->backlog_limit_bytes ? opts->backlog_limit_bytes
+                                                               : share_of(opts->memory_bytes),
+                                     &writer->commit, err));
     if (code != WEFT_OK) {
         writer_free(writer);
         return code;
@@ -720,31 +699,21 @@ static enum weft_code final_metadata(struct weft_writer *writer, struct weft_wri
     uint64_t n_unnamed;
     enum weft_code code =
         weft_catalog_complete(writer->catalog, &n_unnamed, &totals->n_functions, err);
-    if (code == WEFT_OK)
-        code = note_put(writer, WEFT_ID_NONE, WEFT_NOTE_UNNAMED_FUNCTION, n_unnamed, WEFT_STR(""),
-                        err);
-    if (code == WEFT_OK)
-        code = announce(writer, (uint32_t)totals->n_threads, err);
+    WEFT_THEN(code, note_put(writer, WEFT_ID_NONE, WEFT_NOTE_UNNAMED_FUNCTION, n_unnamed,
+                             WEFT_STR(""), err));
+    WEFT_THEN(code, announce(writer, (uint32_t)totals->n_threads, err));
     weft_catalog_put_foreign(writer->catalog, &writer->payload);
-    if (code == WEFT_OK)
-        code = payload_append(writer, WEFT_CHUNK_FOREIGN, 0, err);
+    WEFT_THEN(code, payload_append(writer, WEFT_CHUNK_FOREIGN, 0, err));
     weft_catalog_put_objects(writer->catalog, &writer->payload);
-    if (code == WEFT_OK)
-        code = payload_append(writer, WEFT_CHUNK_OBJECTS, 0, err);
+    WEFT_THEN(code, payload_append(writer, WEFT_CHUNK_OBJECTS, 0, err));
     weft_catalog_put_ledger(writer->catalog, &writer->payload);
-    if (code == WEFT_OK)
-        code = payload_append(writer, WEFT_CHUNK_LEDGER, 0, err);
-    if (code == WEFT_OK)
-        code = weft_catalog_put_notes(writer->catalog, &writer->payload, err);
-    if (code == WEFT_OK)
-        code = payload_append(writer, WEFT_CHUNK_NOTES, WEFT_CHUNK_REQUIRED, err);
-    if (code == WEFT_OK)
-        code = threads_write(writer, (uint32_t)totals->n_threads, WEFT_CHUNK_CONTEXTS, err);
-    if (code == WEFT_OK)
-        code = threads_write(writer, (uint32_t)totals->n_threads, WEFT_CHUNK_LEVELS, err);
-    if (code == WEFT_OK)
-        code = weft_arrivals_write(writer->arrivals, (uint32_t)totals->n_threads,
-                                   writer->block_events, writer->commit, err);
+    WEFT_THEN(code, payload_append(writer, WEFT_CHUNK_LEDGER, 0, err));
+    WEFT_THEN(code, weft_catalog_put_notes(writer->catalog, &writer->payload, err));
+    WEFT_THEN(code, payload_append(writer, WEFT_CHUNK_NOTES, WEFT_CHUNK_REQUIRED, err));
+    WEFT_THEN(code, threads_write(writer, (uint32_t)totals->n_threads, WEFT_CHUNK_CONTEXTS, err));
+    WEFT_THEN(code, threads_write(writer, (uint32_t)totals->n_threads, WEFT_CHUNK_LEVELS, err));
+    WEFT_THEN(code, weft_arrivals_write(writer->arrivals, (uint32_t)totals->n_threads,
+                                        writer->block_events, writer->commit, err));
     return code;
 }
 
@@ -753,8 +722,7 @@ enum weft_code weft_writer_commit(struct weft_writer *writer, struct weft_writer
 {
     struct weft_writer_totals totals = { .n_threads = atomic_load(&writer->n_threads) };
     enum weft_code code = threads_end(writer, &totals, err);
-    if (code == WEFT_OK)
-        code = final_metadata(writer, &totals, err);
+    WEFT_THEN(code, final_metadata(writer, &totals, err));
     if (code != WEFT_OK) {
         weft_writer_abort(writer);
         return code;

@@ -168,11 +168,6 @@ static bool find_debug_file(struct search *search, const char *path,
     return name && find_debug_link(search, path, name, id);
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
-}
-
 static enum weft_code read_segments(struct module *module, const struct weft_elf_file *file,
                                     struct weft_err *err)
 {
@@ -180,7 +175,7 @@ static enum weft_code read_segments(struct module *module, const struct weft_elf
     for (size_t at = 0; weft_elf_file_segment(file, &at, &segment);) {
         struct weft_elf_segment *place = WEFT_VEC_PUSH(&module->segments);
         if (!place)
-            return no_memory(err);
+            return weft_no_memory(err, "symbols");
         *place = segment;
     }
     return WEFT_OK;
@@ -293,16 +288,15 @@ enum weft_code weft_symbols_module(struct weft_symbols *symbols, struct weft_str
     if (build_id.n_bytes > MOST_ID_BYTES)
         build_id.n_bytes = 0;
     enum weft_code code = weft_strtab_intern(symbols->texts, path, &ids[0], err);
-    if (code == WEFT_OK)
-        code = weft_strtab_intern(symbols->texts, build_id, &ids[1], err);
-    if (code == WEFT_OK)
-        code = weft_strtab_intern(symbols->identities,
-                                  (struct weft_str){ (const char *)ids, sizeof ids }, module, err);
+    WEFT_THEN(code, weft_strtab_intern(symbols->texts, build_id, &ids[1], err));
+    WEFT_THEN(code,
+              weft_strtab_intern(symbols->identities,
+                                 (struct weft_str){ (const char *)ids, sizeof ids }, module, err));
     if (code != WEFT_OK || *module != n_before)
         return code;
     struct module *own = WEFT_VEC_PUSH(&symbols->modules);
     if (!own)
-        return no_memory(err);
+        return weft_no_memory(err, "symbols");
     own->path = ids[0];
     own->build_id = ids[1];
     return find_file(symbols, own, err);

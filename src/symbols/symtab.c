@@ -266,8 +266,7 @@ static enum weft_code read_all(struct weft_symtab *symtab, const struct weft_elf
     if (code == WEFT_OK && symtab->symbols.n == 0) {
         if (!symtab->is_of_data)
             code = read_debug_names(symtab, file, err);
-        if (code == WEFT_OK)
-            code = read_sections(symtab, file, SHT_DYNSYM, err);
+        WEFT_THEN(code, read_sections(symtab, file, SHT_DYNSYM, err));
     }
     if (code == WEFT_OK && !sort_symbols(&symtab->symbols))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");

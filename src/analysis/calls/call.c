@@ -25,11 +25,6 @@ struct search {
     } chain;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a call");
-}
-
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
 /* The first `n` cut frames. */
@@ -113,7 +108,8 @@ static enum weft_code find_left(struct search *search, uint64_t n_blocks, struct
             if (calls->depth[row - 1] != opts->depth)
                 continue;
             search->table->is_found = true;
-            return stack_from_rows(search, calls, row, SIZE_MAX) ? WEFT_OK : no_memory(err);
+            return stack_from_rows(search, calls, row, SIZE_MAX) ? WEFT_OK
+                                                                 : weft_no_memory(err, "a call");
         }
         is_there = row == 0;
     }
@@ -122,7 +118,8 @@ static enum weft_code find_left(struct search *search, uint64_t n_blocks, struct
     if (!is_there || opts->depth >= n_cut || cut[opts->depth].start_ns != opts->at_ns)
         return WEFT_OK;
     search->table->is_found = true;
-    return stack_from_cut(search, (size_t)opts->depth + 1) ? WEFT_OK : no_memory(err);
+    return stack_from_cut(search, (size_t)opts->depth + 1) ? WEFT_OK
+                                                           : weft_no_memory(err, "a call");
 }
 
 static enum weft_code find_at(struct search *search, struct weft_err *err)
@@ -145,7 +142,7 @@ static enum weft_code find_at(struct search *search, struct weft_err *err)
         is_ok = stack_from_rows(search, calls, row, wanted);
     }
     if (!is_ok)
-        return no_memory(err);
+        return weft_no_memory(err, "a call");
     search->table->is_found = is_there(search);
     return search->stack.n < wanted ? find_left(search, block + 1, err) : WEFT_OK;
 }
@@ -190,7 +187,8 @@ static enum weft_code look_through(struct search *search, const struct weft_call
                       calls->end_ns[row] - calls->start_ns[row]))
             continue;
         search->table->is_found = true;
-        return stack_from_rows(search, calls, row + 1, SIZE_MAX) ? WEFT_OK : no_memory(err);
+        return stack_from_rows(search, calls, row + 1, SIZE_MAX) ? WEFT_OK
+                                                                 : weft_no_memory(err, "a call");
     }
     return WEFT_OK;
 }
@@ -235,7 +233,7 @@ static enum weft_code find_previous(struct search *search, struct weft_err *err)
             is_match(search, cut[i - 1].function_id, cut[i - 1].depth,
                      cut[i - 1].end_ns - cut[i - 1].start_ns)) {
             search->table->is_found = true;
-            code = stack_from_cut(search, i) ? WEFT_OK : no_memory(err);
+            code = stack_from_cut(search, i) ? WEFT_OK : weft_no_memory(err, "a call");
         }
     return code;
 }
@@ -265,7 +263,7 @@ static enum weft_code fill_table(struct search *search, struct weft_err *err)
     const struct weft_call_stack stack = { search->stack.items, search->stack.n };
     table->callers = WEFT_ARENA_NEW(table->arena, n_callers, struct weft_call_row);
     if (!table->callers)
-        return no_memory(err);
+        return weft_no_memory(err, "a call");
     for (size_t depth = 0; depth < n_callers; depth++)
         table->callers[depth] = row_of(search, depth);
     table->call = row_of(search, n_callers);
@@ -317,12 +315,11 @@ enum weft_code weft_call_run(const struct weft_trace *trace, const struct weft_c
 {
     struct search search;
     *table = NULL;
-    enum weft_code code = weft_scan_check(trace, &opts->thread_id, 1, err);
-    if (code != WEFT_OK)
-        return code;
-    code = search_init(&search, opts, weft_trace_n_functions(trace))
-               ? weft_scan_threads(trace, &opts->thread_id, 1, NULL, run, run_item, &search, err)
-               : no_memory(err);
+    WEFT_TRY(weft_scan_check(trace, &opts->thread_id, 1, err));
+    enum weft_code code =
+        search_init(&search, opts, weft_trace_n_functions(trace))
+            ? weft_scan_threads(trace, &opts->thread_id, 1, NULL, run, run_item, &search, err)
+            : weft_no_memory(err, "a call");
     if (code == WEFT_OK)
         *table = search.table;
     else

@@ -26,11 +26,6 @@ struct parts {
     uint64_t called_ns;        /* by direct callees */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for the parts of a call");
-}
-
 /* ---- row by row ------------------------------------------------------------------------------ */
 
 static struct weft_callee_row *callee_of(struct parts *parts, uint32_t function_id)
@@ -123,7 +118,7 @@ static enum weft_code read_parts(struct weft_scan *scan, const struct weft_open_
     uint64_t row = is_cut ? 0 : call->row + 1;
     bool is_end = false;
     if (is_cut && !add_cut(parts, scan, call->depth, &child))
-        return no_memory(err);
+        return weft_no_memory(err, "the parts of a call");
     for (uint64_t block = block_of_row(scan, row); !is_end && block < scan->thread->n_blocks;
          block++) {
         const struct weft_calls *calls = NULL;
@@ -135,7 +130,7 @@ static enum weft_code read_parts(struct weft_scan *scan, const struct weft_open_
             return code;
         const size_t first = row > calls->first_row ? (size_t)(row - calls->first_row) : 0;
         if (!add_rows(parts, calls, first, call->depth, &child, &is_end))
-            return no_memory(err);
+            return weft_no_memory(err, "the parts of a call");
     }
     return WEFT_OK;
 }
@@ -188,7 +183,7 @@ static enum weft_code add_last(struct weft_scan *scan, const struct weft_open_ca
             is_end = calls->start_ns[row] > call->end_ns || calls->depth[row] <= call->depth;
             if (!is_end && calls->depth[row] == call->depth + 1 &&
                 !add_call(parts, 1, calls->function_id[row], 0, &child))
-                return no_memory(err);
+                return weft_no_memory(err, "the parts of a call");
         }
     }
     return WEFT_OK;
@@ -201,7 +196,7 @@ static enum weft_code ask_sums(struct weft_scan *scan, const struct weft_call_st
     struct weft_interval_reader *reader = weft_interval_reader_new(scan->trace);
     struct weft_interval interval;
     if (!reader)
-        return no_memory(err);
+        return weft_no_memory(err, "the parts of a call");
     enum weft_code code =
         weft_interval_cct(reader, scan->thread_id, call->start_ns, call->end_ns, &interval, err);
     uint32_t context = WEFT_ID_NONE;
@@ -212,7 +207,7 @@ static enum weft_code ask_sums(struct weft_scan *scan, const struct weft_call_st
                              "expected the sums of a call of depth %zu, found none", depth);
     }
     if (code == WEFT_OK && !take_callees(parts, &interval, context))
-        code = no_memory(err);
+        code = weft_no_memory(err, "the parts of a call");
     weft_interval_reader_free(reader);
     return code == WEFT_OK ? add_last(scan, call, parts, err) : code;
 }
@@ -268,7 +263,7 @@ static enum weft_code fill_table(struct weft_call_table *table, const struct wef
     const size_t n = parts->callees.n;
     table->callees = WEFT_ARENA_NEW(table->arena, n, struct weft_callee_row);
     if (!table->callees)
-        return no_memory(err);
+        return weft_no_memory(err, "the parts of a call");
     if (n > 0) {
         qsort(parts->callees.items, n, sizeof *parts->callees.items, compare_callees);
         memcpy(table->callees, parts->callees.items, n * sizeof *parts->callees.items);
@@ -285,10 +280,9 @@ enum weft_code weft_call_parts(struct weft_scan *scan, const struct weft_call_st
     struct parts parts = { 0 };
     bool is_read = is_short(scan, call);
     enum weft_code code = is_read ? WEFT_OK : has_twin(scan, stack, &is_read, err);
-    if (code == WEFT_OK)
-        code = is_read ? read_parts(scan, call, &parts, err) : ask_sums(scan, stack, &parts, err);
-    if (code == WEFT_OK)
-        code = fill_table(table, call, &parts, err);
+    WEFT_THEN(code,
+              is_read ? read_parts(scan, call, &parts, err) : ask_sums(scan, stack, &parts, err));
+    WEFT_THEN(code, fill_table(table, call, &parts, err));
     weft_map_free(parts.place_of);
     WEFT_VEC_FINI(&parts.callees);
     return code;

@@ -29,11 +29,6 @@ struct job {
     struct worker *workers;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for calls");
-}
-
 /* ---- the order ------------------------------------------------------------------------------- */
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -219,13 +214,13 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     if (!weft_overlap_init(&overlap, scan, job->opts->window, is_self ? NULL : &wanted) ||
         (is_self && !weft_self_times_ready(&worker->times, scan->depth_bound)) ||
         !see_open(job, worker, &overlap))
-        code = no_memory(err);
+        code = weft_no_memory(err, "calls");
     while (!code && !worker->is_partial &&
            !(code = weft_overlap_next(&overlap, &calls, &n_rows, err)) && calls)
         if (!see_block(job, worker, &overlap, calls, n_rows))
-            code = no_memory(err);
+            code = weft_no_memory(err, "calls");
     if (!code && !leave_to(job, worker, 0))
-        code = no_memory(err);
+        code = weft_no_memory(err, "calls");
     weft_overlap_fini(&overlap);
     return code;
 }
@@ -246,7 +241,7 @@ static enum weft_code make_table(struct job *job, unsigned n_workers,
     if (!rows) {
         if (arena)
             weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "calls");
     }
     *table =
         (struct weft_calls_table){ .arena = arena, .rows = rows, .is_self = job->opts->is_self };
@@ -294,12 +289,10 @@ enum weft_code weft_calls_run(const struct weft_trace *trace,
     if (code != WEFT_OK)
         return code;
     if (!job_init(&job, opts, weft_trace_n_functions(trace), n_workers))
-        code = no_memory(err);
+        code = weft_no_memory(err, "calls");
     weft_progress_start(run->progress, "calls", "calls", weft_scan_calls(trace, ids, n_ids));
-    if (code == WEFT_OK)
-        code = weft_scan_threads(trace, ids, n_ids, NULL, run, run_item, &job, err);
-    if (code == WEFT_OK)
-        code = make_table(&job, n_workers, table, err);
+    WEFT_THEN(code, weft_scan_threads(trace, ids, n_ids, NULL, run, run_item, &job, err));
+    WEFT_THEN(code, make_table(&job, n_workers, table, err));
     for (unsigned w = 0; job.workers && w < n_workers; w++) {
         WEFT_VEC_FINI(&job.workers[w].heap);
         weft_self_times_fini(&job.workers[w].times);

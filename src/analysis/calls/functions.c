@@ -39,18 +39,13 @@ struct job {
     struct weft_quantiles quantiles;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for the function table");
-}
-
 static enum weft_code worker_ready(struct job *job, struct worker *worker, uint32_t depth_bound,
                                    struct weft_err *err)
 {
     if (!worker->tallies) {
         worker->tallies = calloc((size_t)job->n_functions + 1, sizeof *worker->tallies);
         if (!worker->tallies)
-            return no_memory(err);
+            return weft_no_memory(err, "the function table");
         enum weft_code code = weft_hist_set_init(&worker->hist, job->n_functions, err);
         if (code)
             return code;
@@ -61,7 +56,7 @@ static enum weft_code worker_ready(struct job *job, struct worker *worker, uint3
         worker->self_at = calloc(worker->cap, sizeof *worker->self_at);
         if (!worker->self_at) {
             worker->cap = 0;
-            return no_memory(err);
+            return weft_no_memory(err, "the function table");
         }
     }
     worker->self_at[0] = &worker->nowhere;
@@ -155,7 +150,7 @@ static enum weft_code tally_item(void *context, struct weft_scan *scan, unsigned
     const struct weft_calls *calls = NULL;
     while (!code && !(code = weft_scan_next(scan, &calls, err)) && calls)
         if (!tally_block(worker, scan, calls))
-            code = no_memory(err);
+            code = weft_no_memory(err, "the function table");
     return code;
 }
 
@@ -244,7 +239,7 @@ static enum weft_code make_table(struct job *job, struct weft_functions_table **
     if (!table || !table->rows || !table->row_of_function) {
         if (arena)
             weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "the function table");
     }
     table->n_functions = job->n_functions;
     for (uint32_t id = 0; id < job->n_functions; id++) {
@@ -295,7 +290,7 @@ enum weft_code weft_functions_run(const struct weft_trace *trace,
         return code;
     job.workers = calloc(job.n_workers, sizeof *job.workers);
     if (!job.workers)
-        return no_memory(err);
+        return weft_no_memory(err, "the function table");
     uint64_t n_calls = filter ? weft_scan_calls(trace, filter->ids, filter->n_ids)
                               : weft_scan_calls(trace, NULL, 0);
     weft_progress_start(run->progress, "functions", "calls", 2 * n_calls);

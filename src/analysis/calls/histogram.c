@@ -24,11 +24,6 @@ struct job {
     struct worker *workers;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a histogram");
-}
-
 static void count(struct worker *worker, uint64_t value_ns)
 {
     const uint32_t bin = weft_bin_of(value_ns);
@@ -99,7 +94,7 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     if (!weft_overlap_init(&overlap, scan, job->opts->window,
                            job->opts->is_self ? NULL : &wanted) ||
         !weft_self_times_ready(&worker->times, scan->depth_bound))
-        code = no_memory(err);
+        code = weft_no_memory(err, "a histogram");
     for (size_t i = 0; !code && i < overlap.open.n; i++)
         see(worker, job, &overlap.window, &overlap.open.items[i]);
     while (!code && !(code = weft_overlap_next(&overlap, &calls, &n_rows, err)) && calls)
@@ -139,7 +134,7 @@ static enum weft_code make_table(const struct worker *worker, size_t n_bins,
     if (!rows) {
         if (arena)
             weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "a histogram");
     }
     *table = (struct weft_histogram_table){ .arena = arena, .rows = rows };
     for (uint32_t bin = 0; bin < WEFT_BINS; bin++) {
@@ -189,12 +184,10 @@ enum weft_code weft_histogram_run(const struct weft_trace *trace,
     if (code != WEFT_OK)
         return code;
     if (!job_init(&job, opts, weft_trace_n_functions(trace), n_workers))
-        code = no_memory(err);
+        code = weft_no_memory(err, "a histogram");
     weft_progress_start(run->progress, "histogram", "calls", weft_scan_calls(trace, ids, n_ids));
-    if (code == WEFT_OK)
-        code = weft_scan_threads(trace, ids, n_ids, NULL, run, run_item, &job, err);
-    if (code == WEFT_OK)
-        code = make_table(&job.workers[0], merge(job.workers, n_workers), table, err);
+    WEFT_THEN(code, weft_scan_threads(trace, ids, n_ids, NULL, run, run_item, &job, err));
+    WEFT_THEN(code, make_table(&job.workers[0], merge(job.workers, n_workers), table, err));
     for (unsigned w = 0; job.workers && w < n_workers; w++)
         weft_self_times_fini(&job.workers[w].times);
     free(job.workers);

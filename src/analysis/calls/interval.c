@@ -48,11 +48,6 @@ struct job {
     struct weft_interval_thread *threads; /* by item; rows are heap blocks until the end */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for an interval");
-}
-
 static int by_rank(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
@@ -136,7 +131,7 @@ static enum weft_code run_item(void *context, size_t item, unsigned index, struc
     if (!worker->reader)
         worker->reader = weft_interval_reader_new(job->trace);
     if (!worker->reader)
-        return no_memory(err);
+        return weft_no_memory(err, "an interval");
     weft_interval_reader_limit(worker->reader, job->max_contexts);
     struct weft_interval interval;
     enum weft_code code = weft_interval_cct(worker->reader, thread->thread_id, job->opts->from_ns,
@@ -145,7 +140,7 @@ static enum weft_code run_item(void *context, size_t item, unsigned index, struc
         return code;
     thread->rows = malloc((interval.n_contexts + 1) * sizeof *thread->rows);
     if (!thread->rows || !sort_entries(worker, &interval))
-        return no_memory(err);
+        return weft_no_memory(err, "an interval");
     emit_rows(worker, &interval, thread->rows);
     thread->n_rows = interval.n_contexts;
     thread->calls = interval.calls;
@@ -210,7 +205,7 @@ static enum weft_code make_table(struct job *job, size_t n_threads,
     if (!is_ok) {
         if (arena)
             weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "an interval");
     }
     *table = (struct weft_interval_table){
         .arena = arena,
@@ -262,7 +257,7 @@ enum weft_code weft_interval_run(const struct weft_trace *trace,
     };
     job.max_contexts = share_memory(&job, n_threads, run->memory_bytes);
     if (!job.workers || !job.threads)
-        code = no_memory(err);
+        code = weft_no_memory(err, "an interval");
     if (!code)
         code = weft_pool_run(run->pool, n_threads, run_item, &job, run->progress, err);
     if (!code)

@@ -22,11 +22,6 @@ struct search {
     struct heap heap;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a search");
-}
-
 static bool is_less(const struct weft_found_call *a, const struct weft_found_call *b)
 {
     uint64_t x = a->end_ns - a->start_ns, y = b->end_ns - b->start_ns;
@@ -119,7 +114,7 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     if (scan->thread->cut_calls) {
         code = weft_scan_next(scan, &calls, err);
         if (!code && !see_block(search, scan, calls))
-            code = no_memory(err);
+            code = weft_no_memory(err, "a search");
     }
     for (uint64_t block = 0; !code && block < scan->thread->n_blocks; block++) {
         bool is_wanted = false;
@@ -129,7 +124,7 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
         weft_scan_seek(scan, block);
         code = weft_scan_next(scan, &calls, err);
         if (!code && !see_block(search, scan, calls))
-            code = no_memory(err);
+            code = weft_no_memory(err, "a search");
     }
     return code;
 }
@@ -142,7 +137,7 @@ enum weft_code weft_longest_call(const struct weft_trace *trace, uint32_t thread
     struct search search = { .rank = rank ? rank : 1 };
     search.is_wanted = calloc((size_t)weft_trace_n_functions(trace) + 1, 1);
     if (!search.is_wanted)
-        return no_memory(err);
+        return weft_no_memory(err, "a search");
     for (size_t i = 0; i < n_function_ids; i++)
         search.is_wanted[function_ids[i]] = 1;
     weft_progress_start(run->progress, "search", "calls", weft_scan_calls(trace, &thread_id, 1));

@@ -9,11 +9,6 @@
 
 #include <stdlib.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for medians");
-}
-
 /* ---- step 1: histograms ---------------------------------------------------------------------- */
 
 enum weft_code weft_median_tally_ready(struct weft_median_tally *tally, uint32_t n_functions,
@@ -22,7 +17,8 @@ enum weft_code weft_median_tally_ready(struct weft_median_tally *tally, uint32_t
     if (tally->top_ns)
         return WEFT_OK;
     tally->top_ns = calloc((size_t)n_functions + 1, sizeof *tally->top_ns);
-    return tally->top_ns ? weft_hist_set_init(&tally->hist, n_functions, err) : no_memory(err);
+    return tally->top_ns ? weft_hist_set_init(&tally->hist, n_functions, err)
+                         : weft_no_memory(err, "medians");
 }
 
 void weft_median_tally_fini(struct weft_median_tally *tally)
@@ -62,7 +58,7 @@ static enum weft_code tally_item(void *context, struct weft_scan *scan, unsigned
     const struct weft_calls *calls = NULL;
     while (!code && !(code = weft_scan_next(scan, &calls, err)) && calls)
         if (!weft_median_tally_block(tally, calls))
-            code = no_memory(err);
+            code = weft_no_memory(err, "medians");
     return code;
 }
 
@@ -100,7 +96,7 @@ static enum weft_code copy_medians(const struct weft_quantiles *quantiles, uint6
 {
     uint64_t *medians = calloc((size_t)quantiles->n_functions + 1, sizeof *medians);
     if (!medians)
-        return no_memory(err);
+        return weft_no_memory(err, "medians");
     for (uint32_t id = 0; id < quantiles->n_functions; id++)
         medians[id] = quantiles->value_ns[id][0];
     *medians_ns = medians;
@@ -139,7 +135,7 @@ enum weft_code weft_medians_run(const struct weft_trace *trace, double factor, u
     struct weft_median_tally *tallies = calloc(n_workers, sizeof *tallies);
     *medians_ns = NULL;
     if (!tallies)
-        return no_memory(err);
+        return weft_no_memory(err, "medians");
     enum weft_code code = weft_median_tally_threads(tallies, trace, NULL, 0, run, err);
     if (!code)
         code = weft_medians_of(tallies, n_workers, trace, factor, least_ns, run, medians_ns, err);

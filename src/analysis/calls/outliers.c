@@ -83,11 +83,6 @@ struct pass {
     int64_t prev_depth;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for outliers");
-}
-
 /* ---- rank ------------------------------------------------------------------------------------ */
 
 /* log2(1 + times the median), weighed by the share of the thread on a log scale: a whole thread
@@ -402,11 +397,11 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
         .prev_depth = -1,
     };
     if (!worker_ready(pass.worker, scan->depth_bound))
-        return no_memory(err);
+        return weft_no_memory(err, "outliers");
     const struct weft_calls *calls = NULL;
     while (!(code = weft_scan_next(scan, &calls, err)) && calls)
         if (!scan_block(&pass, calls))
-            return no_memory(err);
+            return weft_no_memory(err, "outliers");
     if (code)
         return code;
     struct found_vec *rows = &pass.result->rows;
@@ -423,7 +418,7 @@ static enum weft_code make_limits(struct job *job, uint32_t n_functions, struct 
     const struct weft_outliers_opts *opts = job->opts;
     job->limits = calloc((size_t)n_functions + 1, sizeof *job->limits);
     if (!job->limits)
-        return no_memory(err);
+        return weft_no_memory(err, "outliers");
     uint64_t least_ns = opts->outlier_min_ns ? opts->outlier_min_ns - 1 : 0;
     for (uint32_t id = 0; id < n_functions; id++) {
         struct function_limit *limit = &job->limits[id];
@@ -517,7 +512,7 @@ static enum weft_code make_table(struct job *job, size_t n_items,
         return WEFT_OK;
     if (arena)
         weft_arena_free(arena);
-    return no_memory(err);
+    return weft_no_memory(err, "outliers");
 }
 
 static void job_fini(struct job *job, unsigned n_workers, size_t n_items)
@@ -558,7 +553,7 @@ enum weft_code weft_outliers_run(const struct weft_trace *trace,
         .results = calloc(n_items + 1, sizeof *job.results),
     };
     code = job.workers && job.results ? make_limits(&job, weft_trace_n_functions(trace), err)
-                                      : no_memory(err);
+                                      : weft_no_memory(err, "outliers");
     weft_progress_start(run->progress, "outliers", "calls", weft_scan_calls(trace, ids, n_ids));
     if (!code)
         code = weft_scan_threads(trace, ids, n_ids, opts->window, run, run_item, &job, err);

@@ -19,17 +19,12 @@ enum {
 
 static const uint32_t per_mille[WEFT_QUANTILES] = { 500, 900, 990, 999 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for histograms");
-}
-
 enum weft_code weft_hist_set_init(struct weft_hist_set *set, uint32_t n_functions,
                                   struct weft_err *err)
 {
     *set = (struct weft_hist_set){ .n_functions = n_functions };
     set->page_of = calloc((size_t)n_functions * WEFT_HIST_PAGES + 1, sizeof *set->page_of);
-    return set->page_of ? WEFT_OK : no_memory(err);
+    return set->page_of ? WEFT_OK : weft_no_memory(err, "histograms");
 }
 
 void weft_hist_set_fini(struct weft_hist_set *set)
@@ -62,7 +57,7 @@ enum weft_code weft_hist_merge(struct weft_hist_set *set, const struct weft_hist
         if (!from->page_of[cell])
             continue;
         if (!set->page_of[cell] && !weft_hist_grow(set, cell))
-            return no_memory(err);
+            return weft_no_memory(err, "histograms");
         uint64_t *to = set->pages + (size_t)(set->page_of[cell] - 1) * WEFT_HIST_SLOTS;
         const uint64_t *add = from->pages + (size_t)(from->page_of[cell] - 1) * WEFT_HIST_SLOTS;
         for (size_t slot = 0; slot < WEFT_HIST_SLOTS; slot++)
@@ -176,7 +171,7 @@ enum weft_code weft_quantiles_init(struct weft_quantiles *quantiles,
         is_ok = take_function(quantiles, set, marks, id, &targets);
     quantiles->targets = targets.items;
     quantiles->n_targets = targets.n;
-    return is_ok ? WEFT_OK : no_memory(err);
+    return is_ok ? WEFT_OK : weft_no_memory(err, "histograms");
 }
 
 void weft_quantiles_fini(struct weft_quantiles *quantiles)
@@ -202,7 +197,7 @@ enum weft_code weft_quantiles_begin(struct weft_quantiles *quantiles, bool *is_n
         target->part_width = is_few ? 0 : target->width / n_parts; /* both are powers of two */
         target->cells = calloc(n_cells, sizeof *target->cells);
         if (!target->cells)
-            return no_memory(err);
+            return weft_no_memory(err, "histograms");
         target->n_seen = 0;
         n_cells_pass += n_cells;
         if (!quantiles->first_target[target->function_id])
@@ -287,7 +282,7 @@ enum weft_code weft_quantiles_end(struct weft_quantiles *quantiles, struct weft_
         }
         if (!is_ok) {
             free(next.items);
-            return no_memory(err);
+            return weft_no_memory(err, "histograms");
         }
     }
     for (size_t i = 0; i < quantiles->n_targets; i++)

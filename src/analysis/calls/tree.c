@@ -43,11 +43,6 @@ struct job {
     struct worker *workers;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a tree of calls");
-}
-
 /* ---- adding up ------------------------------------------------------------------------------- */
 
 /* The child of `parent` (WEFT_ID_NONE: a root) for the function; WEFT_ID_NONE without memory. */
@@ -128,11 +123,11 @@ static enum weft_code run_item(void *context, size_t item, unsigned index, struc
     if (!worker->reader)
         worker->reader = weft_interval_reader_new(job->trace);
     if (!worker->reader)
-        return no_memory(err);
+        return weft_no_memory(err, "a tree of calls");
     enum weft_code code = weft_interval_cct(worker->reader, thread_id, job->opts->from_ns,
                                             job->opts->to_ns, &interval, err);
     if (code == WEFT_OK && !add_interval(worker, &interval))
-        code = no_memory(err);
+        code = weft_no_memory(err, "a tree of calls");
     return code;
 }
 
@@ -270,14 +265,14 @@ static enum weft_code make_table(const struct tree *tree, const struct weft_tree
     free(row_of);
     free(is_kept);
     *result = is_ok ? table : NULL;
-    return is_ok ? WEFT_OK : no_memory(err);
+    return is_ok ? WEFT_OK : weft_no_memory(err, "a tree of calls");
 }
 
 static enum weft_code merge(struct job *job, unsigned n_workers, struct weft_err *err)
 {
     for (unsigned w = 1; w < n_workers; w++)
         if (!add_tree(&job->workers[0].tree, &job->workers[w].tree))
-            return no_memory(err);
+            return weft_no_memory(err, "a tree of calls");
     return WEFT_OK;
 }
 
@@ -302,11 +297,9 @@ enum weft_code weft_tree_run(const struct weft_trace *trace,
                        .workers = calloc(n_workers, sizeof *job.workers) };
     code = job.workers ? weft_pool_run(run->pool, weft_scan_n_threads(trace, ids, n_ids), run_item,
                                        &job, run->progress, err)
-                       : no_memory(err);
-    if (code == WEFT_OK)
-        code = merge(&job, n_workers, err);
-    if (code == WEFT_OK)
-        code = make_table(&job.workers[0].tree, opts, table, err);
+                       : weft_no_memory(err, "a tree of calls");
+    WEFT_THEN(code, merge(&job, n_workers, err));
+    WEFT_THEN(code, make_table(&job.workers[0].tree, opts, table, err));
     for (unsigned w = 0; job.workers && w < n_workers; w++) {
         weft_interval_reader_free(job.workers[w].reader);
         weft_map_free(job.workers[w].tree.ids);

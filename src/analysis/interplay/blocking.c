@@ -32,11 +32,6 @@ struct job {
     } columns; /* of a thread: those with any, ascending; there is room for all */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for times of blocking");
-}
-
 static bool add_piece(struct job *job, uint64_t start_ns, uint64_t end_ns, uint8_t kind)
 {
     if (!weft_interplay_touches(start_ns, end_ns, job->opts->from_ns, job->opts->to_ns))
@@ -161,18 +156,16 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
                            struct weft_err *err)
 {
     const uint32_t n_threads = weft_trace_n_threads(job->interplay->trace);
-    enum weft_code code = weft_kept_threads(job->interplay->trace, job->interplay->locks, filter,
-                                            NULL, &job->is_kept, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_kept_threads(job->interplay->trace, job->interplay->locks, filter, NULL,
+                               &job->is_kept, err));
     job->table->threads = WEFT_ARENA_NEW(job->table->arena, n_threads, struct weft_blocking_thread);
     if (!job->table->threads || !weft_room_reserve(&job->columns.items, &job->columns.cap,
                                                    job->opts->width, sizeof *job->columns.items))
-        return no_memory(err);
+        return weft_no_memory(err, "times of blocking");
     for (uint32_t id = 0; id < n_threads; id++)
         if (job->is_kept[id] && weft_locks_twins(job->interplay->locks)->first[id] == id &&
             !take_thread(job, id))
-            return no_memory(err);
+            return weft_no_memory(err, "times of blocking");
     return WEFT_OK;
 }
 
@@ -190,7 +183,7 @@ enum weft_code weft_blocking_run(const struct weft_interplay *interplay,
                          MOST_WIDTH);
     struct weft_arena *arena = weft_arena_new(0);
     job.table = arena ? WEFT_ARENA_NEW(arena, 1, struct weft_blocking_table) : NULL;
-    enum weft_code code = job.table ? WEFT_OK : no_memory(err);
+    enum weft_code code = job.table ? WEFT_OK : weft_no_memory(err, "times of blocking");
     if (job.table) {
         *job.table = (struct weft_blocking_table){
             .arena = arena, .from_ns = opts->from_ns, .to_ns = opts->to_ns, .width = opts->width

@@ -34,11 +34,6 @@ struct job {
     struct weft_map *objects; /* of the bundle in work */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for correspondences");
-}
-
 static const struct weft_wait *wait_at(const struct job *job, size_t place)
 {
     return &job->interplay->waits.items[job->entries.items[place].wait];
@@ -64,7 +59,7 @@ static enum weft_code choose(struct job *job, struct weft_err *err)
             continue;
         struct entry *entry = WEFT_ROOM_PUSH(&job->entries);
         if (!entry)
-            return no_memory(err);
+            return weft_no_memory(err, "correspondences");
         *entry = (struct entry){ .wait = i,
                                  .wait_ns = wait->end_ns - wait->start_ns,
                                  .waiter_id = wait->waiter_id,
@@ -80,7 +75,7 @@ static enum weft_code choose_releasers(struct job *job, struct weft_err *err)
         return WEFT_OK;
     job->is_releaser = weft_room_new((size_t)n_threads + 1, 1);
     if (!job->is_releaser)
-        return no_memory(err);
+        return weft_no_memory(err, "correspondences");
     for (size_t i = 0; i < job->opts->n_releasers; i++) {
         if (job->opts->releasers[i] >= n_threads)
             return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "the trace has no such thread");
@@ -254,16 +249,14 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
     enum weft_code code = job->objects && weft_interplay_names_init(&job->names, job->interplay)
                               ? weft_kept_threads(job->interplay->trace, job->interplay->locks,
                                                   filter, NULL, &job->is_kept, err)
-                              : no_memory(err);
-    if (code == WEFT_OK)
-        code = choose_releasers(job, err);
-    if (code == WEFT_OK)
-        code = choose(job, err);
+                              : weft_no_memory(err, "correspondences");
+    WEFT_THEN(code, choose_releasers(job, err));
+    WEFT_THEN(code, choose(job, err));
     if (code != WEFT_OK)
         return code;
     table->n_found = job->entries.n;
     find_columns(job);
-    return fill(job, table) ? WEFT_OK : no_memory(err);
+    return fill(job, table) ? WEFT_OK : weft_no_memory(err, "correspondences");
 }
 
 enum weft_code weft_correspondences_run(const struct weft_interplay *interplay,
@@ -282,7 +275,7 @@ enum weft_code weft_correspondences_run(const struct weft_interplay *interplay,
     struct weft_arena *arena = weft_arena_new(0);
     struct weft_correspondences_table *made =
         arena ? WEFT_ARENA_NEW(arena, 1, struct weft_correspondences_table) : NULL;
-    enum weft_code code = made ? WEFT_OK : no_memory(err);
+    enum weft_code code = made ? WEFT_OK : weft_no_memory(err, "correspondences");
     if (made) {
         *made = (struct weft_correspondences_table){ .arena = arena,
                                                      .from_ns = opts->from_ns,

@@ -117,6 +117,5 @@ enum weft_code weft_interplay_find_headline(const struct weft_interplay *interpl
     weft_map_free(groups.processes);
     weft_room_free(groups.parent);
     weft_room_free(groups.count);
-    return is_good ? WEFT_OK
-                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for threads");
+    return is_good ? WEFT_OK : weft_no_memory(err, "threads");
 }

@@ -49,11 +49,6 @@ struct job {
     struct weft_interplay_table *table;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for the interplay");
-}
-
 static const struct weft_wait *wait_at(const struct job *job, const struct entry *entry)
 {
     return &job->interplay->waits.items[entry->wait];
@@ -75,7 +70,8 @@ static enum weft_code name_functions(struct job *job, struct weft_err *err)
     const size_t n = job->interplay->places.n;
     job->functions = weft_strtab_new();
     job->function_of = weft_room_new(n + 1, sizeof *job->function_of);
-    enum weft_code code = job->functions && job->function_of ? WEFT_OK : no_memory(err);
+    enum weft_code code =
+        job->functions && job->function_of ? WEFT_OK : weft_no_memory(err, "the interplay");
     for (uint32_t i = 0; i < n && code == WEFT_OK; i++) {
         uint32_t function_id;
         code = weft_strtab_intern(job->functions,
@@ -103,7 +99,7 @@ static enum weft_code choose(struct job *job, struct weft_err *err)
             continue;
         struct entry *entry = WEFT_ROOM_PUSH(&job->entries);
         if (!entry)
-            return no_memory(err);
+            return weft_no_memory(err, "the interplay");
         *entry = (struct entry){ i, function_name(job, wait->wait_site),
                                  function_name(job, wait->release_site),
                                  weft_interplay_inside(wait->start_ns, wait->end_ns,
@@ -225,7 +221,7 @@ static enum weft_code sum_pairs(struct job *job, struct weft_err *err)
                             items[i].release_name != items[i - 1].release_name ||
                             wait_at(job, &items[i])->kind != wait_at(job, &items[i - 1])->kind;
         if (!add_pair(job, &items[i], is_new))
-            return no_memory(err);
+            return weft_no_memory(err, "the interplay");
     }
     return WEFT_OK;
 }
@@ -238,7 +234,7 @@ static enum weft_code add_cell(struct job *job, size_t from, size_t to, struct w
     uint64_t object_ns = 0, most_ns = 0;
     uint32_t object = first->object;
     if (!cell)
-        return no_memory(err);
+        return weft_no_memory(err, "the interplay");
     *cell = (struct weft_interplay_cell){ .waiter_id = first->waiter_id,
                                           .releaser_id = weft_wait_blocker(first) };
     for (size_t i = from; i < to; i++) {
@@ -260,8 +256,9 @@ static enum weft_code add_cell(struct job *job, size_t from, size_t to, struct w
             cell->longest_at_ns = wait->start_ns;
         }
     }
-    return weft_interplay_name_object(&job->names, object, &cell->object) ? WEFT_OK
-                                                                          : no_memory(err);
+    return weft_interplay_name_object(&job->names, object, &cell->object)
+               ? WEFT_OK
+               : weft_no_memory(err, "the interplay");
 }
 
 static enum weft_code sum_cells(struct job *job, struct weft_err *err)
@@ -399,7 +396,7 @@ static enum weft_code count_threads(struct job *job, struct weft_err *err)
     const uint32_t n_threads = weft_trace_n_threads(job->interplay->trace);
     job->threads = weft_room_new((size_t)n_threads + 1, sizeof *job->threads);
     if (!job->threads)
-        return no_memory(err);
+        return weft_no_memory(err, "the interplay");
     for (uint32_t id = 0; id < n_threads; id++) {
         job->threads[id].thread_id = id;
         job->threads[id].main_releaser_id = WEFT_ID_NONE;
@@ -408,7 +405,7 @@ static enum weft_code count_threads(struct job *job, struct weft_err *err)
         count_wait(job, &job->entries.items[i]);
     count_operations(job);
     find_main_releasers(job);
-    return take_threads(job) ? WEFT_OK : no_memory(err);
+    return take_threads(job) ? WEFT_OK : weft_no_memory(err, "the interplay");
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -579,23 +576,17 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
             ? weft_kept_threads(job->interplay->trace, job->interplay->locks, filter,
                                 job->opts->all_processes ? NULL : &job->table->left_out,
                                 &job->is_kept, err)
-            : no_memory(err);
-    if (code == WEFT_OK)
-        code = name_functions(job, err);
-    if (code == WEFT_OK)
-        code = choose(job, err);
+            : weft_no_memory(err, "the interplay");
+    WEFT_THEN(code, name_functions(job, err));
+    WEFT_THEN(code, choose(job, err));
     if (code == WEFT_OK && !rank_objects(job))
-        code = no_memory(err);
-    if (code == WEFT_OK)
-        code = sum_pairs(job, err);
-    if (code == WEFT_OK)
-        code = sum_cells(job, err);
-    if (code == WEFT_OK)
-        code = count_threads(job, err);
+        code = weft_no_memory(err, "the interplay");
+    WEFT_THEN(code, sum_pairs(job, err));
+    WEFT_THEN(code, sum_cells(job, err));
+    WEFT_THEN(code, count_threads(job, err));
     if (code == WEFT_OK && !fill(job))
-        code = no_memory(err);
-    if (code == WEFT_OK)
-        code = weft_interplay_find_headline(job->interplay, job->table, err);
+        code = weft_no_memory(err, "the interplay");
+    WEFT_THEN(code, weft_interplay_find_headline(job->interplay, job->table, err));
     return code == WEFT_OK ? weft_interplay_find_patterns(job->interplay, job->is_kept, &job->names,
                                                           job->table, err)
                            : code;
@@ -628,7 +619,7 @@ enum weft_code weft_interplay_run(const struct weft_interplay *interplay,
                          "expected an interval that ends after it begins");
     struct weft_arena *arena = weft_arena_new(0);
     job.table = arena ? WEFT_ARENA_NEW(arena, 1, struct weft_interplay_table) : NULL;
-    enum weft_code code = job.table ? WEFT_OK : no_memory(err);
+    enum weft_code code = job.table ? WEFT_OK : weft_no_memory(err, "the interplay");
     if (code == WEFT_OK) {
         *job.table = (struct weft_interplay_table){ .arena = arena,
                                                     .from_ns = opts->from_ns,

@@ -43,11 +43,6 @@ struct job {
     struct weft_lock_lanes_table *table;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for lanes");
-}
-
 static int order(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
@@ -270,17 +265,15 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
 {
     const size_t n_waits = job->interplay->waits.n;
     job->by_object = weft_room_new(n_waits + 1, sizeof *job->by_object);
-    enum weft_code code = job->by_object && weft_interplay_names_init(&job->names, job->interplay)
-                              ? weft_kept_threads(job->interplay->trace, job->interplay->locks,
-                                                  filter, NULL, &job->is_kept, err)
-                              : no_memory(err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(job->by_object && weft_interplay_names_init(&job->names, job->interplay)
+                 ? weft_kept_threads(job->interplay->trace, job->interplay->locks, filter, NULL,
+                                     &job->is_kept, err)
+                 : weft_no_memory(err, "lanes"));
     for (uint32_t i = 0; i < n_waits; i++)
         job->by_object[i] = i;
     weft_room_sort_r(job->by_object, n_waits, sizeof *job->by_object, by_object,
                      job->interplay->waits.items);
-    return find_pieces(job) && fill(job) ? WEFT_OK : no_memory(err);
+    return find_pieces(job) && fill(job) ? WEFT_OK : weft_no_memory(err, "lanes");
 }
 
 enum weft_code weft_lock_lanes_run(const struct weft_interplay *interplay,
@@ -297,7 +290,7 @@ enum weft_code weft_lock_lanes_run(const struct weft_interplay *interplay,
                          "expected an interval that ends after it begins");
     struct weft_arena *arena = weft_arena_new(0);
     job.table = arena ? WEFT_ARENA_NEW(arena, 1, struct weft_lock_lanes_table) : NULL;
-    enum weft_code code = job.table ? WEFT_OK : no_memory(err);
+    enum weft_code code = job.table ? WEFT_OK : weft_no_memory(err, "lanes");
     if (job.table) {
         *job.table = (struct weft_lock_lanes_table){ .arena = arena,
                                                      .from_ns = opts->from_ns,

@@ -45,11 +45,6 @@ struct job {
     } first_ns, second_ns;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for patterns");
-}
-
 /* ---- texts ----------------------------------------------------------------------------------- */
 
 struct small {
@@ -116,21 +111,21 @@ static enum weft_code add(struct job *job, const struct weft_interplay_pattern *
     struct weft_interplay_pattern *pattern = WEFT_ROOM_PUSH(&job->patterns);
     struct weft_arena *arena = job->table->arena;
     if (!pattern)
-        return no_memory(err);
+        return weft_no_memory(err, "patterns");
     *pattern = *made;
     pattern->text = weft_arena_copy(arena, weft_str_of(text));
     pattern->others = WEFT_ARENA_NEW(arena, job->group.n, uint32_t);
     for (size_t i = 0; pattern->others && i < job->group.n; i++)
         if (job->group.items[i] != made->thread_id)
             pattern->others[pattern->n_others++] = job->group.items[i];
-    return pattern->text.bytes && pattern->others ? WEFT_OK : no_memory(err);
+    return pattern->text.bytes && pattern->others ? WEFT_OK : weft_no_memory(err, "patterns");
 }
 
 static enum weft_code join_group(struct job *job, uint32_t thread_id, struct weft_err *err)
 {
     uint32_t *place = WEFT_ROOM_PUSH(&job->group);
     if (!place)
-        return no_memory(err);
+        return weft_no_memory(err, "patterns");
     *place = thread_id;
     return WEFT_OK;
 }
@@ -235,9 +230,7 @@ static enum weft_code name_farmer(struct job *job, uint32_t farmer, const uint32
         const struct weft_interplay_thread *thread = &job->table->threads[workers[i]];
         uint64_t ns, n, all_ns;
         (void)main_signaller(job, thread, &ns, &n, &all_ns);
-        enum weft_code code = join_group(job, thread->thread_id, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(join_group(job, thread->thread_id, err));
         count += n;
         wait_ns += ns;
         life_ns += life_of(thread);
@@ -325,7 +318,7 @@ static enum weft_code find_farmers(struct job *job, struct weft_err *err)
     const struct weft_interplay_thread *threads = job->table->threads;
     uint32_t *workers = weft_room_new(job->table->n_threads + 1, sizeof *workers);
     const size_t n = workers ? find_workers(job, workers) : 0;
-    enum weft_code code = workers ? WEFT_OK : no_memory(err);
+    enum weft_code code = workers ? WEFT_OK : weft_no_memory(err, "patterns");
     for (size_t from = 0, to = 0; from < n && code == WEFT_OK; from = to) {
         const uint32_t farmer = job->farmer[threads[workers[from]].thread_id];
         for (to = from + 1; to < n && job->farmer[threads[workers[to]].thread_id] == farmer;)
@@ -336,8 +329,7 @@ static enum weft_code find_farmers(struct job *job, struct weft_err *err)
             continue;
         }
         code = name_farmer(job, farmer, &workers[from], to - from, err);
-        if (code == WEFT_OK)
-            code = name_imbalance(job, farmer, err);
+        WEFT_THEN(code, name_imbalance(job, farmer, err));
     }
     weft_room_free(workers);
     return code;
@@ -365,7 +357,7 @@ static enum weft_code name_unbounded(struct job *job, const struct weft_interpla
     const struct weft_str function =
         weft_interplay_function_of(job->interplay, wait->wait_site, &function_id);
     if (!weft_interplay_name_object(job->names, wait->object, &object))
-        return no_memory(err);
+        return weft_no_memory(err, "patterns");
     (void)snprintf(text, sizeof text,
                    "%s waits in %.*s for %s, %s of its life, without a timeout%s",
                    thread_text(job, thread->thread_id).text,
@@ -465,7 +457,7 @@ static enum weft_code short_work_of(struct job *job, const struct weft_interplay
             continue;
         uint64_t *notify = WEFT_ROOM_PUSH(&job->first_ns), *work = WEFT_ROOM_PUSH(&job->second_ns);
         if (!notify || !work)
-            return no_memory(err);
+            return weft_no_memory(err, "patterns");
         *notify = waits[i].end_ns - waits[i].release_ns;
         *work = waits[i + 1].start_ns - waits[i].end_ns;
         n_short += *work < *notify;
@@ -491,9 +483,7 @@ static enum weft_code short_work_of(struct job *job, const struct weft_interplay
                                                  .share = share_of(n_short, n) };
     job->group.n = 0;
     if (thread->main_releaser_id != WEFT_ID_NONE) {
-        enum weft_code code = join_group(job, thread->main_releaser_id, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(join_group(job, thread->main_releaser_id, err));
     }
     return add(job, &made, text, err);
 }
@@ -563,7 +553,7 @@ static enum weft_code take_turns(void *context, const struct weft_turns *turns,
         return code;
     if (turns->object != WEFT_ID_NONE &&
         !weft_interplay_name_object(job->names, turns->object, &object))
-        return no_memory(err);
+        return weft_no_memory(err, "patterns");
     turns_text(job, turns, text);
     const struct weft_interplay_pattern made = {
         .kind = (uint8_t)turns->kind,
@@ -642,10 +632,8 @@ static enum weft_code find_all(struct job *job, struct weft_err *err)
         .context = job,
     };
     enum weft_code code = find_farmers(job, err);
-    if (code == WEFT_OK)
-        code = find_idle(job, err);
-    if (code == WEFT_OK)
-        code = find_short_work(job, err);
+    WEFT_THEN(code, find_idle(job, err));
+    WEFT_THEN(code, find_short_work(job, err));
     return code == WEFT_OK ? weft_turns_find(&question, err) : code;
 }
 
@@ -663,18 +651,18 @@ enum weft_code weft_interplay_find_patterns(const struct weft_interplay *interpl
                        .ns = weft_room_new((size_t)n_threads + 1, sizeof *job.ns),
                        .counts = weft_room_new((size_t)n_threads + 1, sizeof *job.counts),
                        .farmer = weft_room_new((size_t)n_threads + 1, sizeof *job.farmer) };
-    enum weft_code code = job.ns && job.counts && job.farmer ? WEFT_OK : no_memory(err);
+    enum weft_code code =
+        job.ns && job.counts && job.farmer ? WEFT_OK : weft_no_memory(err, "patterns");
     for (uint32_t id = 0; code == WEFT_OK && id < n_threads; id++)
         job.farmer[id] = WEFT_ID_NONE;
-    if (code == WEFT_OK)
-        code = find_all(&job, err);
+    WEFT_THEN(code, find_all(&job, err));
     if (code == WEFT_OK)
         rank(&job);
     table->n_patterns = job.patterns.n;
     if (code == WEFT_OK &&
         !weft_arena_copy_items(table->arena, &table->patterns, job.patterns.items, job.patterns.n,
                                sizeof *table->patterns))
-        code = no_memory(err);
+        code = weft_no_memory(err, "patterns");
     weft_room_free(job.ns);
     weft_room_free(job.counts);
     weft_room_free(job.farmer);

@@ -46,11 +46,6 @@ struct job {
     struct weft_lock_tree_table *table;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a tree of locks");
-}
-
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 /* A node below `parent`; of one function, or one text. False without memory. */
@@ -117,7 +112,7 @@ static enum weft_code add_path(struct job *job, uint32_t place, uint64_t ns, str
     if (ns == 0)
         return WEFT_OK;
     if (!enter_place(job, place, &node))
-        return no_memory(err);
+        return weft_no_memory(err, "a tree of locks");
     add_time(job, node, ns);
     job->table->sum_ns += ns;
     if (place == WEFT_ID_NONE || (job->interplay->places.items[place].node == WEFT_ID_NONE &&
@@ -165,7 +160,7 @@ static enum weft_code see_blocker(void *context, uint32_t thread_id, uint64_t fr
         return WEFT_OK;
     struct span *span = WEFT_ROOM_PUSH(&job->spans);
     if (!span)
-        return no_memory(err);
+        return weft_no_memory(err, "a tree of locks");
     *span = (struct span){ from_ns, to_ns, thread_id };
     return WEFT_OK;
 }
@@ -269,7 +264,7 @@ static enum weft_code add_contexts(struct job *job, const struct weft_interval *
         node->self_ns += context->self_ns + context->folded_ns;
     }
     weft_room_free(nodes);
-    return is_good ? WEFT_OK : no_memory(err);
+    return is_good ? WEFT_OK : weft_no_memory(err, "a tree of locks");
 }
 
 static enum weft_code add_span(struct job *job, struct weft_interval_reader *reader,
@@ -279,7 +274,7 @@ static enum weft_code add_span(struct job *job, struct weft_interval_reader *rea
     struct weft_interval interval;
     uint32_t root;
     if (!enter_thread(job, span->thread_id, &root))
-        return no_memory(err);
+        return weft_no_memory(err, "a tree of locks");
     job->nodes.items[root].sum_ns += ns;
     job->nodes.items[root].count++;
     job->table->sum_ns += ns;
@@ -289,10 +284,7 @@ static enum weft_code add_span(struct job *job, struct weft_interval_reader *rea
         job->table->unknown_ns += ns;
         return WEFT_OK;
     }
-    enum weft_code code =
-        weft_interval_cct(reader, caller, span->from_ns, span->to_ns, &interval, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_interval_cct(reader, caller, span->from_ns, span->to_ns, &interval, err));
     job->nodes.items[root].self_ns += interval.no_call_ns + interval.outside_ns;
     return add_contexts(job, &interval, root, err);
 }
@@ -308,7 +300,7 @@ static enum weft_code add_meanwhile(struct job *job, const struct weft_run *run,
         weft_room_sort(job->spans.items, job->spans.n, sizeof *job->spans.items, by_length);
     struct weft_interval_reader *reader = weft_interval_reader_new(job->interplay->trace);
     if (!reader)
-        return no_memory(err);
+        return weft_no_memory(err, "a tree of locks");
     for (size_t i = 0; i < job->spans.n && code == WEFT_OK; i++) {
         code = add_span(job, reader, &job->spans.items[i], i < MOST_INTERVALS, err);
         if (code == WEFT_OK && weft_progress_is_cancelled(run->progress))
@@ -434,7 +426,7 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
     enum weft_code code = job->texts && job->node_of
                               ? weft_kept_threads(job->interplay->trace, job->interplay->locks,
                                                   filter, NULL, &job->is_kept, err)
-                              : no_memory(err);
+                              : weft_no_memory(err, "a tree of locks");
     if (code != WEFT_OK)
         return code;
     switch (job->opts->kind) {
@@ -448,7 +440,7 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
         code = add_meanwhile(job, run, err);
         break;
     }
-    return code != WEFT_OK || fill(job) ? code : no_memory(err);
+    return code != WEFT_OK || fill(job) ? code : weft_no_memory(err, "a tree of locks");
 }
 
 enum weft_code weft_lock_tree_run(const struct weft_interplay *interplay,
@@ -464,7 +456,7 @@ enum weft_code weft_lock_tree_run(const struct weft_interplay *interplay,
                          "expected an interval that ends after it begins");
     struct weft_arena *arena = weft_arena_new(0);
     job.table = arena ? WEFT_ARENA_NEW(arena, 1, struct weft_lock_tree_table) : NULL;
-    enum weft_code code = job.table ? WEFT_OK : no_memory(err);
+    enum weft_code code = job.table ? WEFT_OK : weft_no_memory(err, "a tree of locks");
     if (job.table) {
         *job.table = (struct weft_lock_tree_table){ .arena = arena,
                                                     .from_ns = opts->from_ns,

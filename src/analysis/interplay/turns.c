@@ -35,11 +35,6 @@ struct job {
     } threads;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for patterns");
-}
-
 static const struct weft_wait *wait_at(const struct job *job, size_t place)
 {
     return &job->interplay->waits.items[job->order[place]];
@@ -94,7 +89,7 @@ static enum weft_code convoy(struct job *job, size_t from, size_t to, struct wef
     for (size_t i = from; i < to; i++) {
         turns.value_ns += wait_at(job, i)->end_ns - wait_at(job, i)->start_ns;
         if (!add_thread(job, wait_at(job, i)->waiter_id))
-            return no_memory(err);
+            return weft_no_memory(err, "patterns");
     }
     return tell(job, &turns, err);
 }
@@ -129,7 +124,7 @@ static enum weft_code find_leaders(struct job *job, size_t from, size_t to, stru
     begin_group(job);
     for (size_t i = from; i < to; i++)
         if (!add_thread(job, wait_at(job, i)->waiter_id))
-            return no_memory(err);
+            return weft_no_memory(err, "patterns");
     for (size_t i = from; i < to; i++) {
         const struct weft_wait *wait = wait_at(job, i);
         if (wait->releaser_id == WEFT_ID_NONE)
@@ -182,7 +177,7 @@ static enum weft_code find_last(struct job *job, size_t from, size_t to, struct 
         is_good = add_thread(job, wait->waiter_id);
     }
     if (!is_good)
-        return no_memory(err);
+        return weft_no_memory(err, "patterns");
     if (n_known < BARRIER_WAITS || n_best * 100 < n_known * BARRIER_SHARE)
         return WEFT_OK;
     turns.count = n_best;
@@ -313,7 +308,7 @@ static enum weft_code find_turns(struct job *job, size_t from, size_t to, struct
         return WEFT_OK;
     begin_group(job);
     if (!add_thread(job, first->waiter_id) || !add_thread(job, first->releaser_id))
-        return no_memory(err);
+        return weft_no_memory(err, "patterns");
     turns.count = n_turns;
     turns.share = (double)n_turns / (double)(to - from - 1);
     return tell(job, &turns, err);
@@ -364,7 +359,7 @@ static enum weft_code end_run(struct job *job, uint32_t thread_id, struct run *b
         return WEFT_OK;
     begin_group(job);
     if (!add_thread(job, thread_id))
-        return no_memory(err);
+        return weft_no_memory(err, "patterns");
     const uint64_t period_ns = run->sum_ns / run->n;
     const uint64_t before_ns = before->n ? before->sum_ns / before->n : 0;
     turns.value_ns = period_ns;
@@ -431,10 +426,8 @@ static enum weft_code find(struct job *job, struct weft_err *err)
         if (touches(job, &job->interplay->waits.items[i]))
             job->order[job->n_order++] = i;
     enum weft_code code = find_by_object(job, err);
-    if (code == WEFT_OK)
-        code = find_ping_pong(job, err);
-    if (code == WEFT_OK)
-        code = find_by_function(job, err);
+    WEFT_THEN(code, find_ping_pong(job, err));
+    WEFT_THEN(code, find_by_function(job, err));
     for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++)
         if (job->question->is_kept[id])
             code = find_polling(job, id, err);
@@ -449,8 +442,9 @@ enum weft_code weft_turns_find(const struct weft_turns_question *question, struc
     job.seen = weft_room_new(n_threads + 1, sizeof *job.seen);
     job.function_of = weft_room_new(question->interplay->places.n + 1, sizeof *job.function_of);
     job.turns_of = weft_room_new(n_threads + 1, sizeof *job.turns_of);
-    enum weft_code code =
-        job.order && job.seen && job.turns_of && job.function_of ? find(&job, err) : no_memory(err);
+    enum weft_code code = job.order && job.seen && job.turns_of && job.function_of
+                              ? find(&job, err)
+                              : weft_no_memory(err, "patterns");
     weft_room_free(job.order);
     weft_room_free(job.seen);
     weft_room_free(job.turns_of);

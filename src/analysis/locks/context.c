@@ -36,11 +36,6 @@ struct job {
     } samples;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
-}
-
 static int by_thread(const void *a, const void *b)
 {
     const struct weft_locks_blame *x = a, *y = b;
@@ -85,7 +80,7 @@ static enum weft_code see_piece(struct job *job, uint64_t from_ns, uint64_t to_n
     for (; job->next < job->n_blames && job->blames[job->next].from_ns < to_ns; job->next++) {
         size_t *place = WEFT_ROOM_PUSH(&job->open);
         if (!place)
-            return no_memory(err);
+            return weft_no_memory(err, "locks");
         *place = job->next;
     }
     for (size_t i = 0; i < job->open.n && code == WEFT_OK;) {
@@ -111,7 +106,7 @@ static enum weft_code step(struct job *job, enum weft_step step, const struct we
     }
     struct weft_str *place = WEFT_ROOM_PUSH(&job->stack);
     if (!place)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     return name_of(job, weft_trace_function(job->trace, call->function_id)->name, place, err);
 }
 
@@ -134,8 +129,7 @@ static enum weft_code see_calls(struct job *job, uint32_t thread_id, uint64_t to
         if (now_ns > at_ns)
             code = see_piece(job, at_ns, now_ns, err);
         at_ns = now_ns > at_ns ? now_ns : at_ns;
-        if (code == WEFT_OK)
-            code = step(job, what, &call, err);
+        WEFT_THEN(code, step(job, what, &call, err));
         if (code == WEFT_OK && weft_progress_is_cancelled(job->run->progress))
             code = weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
     }
@@ -167,7 +161,7 @@ static enum weft_code read_samples(struct job *job, uint32_t thread_id, uint64_t
             continue;
         struct sample *sample = WEFT_ROOM_PUSH(&job->samples);
         if (!sample) {
-            code = no_memory(err);
+            code = weft_no_memory(err, "locks");
             break;
         }
         sample->at_ns = event->time_ns;

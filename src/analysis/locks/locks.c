@@ -55,11 +55,6 @@ struct job {
     size_t op; /* in work */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
-}
-
 /* ---- which operations count ------------------------------------------------------------------ */
 
 static bool is_asked_for(const struct weft_lock_object *object, struct weft_str lock)
@@ -135,7 +130,7 @@ static enum weft_code see_blocker(void *context, uint32_t thread_id, uint64_t fr
                                           .longest_at_ns = from_ns };
     struct weft_locks_blame *blame = WEFT_ROOM_PUSH(&job->blames);
     if (!blame)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     *blame = (struct weft_locks_blame){ from_ns, to_ns, thread_id, op->object };
     job->rows[op->object].blocking_ns += to_ns - from_ns;
     return weft_locks_pair_add(&job->pairs, &pair, err);
@@ -147,7 +142,7 @@ static enum weft_code count_wait(struct job *job, const struct weft_lock_op *op,
     const uint64_t wait_ns = op->got_ns - op->start_ns;
     uint64_t *place = WEFT_ROOM_PUSH(&job->waits);
     if (!place)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     *place = wait_ns;
     row->contended++;
     row->wait_ns += wait_ns;
@@ -220,7 +215,7 @@ static enum weft_code end_convoy(struct job *job, size_t from, size_t to, struct
         return WEFT_OK;
     struct weft_locks_convoy *convoy = WEFT_ROOM_PUSH(&job->convoys);
     if (!convoy)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     *convoy = (struct weft_locks_convoy){ .lock = job->ops[from].object,
                                           .start_ns = job->ops[from].got_ns,
                                           .end_ns = job->ops[to - 1].got_ns,
@@ -303,7 +298,7 @@ static enum weft_code add_orders(struct job *job, const struct weft_lock_op *op,
         return code;
     struct having *having = code == WEFT_OK ? WEFT_ROOM_PUSH(&job->having) : NULL;
     if (!having)
-        return code == WEFT_OK ? no_memory(err) : code;
+        return code == WEFT_OK ? weft_no_memory(err, "locks") : code;
     *having = (struct having){ op->end_ns, op->object };
     return WEFT_OK;
 }
@@ -389,7 +384,7 @@ static enum weft_code fill_table(struct job *job, uint32_t *order, uint32_t *pla
     table->n_rows = sort_rows(job, order, place);
     table->rows = WEFT_ARENA_NEW(table->arena, table->n_rows, struct weft_locks_row);
     if (!table->rows)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     for (size_t i = 0; i < table->n_rows; i++) {
         table->rows[i] = job->rows[order[i]];
         table->rows[i].object = *weft_locks_object(job->locks, order[i]);
@@ -403,10 +398,8 @@ static enum weft_code fill_table(struct job *job, uint32_t *order, uint32_t *pla
     weft_locks_contexts_finish(&job->contexts, place);
     weft_locks_orders_finish(&job->orders, place);
     weft_locks_convoys_finish(&job->convoys, place);
-    const enum weft_code code = weft_locks_opens_finish(&job->opens, job->trace, job->locks, place,
-                                                        &table->n_deadlocks, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_locks_opens_finish(&job->opens, job->trace, job->locks, place,
+                                     &table->n_deadlocks, err));
 #define COPY(member)                                                                               \
     (table->n_##member = job->member.n,                                                            \
      weft_arena_copy_items(table->arena, &table->member, job->member.items, job->member.n,         \
@@ -414,7 +407,7 @@ static enum weft_code fill_table(struct job *job, uint32_t *order, uint32_t *pla
     return COPY(sites) && COPY(pairs) && COPY(contexts) && COPY(orders) && COPY(convoys) &&
                    COPY(opens) && copy_names(table->arena, table)
                ? WEFT_OK
-               : no_memory(err);
+               : weft_no_memory(err, "locks");
 #undef COPY
 }
 
@@ -435,8 +428,8 @@ static enum weft_code make_table(struct job *job, struct weft_locks_table **resu
                                             .unmatched = weft_locks_unmatched(job->locks),
                                             .has_others = job->n_ops > 0,
                                             .has_switches = weft_trace_has_switches(job->trace) };
-    const enum weft_code code =
-        table && order && place ? fill_table(job, order, place, table, err) : no_memory(err);
+    const enum weft_code code = table && order && place ? fill_table(job, order, place, table, err)
+                                                        : weft_no_memory(err, "locks");
     weft_room_free(order);
     weft_room_free(place);
     if (code == WEFT_OK)
@@ -472,7 +465,7 @@ static enum weft_code work(struct job *job, struct weft_err *err)
         weft_room_new((size_t)weft_trace_n_threads(job->trace) + 1, sizeof *job->last_seen);
     job->names = weft_strtab_new();
     if (!job->rows || !job->last_seen || !job->names)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     enum weft_code code = check_lock(job, err);
     weft_progress_start(job->run->progress, "looking at locks", "operations", job->n_ops);
     for (size_t from = 0, to = 0; from < job->n_ops && code == WEFT_OK; from = to) {
@@ -480,11 +473,10 @@ static enum weft_code work(struct job *job, struct weft_err *err)
             to++;
         code = count_object(job, from, to, err);
     }
-    if (code == WEFT_OK)
-        code = find_orders(job, err);
-    if (code == WEFT_OK)
-        code = weft_locks_contexts_find(job->trace, weft_locks_twins(job->locks), job->blames.items,
-                                        job->blames.n, job->run, job->names, &job->contexts, err);
+    WEFT_THEN(code, find_orders(job, err));
+    WEFT_THEN(code,
+              weft_locks_contexts_find(job->trace, weft_locks_twins(job->locks), job->blames.items,
+                                       job->blames.n, job->run, job->names, &job->contexts, err));
     return code;
 }
 
@@ -501,13 +493,11 @@ enum weft_code weft_locks_run(const struct weft_trace *trace,
     const struct weft_locks_span span = { .to_ns = opts->to_ns < UINT64_MAX ? opts->to_ns + 1
                                                                             : opts->to_ns };
     enum weft_code code = weft_locks_open(trace, &span, run->memory_bytes / SHARE, &job.locks, err);
-    if (code == WEFT_OK)
-        code = weft_kept_threads(trace, job.locks, filter,
-                                 opts->all_processes ? NULL : &job.left_out, &job.is_kept, err);
-    if (code == WEFT_OK)
-        code = work(&job, err);
-    if (code == WEFT_OK)
-        code = make_table(&job, table, err);
+    WEFT_THEN(code,
+              weft_kept_threads(trace, job.locks, filter,
+                                opts->all_processes ? NULL : &job.left_out, &job.is_kept, err));
+    WEFT_THEN(code, work(&job, err));
+    WEFT_THEN(code, make_table(&job, table, err));
     job_fini(&job);
     return code;
 }

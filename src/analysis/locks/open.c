@@ -6,11 +6,6 @@
 
 #include <stdlib.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
-}
-
 enum weft_code weft_locks_open_add(struct weft_locks_opens *opens, const struct weft_locks *locks,
                                    size_t at, struct weft_err *err)
 {
@@ -18,7 +13,7 @@ enum weft_code weft_locks_open_add(struct weft_locks_opens *opens, const struct 
     const struct weft_lock_op *op = &weft_locks_ops(locks, &n_ops)[at];
     struct weft_locks_open *open = WEFT_VEC_PUSH(opens);
     if (!open)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     *open = (struct weft_locks_open){ .lock = op->object,
                                       .waiter_id = op->thread_id,
                                       .holder_id = weft_locks_holder(locks, at),
@@ -99,7 +94,7 @@ static enum weft_code find_circles(struct weft_locks_opens *opens, size_t n_thre
     const bool is_good = wait_of && seen;
     free(wait_of);
     free(seen);
-    return is_good ? WEFT_OK : no_memory(err);
+    return is_good ? WEFT_OK : weft_no_memory(err, "locks");
 }
 
 static int by_thread(const void *a, const void *b)
@@ -135,8 +130,7 @@ enum weft_code weft_locks_opens_finish(struct weft_locks_opens *opens,
         return WEFT_OK;
     qsort(opens->items, opens->n, sizeof *opens->items, by_thread);
     enum weft_code code = name_joined(opens, trace, locks, err);
-    if (code == WEFT_OK)
-        code = find_circles(opens, weft_trace_n_threads(trace), n_deadlocks, err);
+    WEFT_THEN(code, find_circles(opens, weft_trace_n_threads(trace), n_deadlocks, err));
     qsort(opens->items, opens->n, sizeof *opens->items, by_rank);
     for (size_t i = 0; i < opens->n; i++)
         opens->items[i].lock = place[opens->items[i].lock];

@@ -125,18 +125,13 @@ static size_t fold(void *items, size_t n, size_t item_bytes, int (*key)(const vo
             if ((rows)->n > (rows)->cap / 2 &&                                                     \
                 !weft_room_reserve(&(rows)->items, &(rows)->cap, (rows)->cap + 1,                  \
                                    sizeof *(rows)->items))                                         \
-                return no_memory(err);                                                             \
+                return weft_no_memory(err, "locks");                                               \
         }                                                                                          \
         if (!WEFT_ROOM_PUSH(rows))                                                                 \
-            return no_memory(err);                                                                 \
+            return weft_no_memory(err, "locks");                                                   \
         (rows)->items[(rows)->n - 1] = *(made);                                                    \
         return WEFT_OK;                                                                            \
     } while (0)
-
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
-}
 
 enum weft_code weft_locks_site_add(struct weft_locks_sites *sites,
                                    const struct weft_locks_site *made, struct weft_err *err)

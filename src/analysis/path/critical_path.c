@@ -71,11 +71,6 @@ struct job {
     } self_ns;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a critical path");
-}
-
 /* ---- functions ------------------------------------------------------------------------------- */
 
 static uint32_t group_of(const struct job *job, uint32_t function_id)
@@ -90,11 +85,11 @@ static enum weft_code add_function(struct job *job, uint32_t function_id, uint64
     bool is_new;
     const uint32_t place = weft_map_add(sums->function_of, group_of(job, function_id), &is_new);
     if (place == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "a critical path");
     if (is_new) {
         struct weft_path_function_row *row = WEFT_ROOM_PUSH(&sums->functions);
         if (!row)
-            return no_memory(err);
+            return weft_no_memory(err, "a critical path");
         row->function_id = function_id;
     }
     if (is_running)
@@ -126,9 +121,7 @@ static enum weft_code name_function(struct job *job, uint32_t thread_id, uint64_
     *interval = (struct weft_interval){ 0 };
     if (thread->calls + thread->cut_calls == 0)
         return WEFT_OK;
-    enum weft_code code = weft_interval_cct(job->reader, thread_id, from_ns, to_ns, interval, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_interval_cct(job->reader, thread_id, from_ns, to_ns, interval, err));
     for (size_t i = 0; i < interval->n_contexts; i++) {
         const uint32_t id = interval->contexts[i].function_id;
         uint64_t *sum_ns = &job->self_ns.items[group_of(job, id)];
@@ -158,7 +151,7 @@ static enum weft_code name_span(struct job *job, struct weft_path_segment *segme
     struct weft_path_span_row *row =
         is_new && place != WEFT_MAP_NONE ? WEFT_ROOM_PUSH(&sums->spans) : NULL;
     if (place == WEFT_MAP_NONE || place >= sums->spans.n)
-        return no_memory(err);
+        return weft_no_memory(err, "a critical path");
     if (row)
         row->name = segment->span;
     row = &sums->spans.items[place];
@@ -191,12 +184,10 @@ static enum weft_code refine(struct job *job, size_t place, struct weft_err *err
     enum weft_code code =
         name_function(job, segment->thread_id, segment->start_ns, segment->end_ns,
                       &segment->function_id, &segment->function_ns, &interval, err);
-    if (code == WEFT_OK)
-        code = weft_path_stack(job->stacks, segment->thread_id, segment->start_ns,
-                               end_of_samples(&job->walked.segments, place), !is_running,
-                               &segment->stack, err);
-    if (code == WEFT_OK)
-        code = name_span(job, segment, is_running, err);
+    WEFT_THEN(code, weft_path_stack(job->stacks, segment->thread_id, segment->start_ns,
+                                    end_of_samples(&job->walked.segments, place), !is_running,
+                                    &segment->stack, err));
+    WEFT_THEN(code, name_span(job, segment, is_running, err));
     for (size_t i = 0; i < interval.n_contexts && code == WEFT_OK; i++) {
         const uint64_t sum_ns = time_of(job, &interval.contexts[i]);
         if (sum_ns)
@@ -218,7 +209,7 @@ static enum weft_code see_occupant(void *context, uint32_t thread_id, uint64_t f
     if (!occupant) {
         occupant = WEFT_ROOM_PUSH(&job->occupants);
         if (!occupant)
-            return no_memory(err);
+            return weft_no_memory(err, "a critical path");
         occupant->thread_id = thread_id;
     }
     occupant->sum_ns += to_ns - from_ns;
@@ -235,11 +226,11 @@ static enum weft_code add_other(struct others *others, const struct occupant *oc
     bool is_new;
     const uint32_t place = weft_map_add(others->places, occupant->thread_id, &is_new);
     if (place == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "a critical path");
     if (is_new) {
         struct weft_path_other_row *row = WEFT_ROOM_PUSH(others);
         if (!row)
-            return no_memory(err);
+            return weft_no_memory(err, "a critical path");
         row->thread_id = occupant->thread_id;
     }
     others->items[place].sum_ns += occupant->sum_ns;
@@ -302,11 +293,11 @@ static enum weft_code add_to_thread(struct job *job, const struct weft_path_segm
     const uint64_t length_ns = segment->end_ns - segment->start_ns;
     const uint32_t place = weft_map_add(sums->thread_of, segment->thread_id, &is_new);
     if (place == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "a critical path");
     if (is_new) {
         struct weft_path_thread_row *row = WEFT_ROOM_PUSH(&sums->threads);
         if (!row)
-            return no_memory(err);
+            return weft_no_memory(err, "a critical path");
         row->thread_id = segment->thread_id;
     }
     struct weft_path_thread_row *row = &sums->threads.items[place];
@@ -435,7 +426,7 @@ static enum weft_code make_table(const struct job *job, struct weft_path_table *
     if (!table || !fill_table(job, table) || !weft_path_locks_make(job->graph, table)) {
         if (arena)
             weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "a critical path");
     }
     for (size_t i = 0; i < table->n_segments; i++) {
         const struct weft_path_segment *segment = &table->segments[i];
@@ -462,15 +453,14 @@ static enum weft_code job_init(struct job *job, const struct weft_run *run, stru
     if (!job->reader || !job->stacks || !job->spans || !job->sums.span_of || !job->sums.thread_of ||
         !job->sums.function_of || !job->sums.preemptors.places || !job->sums.sharers.places ||
         !job->self_ns.items)
-        return no_memory(err);
+        return weft_no_memory(err, "a critical path");
     weft_interval_reader_limit(job->reader, CONTEXTS_MAX);
     enum weft_code code =
         weft_trace_graph_open(job->trace, job->opts->from_ns, job->opts->to_ns,
                               run->memory_bytes / GRAPH_SHARE, &job->graph_of_trace, err);
-    if (code == WEFT_OK)
-        code = weft_locks_graph_open(job->trace, job->graph_of_trace, job->opts->from_ns,
-                                     job->opts->to_ns, run->memory_bytes / LOCKS_SHARE, &job->graph,
-                                     err);
+    WEFT_THEN(code, weft_locks_graph_open(job->trace, job->graph_of_trace, job->opts->from_ns,
+                                          job->opts->to_ns, run->memory_bytes / LOCKS_SHARE,
+                                          &job->graph, err));
     return code;
 }
 
@@ -503,10 +493,8 @@ static enum weft_code fill(struct job *job, const struct weft_run *run, struct w
     weft_progress_start(run->progress, "looking at the path", "segments", segments->n);
     for (size_t i = 0; i < segments->n && code == WEFT_OK; i++) {
         code = refine(job, i, err);
-        if (code == WEFT_OK)
-            code = find_others(job, &segments->items[i], err);
-        if (code == WEFT_OK)
-            code = add_to_thread(job, &segments->items[i], err);
+        WEFT_THEN(code, find_others(job, &segments->items[i], err));
+        WEFT_THEN(code, add_to_thread(job, &segments->items[i], err));
         if (code == WEFT_OK && weft_progress_is_cancelled(run->progress))
             code = weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
         weft_progress_add(run->progress, 1);
@@ -533,12 +521,9 @@ enum weft_code weft_path_run(const struct weft_trace *trace, const struct weft_p
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "expected an interval that ends after it begins");
     enum weft_code code = job_init(&job, run, err);
-    if (code == WEFT_OK)
-        code = weft_path_walk(job.graph, &walk, &job.walked, err);
-    if (code == WEFT_OK)
-        code = fill(&job, run, err);
-    if (code == WEFT_OK)
-        code = make_table(&job, table, err);
+    WEFT_THEN(code, weft_path_walk(job.graph, &walk, &job.walked, err));
+    WEFT_THEN(code, fill(&job, run, err));
+    WEFT_THEN(code, make_table(&job, table, err));
     job_fini(&job);
     return code;
 }

@@ -63,17 +63,12 @@ void weft_path_spans_free(struct weft_path_spans *spans)
     free(spans);
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for spans");
-}
-
 static enum weft_code add(struct weft_path_spans *spans, struct list *list,
                           const struct weft_event *event, struct weft_err *err)
 {
     struct span *span = WEFT_ROOM_PUSH(list);
     if (!span)
-        return no_memory(err);
+        return weft_no_memory(err, "spans");
     span->start_ns = event->time_ns;
     span->end_ns = event->time_ns + event->duration_ns;
     return weft_strtab_intern(spans->names, event->name, &span->name, err);
@@ -111,7 +106,7 @@ static enum weft_code list_of(struct weft_path_spans *spans, uint32_t thread_id,
     const uint32_t place = weft_map_add(spans->of_thread, thread_id, &is_new);
     struct list *made = is_new && place != WEFT_MAP_NONE ? WEFT_ROOM_PUSH(&spans->lists) : NULL;
     if (place == WEFT_MAP_NONE || place >= spans->lists.n)
-        return no_memory(err);
+        return weft_no_memory(err, "spans");
     *list = &spans->lists.items[place];
     return made ? read_thread(spans, thread_id, made, err) : WEFT_OK;
 }
@@ -134,9 +129,7 @@ enum weft_code weft_path_span(struct weft_path_spans *spans, uint32_t thread_id,
     *sum_ns = 0;
     if (weft_trace_meta(spans->trace)->events_of_kind[WEFT_EVENT_SPAN] == 0)
         return WEFT_OK;
-    enum weft_code code = list_of(spans, thread_id, &list, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(list_of(spans, thread_id, &list, err));
     size_t i = begun_before(list, to_ns);
     for (const size_t least = i > LOOKED_AT ? i - LOOKED_AT : 0; i > least; i--) {
         const struct span *span = &list->items[i - 1];

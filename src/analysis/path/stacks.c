@@ -99,11 +99,6 @@ void weft_path_stacks_free(struct weft_path_stacks *stacks)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
-}
-
 static int by_time(const void *a, const void *b, void *context)
 {
     const struct weft_event *events = context;
@@ -147,13 +142,11 @@ static enum weft_code load(struct weft_path_stacks *stacks, uint32_t thread_id, 
     if (!slot->buf)
         slot->buf = weft_event_buf_new();
     if (!slot->buf)
-        return no_memory(err);
-    enum weft_code code = weft_store_load_events(weft_trace_store(stacks->trace), thread_id, block,
-                                                 slot->buf, &slot->events, &n_events, err);
-    if (code != WEFT_OK)
-        return code;
+        return weft_no_memory(err, "stacks");
+    WEFT_TRY(weft_store_load_events(weft_trace_store(stacks->trace), thread_id, block, slot->buf,
+                                    &slot->events, &n_events, err));
     if (!find_stacks(slot, n_events))
-        return no_memory(err);
+        return weft_no_memory(err, "stacks");
     weft_slots_hold(&stacks->uses, place, thread_id, block);
     return WEFT_OK;
 }
@@ -185,7 +178,7 @@ static enum weft_code look_into(struct weft_path_stacks *stacks, uint32_t thread
         n++;
         const enum weft_code code = load(stacks, thread_id, block->number, &slot, NULL);
         if (code == WEFT_E_NOMEM)
-            return no_memory(err);
+            return weft_no_memory(err, "stacks");
         if (code != WEFT_OK) /* who asks for what is in it is told */
             continue;
         /* the places that follow are compared with what they were */
@@ -208,7 +201,7 @@ static enum weft_code find_blocks(struct weft_path_stacks *stacks, uint32_t thre
             weft_store_event_block_get(store, thread_id, k)->kinds >> WEFT_EVENT_SAMPLE & 1;
     blocks->items = calloc(blocks->n + 1, sizeof *blocks->items);
     if (!blocks->items)
-        return no_memory(err);
+        return weft_no_memory(err, "stacks");
     size_t n = 0;
     for (uint64_t k = 0; k < n_all; k++) {
         const struct weft_event_block_info *info = weft_store_event_block_get(store, thread_id, k);
@@ -230,11 +223,11 @@ static enum weft_code blocks_of(struct weft_path_stacks *stacks, uint32_t thread
     bool is_new;
     const uint32_t place = weft_map_add(stacks->of_thread, thread_id, &is_new);
     if (place == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "stacks");
     while (stacks->threads.n <= place) {
         struct blocks *made = WEFT_VEC_PUSH(&stacks->threads);
         if (!made)
-            return no_memory(err);
+            return weft_no_memory(err, "stacks");
         *made = (struct blocks){ 0 };
     }
     struct blocks *found = &stacks->threads.items[place];
@@ -255,16 +248,14 @@ static enum weft_code see(struct weft_path_stacks *stacks, const struct weft_eve
                           struct weft_err *err)
 {
     uint32_t id;
-    enum weft_code code = weft_strtab_intern(stacks->texts, event->name, &id, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_strtab_intern(stacks->texts, event->name, &id, err));
     size_t i = 0;
     while (i < stacks->seen.n && stacks->seen.items[i].stack != id)
         i++;
     if (i == stacks->seen.n) {
         struct seen *seen = WEFT_VEC_PUSH(&stacks->seen);
         if (!seen)
-            return no_memory(err);
+            return weft_no_memory(err, "stacks");
         *seen = (struct seen){ .stack = id, .first_ns = event->time_ns };
     }
     struct seen *seen = &stacks->seen.items[i];
@@ -346,9 +337,8 @@ static enum weft_code look(struct weft_path_stacks *stacks, uint32_t thread_id, 
             continue;
         n++;
         code = load(stacks, thread_id, block->number, &slot, err);
-        if (code == WEFT_OK)
-            code = is_wait ? see_last(stacks, slot, from_ns, to_ns, err)
-                           : see_block(stacks, slot, from_ns, to_ns, err);
+        WEFT_THEN(code, is_wait ? see_last(stacks, slot, from_ns, to_ns, err)
+                                : see_block(stacks, slot, from_ns, to_ns, err));
     }
     return code;
 }
@@ -374,7 +364,7 @@ enum weft_code weft_path_stacks_seen(struct weft_path_stacks *stacks, uint32_t t
         const struct seen *from = &stacks->seen.items[i];
         struct weft_path_seen *made = WEFT_VEC_PUSH(&stacks->told);
         if (!made)
-            code = no_memory(err);
+            code = weft_no_memory(err, "stacks");
         else /* weights may not be told: each counts the same then */
             *made = (struct weft_path_seen){ weft_strtab_get(stacks->texts, from->stack),
                                              from->weight ? from->weight : from->n_samples };

@@ -27,11 +27,6 @@ struct walk {
     struct weft_path_place now; /* of the segment that is added next */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a critical path");
-}
-
 static enum weft_code too_many(size_t most, const char *what, struct weft_err *err)
 {
     return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
@@ -99,7 +94,7 @@ static enum weft_code add_segment(struct walk *walk, const struct weft_graph_sta
         flags |= WEFT_PATH_UNCERTAIN;
     if (!weft_room_reserve(&segments->items, &segments->cap, segments->n + 1,
                            sizeof *segments->items))
-        return no_memory(err);
+        return weft_no_memory(err, "a critical path");
     struct weft_path_segment *made = &segments->items[segments->n];
     *made = (struct weft_path_segment){
         .start_ns = start_ns,
@@ -124,7 +119,7 @@ static enum weft_code add_segment(struct walk *walk, const struct weft_graph_sta
     if (most && segments->n >= most)
         return too_many(most, "segments", err);
     segments->n++;
-    return keep_place(walk) ? WEFT_OK : no_memory(err);
+    return keep_place(walk) ? WEFT_OK : weft_no_memory(err, "a critical path");
 }
 
 /* Arrows at one time make no segments: they are bounded by themselves. */
@@ -136,7 +131,7 @@ static enum weft_code add_arrow(struct walk *walk, const struct weft_path_arrow 
         return too_many(WEFT_PATH_ARROWS * most, "arrows", err);
     struct weft_path_arrow *arrow = WEFT_ROOM_PUSH(&walk->to->arrows);
     if (!arrow)
-        return no_memory(err);
+        return weft_no_memory(err, "a critical path");
     *arrow = *made;
     return WEFT_OK;
 }
@@ -204,21 +199,19 @@ static enum weft_code follow(struct walk *walk, const struct weft_graph_state *s
                              const struct weft_graph_edge *edge, uint64_t start_ns,
                              struct weft_err *err)
 {
-    enum weft_code code = add_edge(walk, edge, start_ns, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(add_edge(walk, edge, start_ns, err));
     if (edge->is_task)
         start_ns = top_of(walk)->limit_ns;
     const bool was_sent_before = edge->from_ns <= start_ns;
     const unsigned flags = WEFT_PATH_IN_FLIGHT | (edge->is_uncertain ? WEFT_PATH_UNCERTAIN : 0);
-    code = add_segment(walk, state, was_sent_before ? start_ns : edge->from_ns,
-                       edge->from_thread_id, flags, err);
+    enum weft_code code = add_segment(walk, state, was_sent_before ? start_ns : edge->from_ns,
+                                      edge->from_thread_id, flags, err);
     if (code != WEFT_OK || was_sent_before)
         return code;
     const bool is_uncertain = top_of(walk)->is_uncertain || edge->is_uncertain;
     uint32_t place = 0;
     if (!keep_frame(walk, edge, &place))
-        return no_memory(err);
+        return weft_no_memory(err, "a critical path");
     walk->n_frames += !edge->is_task;
     if (edge->is_task)
         walk->hop_ns = walk->at_ns;
@@ -255,10 +248,7 @@ static enum weft_code wait(struct walk *walk, struct weft_graph_state *state, ui
     struct weft_graph_edge edge = { .from_thread_id = WEFT_ID_NONE };
     const uint64_t end_ns = state->end_ns;
     walk->now.wait_ns = start_ns;
-    enum weft_code code =
-        walk->graph->ops->cause(walk->graph, top_of(walk)->thread_id, state, &edge, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(walk->graph->ops->cause(walk->graph, top_of(walk)->thread_id, state, &edge, err));
     unsigned flags = end_ns > walk->at_ns ? WEFT_PATH_UNFINISHED : 0;
     if (!weft_graph_has_source(&edge))
         return add_segment(walk, state, start_ns, WEFT_ID_NONE, flags, err);
@@ -326,10 +316,7 @@ static enum weft_code step(struct walk *walk, struct weft_err *err)
     struct weft_graph_state state = { .cpu = -1 };
     if (walk->at_ns <= frame->limit_ns)
         return leave(walk, err);
-    enum weft_code code =
-        walk->graph->ops->before(walk->graph, frame->thread_id, walk->at_ns, &state, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(walk->graph->ops->before(walk->graph, frame->thread_id, walk->at_ns, &state, err));
     const bool has_begin = state.start_ns > frame->limit_ns && state.start_ns < walk->at_ns;
     const uint64_t start_ns = has_begin ? state.start_ns : frame->limit_ns;
     walk->now = (struct weft_path_place){ .wait_ns = start_ns, .call = state.name };
@@ -391,7 +378,7 @@ enum weft_code weft_path_walk(struct weft_graph *graph, const struct weft_path_w
     walked->n_cycles = walked->n_too_deep = 0;
     struct walk *walk = malloc(sizeof *walk); /* not cleared: few of its frames are used */
     if (!walk)
-        return no_memory(err);
+        return weft_no_memory(err, "a critical path");
     walk->graph = graph;
     walk->opts = opts;
     walk->to = walked;
@@ -402,7 +389,7 @@ enum weft_code weft_path_walk(struct weft_graph *graph, const struct weft_path_w
     walk->frames[0] = (struct frame){ .thread_id = opts->thread_id,
                                       .limit_ns = opts->from_ns,
                                       .top_ns = opts->to_ns };
-    enum weft_code code = keep_first(walk) ? WEFT_OK : no_memory(err);
+    enum weft_code code = keep_first(walk) ? WEFT_OK : weft_no_memory(err, "a critical path");
     while (code == WEFT_OK && walk->n_frames > 0)
         code = weft_progress_is_cancelled(opts->progress)
                    ? weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted")

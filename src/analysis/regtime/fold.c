@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for RegTime");
-}
-
 /* ---- which nodes stay ------------------------------------------------------------------------ */
 
 /* Marks (in `other`) the kept parents of folded nodes and counts them. */
@@ -248,7 +243,7 @@ static enum weft_code emit(struct emitter *out, struct weft_err *err)
         bool is_ok = item->kind == WEFT_REGTIME_EXPRESSION ? emit_expression(out, item, parent_row)
                                                            : emit_plain(out, item, parent_row);
         if (!is_ok)
-            return no_memory(err);
+            return weft_no_memory(err, "RegTime");
     }
     return WEFT_OK;
 }
@@ -260,17 +255,17 @@ enum weft_code weft_regtime_fold(struct regtime_builder *builder, uint32_t glyph
     struct regtime_shrinker *shrinker = &builder->shrinker;
     struct regtime_tree *tree = &builder->tree;
     if (!weft_regtime_links_ready(shrinker, tree, 0))
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     if (shrinker->negligible_ns)
         weft_regtime_fold_negligible(shrinker, tree, tree->n_nodes);
     thread->negligible_nodes = shrinker->negligible_nodes;
     thread->negligible_ns = shrinker->negligible_self_ns;
     if (glyphs && !fold_to_budget(shrinker, tree, glyphs - builder->notable.n))
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     link_nodes(shrinker, tree);
     if (!weft_regtime_sum_folded(shrinker, tree, &builder->candidates, tree->n_nodes) ||
         !weft_regtime_candidates_settle(&builder->candidates))
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     struct emitter out = { builder, rows, thread };
     enum weft_code code = emit(&out, err);
     thread->rows_after = thread->n_notable + thread->n_nodes + thread->n_others;

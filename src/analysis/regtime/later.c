@@ -4,11 +4,6 @@
  */
 #include "analysis/regtime/later.h"
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for RegTime");
-}
-
 /* Nodes that are there keep their numbers and get no more callees. */
 static void settle(struct regtime_tree *tree)
 {
@@ -63,7 +58,7 @@ static enum weft_code read_block(struct regtime_builder *builder, const struct w
         uint32_t depth = calls->depth[i], parent = node_at[depth];
         uint32_t node = weft_regtime_tree_child(tree, parent, calls->function_id[i]);
         if (!node)
-            return no_memory(err);
+            return weft_no_memory(err, "RegTime");
         add_call(tree, parent, node, calls->start_ns[i], calls->end_ns[i],
                  depth > builder->prev_depth);
         node_at[depth + 1] = node;
@@ -101,7 +96,7 @@ static enum weft_code add_deferred(struct regtime_builder *builder, struct weft_
     size_t first_live = tree->n_nodes;
     settle(tree);
     if (!activate(builder, run->root) || !weft_regtime_tree_reopen(tree))
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     builder->run.has_deferred = false;
     builder->n_open = run->level;
     builder->prev_depth = (int64_t)run->level - 1;

@@ -45,11 +45,6 @@ struct job {
     struct found *found;                 /* by item */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for RegTime");
-}
-
 bool weft_regtime_preset(const char *name, struct weft_regtime_opts *opts)
 {
     bool is_paper = strcmp(name, "paper") == 0;
@@ -176,7 +171,7 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     struct found *found = &job->found[scan->item];
     if (!code &&
         !weft_regtime_candidates_take(&worker->builder.candidates, &found->items, &found->n))
-        code = no_memory(err);
+        code = weft_no_memory(err, "RegTime");
     return code;
 }
 
@@ -196,7 +191,7 @@ static enum weft_code tally_others(const struct job *job, struct weft_median_tal
         return WEFT_OK;
     uint32_t *others = malloc(n_all * sizeof *others);
     if (!others)
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     size_t n_others = 0, next = 0;
     for (uint32_t id = 0; id < n_all; id++) {
         if (next < job->n_threads && job->ids[next] == id)
@@ -219,7 +214,7 @@ static enum weft_code take_medians(struct job *job, const struct weft_run *run, 
                                 run, medians, err);
     struct weft_median_tally *tallies = calloc(job->n_workers, sizeof *tallies);
     if (!tallies)
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     for (unsigned w = 0; w < job->n_workers; w++) {
         tallies[w] = job->workers[w].builder.tally;
         job->workers[w].builder.tally = (struct weft_median_tally){ 0 };
@@ -255,7 +250,7 @@ static enum weft_code mark_outliers(struct job *job, const struct weft_run *run,
     if (job->opts->medians_ns) {
         limits_ns = calloc((size_t)job->n_functions + 1, sizeof *limits_ns);
         if (!limits_ns)
-            return no_memory(err);
+            return weft_no_memory(err, "RegTime");
         memcpy(limits_ns, job->opts->medians_ns, job->n_functions * sizeof *limits_ns);
     } else {
         code = take_medians(job, run, &limits_ns, err);
@@ -313,7 +308,7 @@ static enum weft_code make_table(struct job *job, struct weft_regtime_table **re
     if (!is_ok) {
         if (arena)
             weft_arena_free(arena);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for RegTime's rows");
+        return weft_no_memory(err, "RegTime's rows");
     }
     *result = table;
     return WEFT_OK;
@@ -341,7 +336,7 @@ static enum weft_code job_ready(struct job *job, struct weft_err *err)
     job->threads = calloc(job->n_threads + 1, sizeof *job->threads);
     job->found = calloc(job->n_threads + 1, sizeof *job->found);
     if (!job->workers || !job->threads || !job->found)
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     for (unsigned w = 0; w < job->n_workers; w++) {
         struct regtime_builder *builder = &job->workers[w].builder;
         builder->is_tallying = wants_marks(opts) && !opts->medians_ns && !opts->window;

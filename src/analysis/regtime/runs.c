@@ -12,11 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for RegTime");
-}
-
 void weft_regtime_builder_fini(struct regtime_builder *builder)
 {
     free(builder->notable.items);
@@ -64,7 +59,8 @@ enum weft_code weft_regtime_builder_ready(struct regtime_builder *builder, uint3
         builder->after = calloc((size_t)n_functions + 1, sizeof *builder->after);
     }
     bool is_ok = builder->before && builder->after;
-    return is_ok && ready_depths(builder, (size_t)depth_bound + 2) ? WEFT_OK : no_memory(err);
+    return is_ok && ready_depths(builder, (size_t)depth_bound + 2) ? WEFT_OK
+                                                                   : weft_no_memory(err, "RegTime");
 }
 
 /* ---- pass A: notable calls ------------------------------------------------------------------- */
@@ -176,7 +172,7 @@ enum weft_code weft_regtime_mark(struct regtime_builder *builder, struct weft_sc
             mark_resume(builder, scan, calls);
         was_skipped = false;
         if (!mark_block(builder, scan, calls)) {
-            code = no_memory(err);
+            code = weft_no_memory(err, "RegTime");
             break;
         }
     }
@@ -297,7 +293,7 @@ static enum weft_code finish_run(struct regtime_builder *builder, const struct w
     if (span_ns > builder->limits.span_ns)
         return broken(scan, "no expression is too long", run->start_ns, err);
     if (is_expression ? !add_expression(builder) : !add_sliver(builder))
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     weft_regtime_tree_end(tree, is_expression);
     return WEFT_OK;
 }
@@ -325,12 +321,12 @@ static enum weft_code close_frame(struct regtime_builder *builder, const struct 
     if (!is_thread && frame->has_child &&
         frame->end_ns - frame->last_child_end_ns > builder->limits.gap_ns &&
         !push_item(builder, WEFT_REGTIME_GAP, frame->last_child_end_ns, frame->end_ns))
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     if (frame->sliver.count) {
         struct regtime_item *item =
             push_item(builder, WEFT_REGTIME_SLIVER, frame->sliver.start_ns, frame->sliver.end_ns);
         if (!item)
-            return no_memory(err);
+            return weft_no_memory(err, "RegTime");
         frame->sliver.level = item->level;
         frame->sliver.parent = item->parent;
         frame->sliver.function_id = WEFT_ID_NONE;
@@ -365,7 +361,7 @@ static enum weft_code add_notable(struct regtime_builder *builder, const struct 
         return code;
     struct regtime_item *item = push_item(builder, WEFT_REGTIME_CALL, call->start_ns, call->end_ns);
     if (!item)
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     uint64_t duration_ns = call->end_ns - call->start_ns;
     item->function_id = call->function_id;
     item->flags = row_flags(call);
@@ -404,11 +400,11 @@ static enum weft_code add_to_run(struct regtime_builder *builder, const struct w
             return code;
     }
     if (!tree->run_root && !begin_run(builder, scan, call))
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     uint32_t root = (uint32_t)tree->run_root;
     uint32_t node = weft_regtime_tree_child(tree, root, call->function_id);
     if (!node)
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     weft_regtime_tree_call(tree, root, node, call->start_ns, call->end_ns);
     builder->node_at[call->depth + 1] = node;
     uint64_t duration_ns = call->end_ns - call->start_ns;
@@ -434,7 +430,7 @@ static enum weft_code add_top(struct regtime_builder *builder, const struct weft
     if (can_gap && call->start_ns - from_ns > builder->limits.gap_ns) {
         code = finish_run(builder, scan, err);
         if (!code && !push_item(builder, WEFT_REGTIME_GAP, from_ns, call->start_ns))
-            code = no_memory(err);
+            code = weft_no_memory(err, "RegTime");
     }
     frame->has_child = true;
     frame->last_child_end_ns = call->end_ns;
@@ -457,7 +453,8 @@ static enum weft_code tally_block(struct regtime_builder *builder, const struct 
     if (!builder->is_tallying || scan->first_call < builder->n_tallied)
         return WEFT_OK;
     builder->n_tallied = scan->first_call + calls->n_rows;
-    return weft_median_tally_block(&builder->tally, calls) ? WEFT_OK : no_memory(err);
+    return weft_median_tally_block(&builder->tally, calls) ? WEFT_OK
+                                                           : weft_no_memory(err, "RegTime");
 }
 
 /* Counts what went in, apart from how it is sorted below. */
@@ -499,7 +496,7 @@ static enum weft_code build_block(struct regtime_builder *builder, const struct 
             uint32_t parent = node_at[depth];
             uint32_t node = weft_regtime_tree_child(tree, parent, function_id);
             if (__builtin_expect(!node, 0))
-                return no_memory(err);
+                return weft_no_memory(err, "RegTime");
             weft_regtime_tree_call(tree, parent, node, start_ns, end_ns);
             tree->nodes[parent].n_inner += depth > prev;
             node_at[depth + 1] = node;
@@ -552,9 +549,9 @@ enum weft_code weft_regtime_make_room(struct regtime_builder *builder, size_t n_
     if (!shrinker->max_nodes || tree->n_nodes == 0 || tree->n_nodes + n_rows <= shrinker->max_nodes)
         return WEFT_OK;
     if (!weft_regtime_shrink(shrinker, tree, &builder->candidates, first_live))
-        return no_memory(err);
+        return weft_no_memory(err, "RegTime");
     builder->run.has_deferred = builder->run.has_deferred || shrinker->has_deferred;
-    return renumber(builder) ? WEFT_OK : no_memory(err);
+    return renumber(builder) ? WEFT_OK : weft_no_memory(err, "RegTime");
 }
 
 static void build_begin(struct regtime_builder *builder)

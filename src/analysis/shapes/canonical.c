@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for shapes");
-}
-
 /* The found shapes as columns. */
 struct raw {
     struct weft_shape_set set;
@@ -55,7 +50,7 @@ static enum weft_code rank_functions(const struct weft_trace *trace, struct weft
     uint32_t n = weft_trace_n_functions(trace);
     struct weft_str *names = malloc(((size_t)n + 1) * sizeof *names);
     if (!names)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     for (uint32_t id = 0; id < n; id++)
         names[id] = weft_trace_function(trace, id)->name;
     enum weft_code code = weft_shape_function_ranks(names, n, arena, ranks, err);
@@ -73,7 +68,7 @@ static enum weft_code make_table(struct weft_mined *mined, struct weft_err *err)
         uint32_t function_id = set->function_id[i];
         if (weft_shape_table_intern(&mined->table, function_id, children, n,
                                     weft_shape_hash(function_id, children, n)) == WEFT_SHAPE_NONE)
-            return no_memory(err);
+            return weft_no_memory(err, "shapes");
     }
     return WEFT_OK;
 }
@@ -114,7 +109,7 @@ static enum weft_code put_in_order(const struct weft_trace *trace, const struct 
     size_t n_child = merged->table.n_child;
     mined->repeats = malloc((n_child + 1) * sizeof *mined->repeats);
     if (!mined->repeats)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     for (size_t i = 0; i < n_child; i++)
         mined->repeats[i] = merged->repeats[order.raw_edge[i]];
     mined->set = order.set;
@@ -131,7 +126,7 @@ enum weft_code weft_order_shapes(const struct weft_trace *trace, const struct we
     mined->arena = weft_arena_new(0);
     enum weft_code code = mined->arena && raw_ready(&raw, &merged->table)
                               ? put_in_order(trace, merged, mined, &raw, id_of, err)
-                              : no_memory(err);
+                              : weft_no_memory(err, "shapes");
     raw_fini(&raw);
     return code;
 }

@@ -59,11 +59,6 @@ struct job {
     uint32_t *barred; /* of a leader: 1 + the shape that may not join */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for clusters of shapes");
-}
-
 /* ---- before --------------------------------------------------------------------------------- */
 
 static uint64_t function_bit(uint32_t function_id)
@@ -209,7 +204,7 @@ static enum weft_code run_function(void *context, size_t item, unsigned w, struc
     weft_shape_metric_limit(worker->metric, share_of(job, function));
     for (uint32_t k = 0; k < function->n_shapes; k++) {
         if (!place(job, worker, shapes[k], &closed))
-            return no_memory(err);
+            return weft_no_memory(err, "clusters of shapes");
         if (weft_shape_metric_is_spent(worker->metric)) {
             worker->n_unclustered += function->n_shapes - k; /* this one is alone already */
             break;
@@ -297,7 +292,7 @@ static enum weft_code number(const struct job *job, unsigned n_workers, struct w
         .depth = WEFT_ARENA_NEW(arena, n_clusters, uint32_t),
     };
     if (!clusters->cluster_of || !clusters->first_member || !clusters->member || !clusters->depth)
-        return no_memory(err);
+        return weft_no_memory(err, "clusters of shapes");
     uint32_t at = 0;
     uint32_t cluster = 0;
     for (uint32_t s = 0; s < set->n_shapes; s++) {
@@ -327,7 +322,8 @@ enum weft_code weft_clusters_build(const struct weft_shape_set *set,
         .threshold = opts->threshold_halves,
         .max_work = opts->max_work ? opts->max_work : DEFAULT_MAX_WORK,
     };
-    enum weft_code code = init_job(&job, n_workers) ? WEFT_OK : no_memory(err);
+    enum weft_code code =
+        init_job(&job, n_workers) ? WEFT_OK : weft_no_memory(err, "clusters of shapes");
     weft_progress_start(run->progress, "clustering", "shapes", set->n_shapes);
     if (!code)
         code = weft_pool_run(run->pool, job.n_functions, run_function, &job, run->progress, err);

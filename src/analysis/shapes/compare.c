@@ -21,11 +21,6 @@ struct job {
     uint32_t *raw_of[2]; /* by shape of a side */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a union of shapes");
-}
-
 static int by_id(const void *a, const void *b)
 {
     const uint32_t *x = a, *y = b;
@@ -115,7 +110,7 @@ static enum weft_code init(struct job *job, struct weft_err *err)
     job->raw_of[1] = malloc((b->n_shapes + 1) * sizeof *job->raw_of[1]);
     if (!job->function_id || !job->depth || !job->first_child || !job->child || !job->slots ||
         !job->raw_of[0] || !job->raw_of[1])
-        return no_memory(err);
+        return weft_no_memory(err, "a union of shapes");
     job->raw.function_id = job->function_id;
     job->raw.depth = job->depth;
     job->raw.first_child = job->first_child;
@@ -144,7 +139,7 @@ static enum weft_code link_sides(const struct job *job, const struct weft_shape_
         uint32_t *of = WEFT_ARENA_NEW(arena, n, uint32_t);
         uint32_t *from = WEFT_ARENA_NEW(arena, all->set.n_shapes, uint32_t);
         if (!of || !from)
-            return no_memory(err);
+            return weft_no_memory(err, "a union of shapes");
         for (size_t s = 0; s < all->set.n_shapes; s++)
             from[s] = WEFT_ID_NONE;
         for (size_t s = n; s-- > 0;) { /* so that the lowest stays */

@@ -37,11 +37,6 @@ struct job {
     size_t *first_row, *row_of, *item_of;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for durations");
-}
-
 static void groups_fini(struct groups *groups)
 {
     free(groups->items);
@@ -140,7 +135,7 @@ static enum weft_code group_part(void *context, size_t index, unsigned worker, s
     }
     free(places);
     weft_shape_tape_drop_durations(tape);
-    return is_ok ? WEFT_OK : no_memory(err);
+    return is_ok ? WEFT_OK : weft_no_memory(err, "durations");
 }
 
 /* ---- selecting ------------------------------------------------------------------------------- */
@@ -299,7 +294,7 @@ static enum weft_code select_quantiles(const struct segments *segments,
     if (n_short < WEFT_QUANTILES) {
         uint64_t *long_ns = sort_long(segments);
         if (!long_ns)
-            return no_memory(err);
+            return weft_no_memory(err, "durations");
         for (size_t q = n_short; q < WEFT_QUANTILES; q++)
             values_ns[q] = long_ns[ranks[q] - segments->n_short - 1];
         free(long_ns);
@@ -353,7 +348,7 @@ static enum weft_code select_thread(void *context, size_t item, unsigned worker,
             continue;
         begin_selection(segments);
         code = add_row(job, item, row, segments) ? select_quantiles(segments, rows->times[row], err)
-                                                 : no_memory(err);
+                                                 : weft_no_memory(err, "durations");
     }
     return code;
 }
@@ -382,10 +377,10 @@ static enum weft_code select_cluster(void *context, size_t cluster, unsigned wor
     begin_selection(segments);
     for (size_t i = job->first_row[cluster]; i < job->first_row[cluster + 1]; i++)
         if (!add_row(job, job->item_of[i], job->row_of[i], segments))
-            return no_memory(err);
+            return weft_no_memory(err, "durations");
     count_bins(segments, &counts);
     if (!weft_shape_bins_make(&counts, &job->rows->bins[cluster]))
-        return no_memory(err);
+        return weft_no_memory(err, "durations");
     return times && times->count ? select_quantiles(segments, times, err) : WEFT_OK;
 }
 
@@ -442,8 +437,8 @@ enum weft_code weft_shape_durations_run(struct weft_mined *mined,
         .segments = calloc(n_workers, sizeof *job.segments),
     };
     bool is_ok = job.groups && job.places && job.segments && list_rows(&job);
-    enum weft_code code =
-        is_ok ? weft_pool_run(pool, mined->n_parts, group_part, &job, NULL, err) : no_memory(err);
+    enum weft_code code = is_ok ? weft_pool_run(pool, mined->n_parts, group_part, &job, NULL, err)
+                                : weft_no_memory(err, "durations");
     if (!code)
         code = weft_pool_run(pool, mined->n_threads, select_thread, &job, NULL, err);
     if (!code)

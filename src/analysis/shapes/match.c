@@ -26,11 +26,6 @@ struct job {
     size_t cap_nearest;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a match of shapes");
-}
-
 static enum weft_code too_much(const struct weft_shape_metric *metric, struct weft_err *err)
 {
     return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
@@ -143,12 +138,12 @@ static enum weft_code expand(struct job *job, size_t limit, bool *is_cut, struct
     while (job->pending.n > 0 && !*is_cut) {
         struct weft_shape_match *match = WEFT_VEC_PUSH(&job->done);
         if (!match)
-            return no_memory(err);
+            return weft_no_memory(err, "a match of shapes");
         *match = job->pending.items[--job->pending.n];
         size_t from = job->pending.n;
         const struct weft_shape_match expanded = *match;
         if ((expanded.a != expanded.b || job->with_equal) && !push_children(job, &expanded))
-            return no_memory(err);
+            return weft_no_memory(err, "a match of shapes");
         if (weft_shape_metric_is_spent(job->metric))
             return too_much(job->metric, err);
         reverse(&job->pending, from);
@@ -169,7 +164,7 @@ enum weft_code weft_shape_match(struct weft_shape_metric *metric, uint32_t a, ui
     *n_nodes = 0;
     *is_cut = false;
     struct weft_shape_match *root = WEFT_VEC_PUSH(&job.pending);
-    enum weft_code code = root ? WEFT_OK : no_memory(err);
+    enum weft_code code = root ? WEFT_OK : weft_no_memory(err, "a match of shapes");
     if (!code) {
         uint32_t distance = weft_shape_distance(metric, a, b, UINT32_MAX - 1);
         *root = (struct weft_shape_match){
@@ -181,7 +176,7 @@ enum weft_code weft_shape_match(struct weft_shape_metric *metric, uint32_t a, ui
         code = expand(&job, limit ? limit : DEFAULT_LIMIT, is_cut, err);
     if (!code) {
         *nodes = WEFT_ARENA_NEW(arena, job.done.n, struct weft_shape_match);
-        code = *nodes ? WEFT_OK : no_memory(err);
+        code = *nodes ? WEFT_OK : weft_no_memory(err, "a match of shapes");
     }
     if (!code) {
         memcpy(*nodes, job.done.items, job.done.n * sizeof **nodes);
@@ -224,12 +219,12 @@ enum weft_code weft_shape_near(struct weft_shape_metric *metric, uint32_t shape,
             if (item)
                 *item = (struct weft_shape_near){ .shape = other, .distance = distance };
             else
-                code = no_memory(err);
+                code = weft_no_memory(err, "a match of shapes");
         }
     }
     if (!code) {
         *near = WEFT_ARENA_NEW(arena, found.n, struct weft_shape_near);
-        code = *near ? WEFT_OK : no_memory(err);
+        code = *near ? WEFT_OK : weft_no_memory(err, "a match of shapes");
     }
     if (!code && found.n) {
         qsort(found.items, found.n, sizeof *found.items, by_distance);

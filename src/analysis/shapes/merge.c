@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for shapes");
-}
-
 void weft_part_found_fini(struct weft_part_found *found)
 {
     free(found->rows);
@@ -114,7 +109,7 @@ enum weft_code weft_merge_miner(struct weft_merged *merged, const struct weft_mi
         is_ok = (*map)[shape] != WEFT_SHAPE_NONE;
     }
     members_fini(&members);
-    return is_ok ? WEFT_OK : no_memory(err);
+    return is_ok ? WEFT_OK : weft_no_memory(err, "shapes");
 }
 
 uint32_t weft_merge_call(struct weft_merged *merged, uint32_t function_id, const uint32_t *children,
@@ -368,5 +363,5 @@ enum weft_code weft_join_parts(struct weft_mined *mined, struct weft_mined_threa
     while (is_ok && joiner.stack.n > 0)
         is_ok = pop(&joiner, thread->n_parts - 1);
     joiner_fini(&joiner);
-    return is_ok ? WEFT_OK : no_memory(err);
+    return is_ok ? WEFT_OK : weft_no_memory(err, "shapes");
 }

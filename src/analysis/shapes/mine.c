@@ -51,11 +51,6 @@ struct job {
     struct weft_joined_calls joined;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for shapes");
-}
-
 static void part_fini(struct weft_mine_part *part)
 {
     free(part->given);
@@ -109,7 +104,7 @@ static enum weft_code mine_part(struct job *job, struct weft_scan *scan, size_t 
         .part = part,
         .borders = &found->borders,
     };
-    enum weft_code code = tape_ready(job, scan, part) ? WEFT_OK : no_memory(err);
+    enum weft_code code = tape_ready(job, scan, part) ? WEFT_OK : weft_no_memory(err, "shapes");
     worker->miner.tape = part->tape.shape ? &part->tape : NULL;
     if (!code)
         code = weft_part_walk(scan, &worker->miner, &walk, err);
@@ -118,7 +113,7 @@ static enum weft_code mine_part(struct job *job, struct weft_scan *scan, size_t 
         weft_shape_tape_fini(&part->tape);
     found->tally = worker->miner.tally;
     if (!code && !weft_miner_take_rows(&worker->miner, &found->rows, &found->n_rows))
-        code = no_memory(err);
+        code = weft_no_memory(err, "shapes");
     atomic_fetch_add(&job->n_rows, found->n_rows);
     if (worker->miner.is_over)
         atomic_store(&job->is_over, true);
@@ -276,7 +271,7 @@ static enum weft_code make_parts(struct job *job, struct weft_err *err)
     }
     give_tapes(job);
     job->found = calloc(mined->n_parts + 1, sizeof *job->found);
-    return is_ok && job->found ? WEFT_OK : no_memory(err);
+    return is_ok && job->found ? WEFT_OK : weft_no_memory(err, "shapes");
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -390,7 +385,7 @@ static enum weft_code name_shapes(struct job *job, const uint32_t *id_of, struct
         for (size_t i = 0; i < names->n_shapes; i++)
             names->shape_of[i] = id_of[names->shape_of[i]];
     }
-    return put_joined(job, id_of) ? WEFT_OK : no_memory(err);
+    return put_joined(job, id_of) ? WEFT_OK : weft_no_memory(err, "shapes");
 }
 
 static enum weft_code mine_strictly(struct job *job, struct weft_err *err)
@@ -411,7 +406,7 @@ static enum weft_code mine_freely(struct job *job, struct weft_err *err)
     const struct weft_mined *mined = job->mined;
     struct weft_scan_piece *pieces = malloc((mined->n_parts + 1) * sizeof *pieces);
     if (!pieces)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     for (size_t part = 0; part < mined->n_parts; part++)
         pieces[part] = weft_part_piece(job->trace, mined, part);
     enum weft_code code = weft_scan_pieces(job->trace, pieces, mined->n_parts, job->opts->window,
@@ -527,7 +522,8 @@ static enum weft_code run_job(struct job *job, struct weft_merged *merged, struc
 {
     const uint32_t *id_of = NULL;
     bool is_over = false;
-    enum weft_code code = job_ready(job) ? mine(job, merged, &is_over, err) : no_memory(err);
+    enum weft_code code =
+        job_ready(job) ? mine(job, merged, &is_over, err) : weft_no_memory(err, "shapes");
     while (!code && is_over) {
         forget(job);
         weft_merged_fini(merged);

@@ -47,11 +47,6 @@ struct weft_shape_frame {
 
 static const unsigned edges = WEFT_CALL_CUT_START | WEFT_CALL_CUT_END;
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for shapes");
-}
-
 void weft_shape_borders_fini(struct weft_shape_borders *borders)
 {
     free(borders->carried);
@@ -71,7 +66,7 @@ enum weft_code weft_miner_init(struct weft_miner *miner, uint32_t n_functions,
     miner->entry = malloc(((size_t)n_functions + 1) * sizeof *miner->entry);
     miner->steps = calloc((size_t)1 << STEP_BITS, sizeof *miner->steps);
     if (!miner->trivial || !miner->entry || !miner->steps)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     memset(miner->entry, 0xff, ((size_t)n_functions + 1) * sizeof *miner->entry);
     memset(miner->trivial, 0xff, ((size_t)n_functions + 1) * sizeof *miner->trivial);
     return WEFT_OK;
@@ -563,16 +558,16 @@ enum weft_code weft_miner_begin(struct weft_miner *miner, uint32_t depth_bound,
     miner->is_broken = false;
     if (miner->tape && miner->n_shapes >= WEFT_TAPE_NARROW_SHAPES &&
         !weft_shape_tape_widen(miner->tape))
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     size_t n_frames = (size_t)depth_bound > n_open ? depth_bound : n_open;
     if (!weft_vec_reserve(&miner->frames, &miner->cap_frames, n_frames + 1,
                           sizeof *miner->frames) ||
         !weft_vec_reserve(&miner->counts, &miner->cap_counts, 1, sizeof *miner->counts) ||
         !room_for_done(miner, n_open))
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     if (borders && !weft_vec_reserve(&borders->carried, &borders->cap_carried, n_open + 1,
                                      sizeof *borders->carried))
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     for (size_t i = 0; i < n_open; i++) {
         const struct weft_shape_crossing call = {
             .start_ns = open[i].start_ns,
@@ -583,7 +578,7 @@ enum weft_code weft_miner_begin(struct weft_miner *miner, uint32_t depth_bound,
             .is_excluded = is_excluded(miner, open[i].function_id),
         };
         if (!push(miner, &call))
-            return no_memory(err);
+            return weft_no_memory(err, "shapes");
         struct weft_shape_frame *frame = &miner->frames[i];
         frame->is_carried = true;
         if (given && frame->state < FIRST_SPECIAL) {
@@ -623,7 +618,7 @@ enum weft_code weft_miner_block(struct weft_miner *miner, const struct weft_call
 {
     enum weft_code code = WEFT_OK;
     if (!room_for_done(miner, calls->n_rows))
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     if (miner->tape)
         code = weft_shape_tape_block(miner->tape, calls, err);
     if (code)
@@ -634,7 +629,7 @@ enum weft_code weft_miner_block(struct weft_miner *miner, const struct weft_call
     if (miner->is_broken)
         return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
                          "expected a caller at every depth, found none");
-    return no_memory(err);
+    return weft_no_memory(err, "shapes");
 }
 
 /* How many of the open frames were open when the partition began. */
@@ -669,12 +664,12 @@ enum weft_code weft_miner_end(struct weft_miner *miner, bool is_last, size_t n_o
     if (miner->borders)
         n_kept = is_last ? n_still_carried(miner) : SIZE_MAX;
     if (!room_for_done(miner, 0))
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     while (miner->n_frames > n_kept)
         if (!pop(miner))
-            return no_memory(err);
+            return weft_no_memory(err, "shapes");
     if (miner->borders && !save_open(miner))
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     drop_frames(miner);
     return WEFT_OK;
 }

@@ -72,11 +72,6 @@ struct job {
     struct cells *cells; /* by partition, of threads that have several */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for occurrences");
-}
-
 /* ---- parts of a window ----------------------------------------------------------------------- */
 
 uint64_t weft_shape_part_begin(const struct weft_window *window, uint32_t n, uint32_t i)
@@ -282,7 +277,7 @@ static enum weft_code see_calls(void *context, size_t part, unsigned index,
     struct job *job = context;
     for (size_t i = 0; i < n_done; i++)
         if (!see_call(job, &job->workers[index], part, &done[i]))
-            return no_memory(err);
+            return weft_no_memory(err, "occurrences");
     return WEFT_OK;
 }
 
@@ -434,7 +429,9 @@ static enum weft_code end_part(void *context, size_t part, unsigned index, struc
         *cells = (struct cells){ .n = 0 };
         return WEFT_OK;
     }
-    return make_runs(cells, thread->thread_id, &job->result->runs[item]) ? WEFT_OK : no_memory(err);
+    return make_runs(cells, thread->thread_id, &job->result->runs[item])
+               ? WEFT_OK
+               : weft_no_memory(err, "occurrences");
 }
 
 /* The runs of the threads of several partitions. False without memory. */
@@ -560,10 +557,10 @@ enum weft_code weft_occurrences_run(const struct weft_mined *mined,
     *occurrences = (struct weft_occurrences){ .n_threads = mined->n_threads };
     occurrences->runs = calloc(mined->n_threads + 1, sizeof *occurrences->runs);
     bool is_ok = job.workers && job.cells && occurrences->runs && workers_ready(&job);
-    enum weft_code code =
-        is_ok ? weft_shape_replay_run(replay, NULL, 0, &sink, err) : no_memory(err);
+    enum weft_code code = is_ok ? weft_shape_replay_run(replay, NULL, 0, &sink, err)
+                                : weft_no_memory(err, "occurrences");
     if (!code && !(join_parts(&job) && join_workers(&job) && take_result(&job)))
-        code = no_memory(err);
+        code = weft_no_memory(err, "occurrences");
     for (unsigned w = 0; job.workers && w < n_workers; w++) {
         free(job.workers[w].places);
         free(job.workers[w].findings);

@@ -26,11 +26,6 @@ struct job {
     struct entry *entries, *spare; /* [n_shapes] */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for an order of shapes");
-}
-
 /* ---- functions ------------------------------------------------------------------------------ */
 
 static int by_name(const void *a, const void *b, void *context)
@@ -49,7 +44,7 @@ enum weft_code weft_shape_function_ranks(const struct weft_str *names, size_t n_
     *ranks = WEFT_ARENA_NEW(arena, n_functions, uint32_t);
     if (!ordered || !*ranks) {
         free(ordered);
-        return no_memory(err);
+        return weft_no_memory(err, "an order of shapes");
     }
     for (size_t k = 0; k < n_functions; k++)
         ordered[k] = (uint32_t)k;
@@ -186,7 +181,7 @@ static enum weft_code fill_set(const struct job *job, struct weft_arena *arena,
     uint32_t *child = WEFT_ARENA_NEW(arena, n_edges, uint32_t);
     uint32_t *raw_edge = WEFT_ARENA_NEW(arena, n_edges, uint32_t);
     if (!function_id || !depth || !first_child || !child || !raw_edge)
-        return no_memory(err);
+        return weft_no_memory(err, "an order of shapes");
     uint32_t n = 0;
     for (size_t s = 0; s < raw->n_shapes; s++) {
         uint32_t from = job->raw_of[s];
@@ -232,7 +227,7 @@ enum weft_code weft_shape_order(const struct weft_shape_set *raw, const uint32_t
     uint32_t *count_of = calloc((size_t)deepest + 2, sizeof *count_of);
     enum weft_code code = WEFT_OK;
     if (!job.raw_of || !job.id_of || !job.edges || !job.entries || !job.spare || !count_of) {
-        code = no_memory(err);
+        code = weft_no_memory(err, "an order of shapes");
     } else {
         sort_by_depth(&job, deepest, count_of);
         sort_levels(&job);

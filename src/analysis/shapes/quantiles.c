@@ -52,11 +52,6 @@ struct round {
     struct weft_quantiles quantiles;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for durations");
-}
-
 static size_t n_thread_rows(const struct round *round)
 {
     return round->rows->first[round->mined->n_threads];
@@ -124,7 +119,7 @@ static enum weft_code tally_calls(void *context, size_t part, unsigned index,
         if (is_ok && places.on_all != PLACE_NONE)
             is_ok = collect(round, worker, places.on_all, duration_ns);
     }
-    return is_ok ? WEFT_OK : no_memory(err);
+    return is_ok ? WEFT_OK : weft_no_memory(err, "durations");
 }
 
 static void refine(struct round *round, uint32_t place, uint64_t value)
@@ -205,13 +200,13 @@ static bool place_rows(struct round *round)
 
 static enum weft_code round_ready(struct round *round, struct weft_err *err)
 {
-    enum weft_code code = place_rows(round) ? WEFT_OK : no_memory(err);
+    enum weft_code code = place_rows(round) ? WEFT_OK : weft_no_memory(err, "durations");
     for (unsigned w = 0; !code && w < round->n_workers; w++) {
         struct worker *worker = &round->workers[w];
         worker->places = malloc((round->rows->n_clusters + 1) * sizeof *worker->places);
         code = worker->places
                    ? weft_hist_set_init(&worker->hist, (uint32_t)round->n_histograms, err)
-                   : no_memory(err);
+                   : weft_no_memory(err, "durations");
     }
     return code;
 }
@@ -287,7 +282,7 @@ static enum weft_code histograms_to_quantiles(struct round *round, struct weft_e
         weft_hist_set_fini(&round->workers[w].hist);
     }
     if (!code && !bin_histograms(round))
-        code = no_memory(err);
+        code = weft_no_memory(err, "durations");
     if (!code)
         code = weft_quantiles_init(&round->quantiles, &round->workers[0].hist, NULL, err);
     weft_hist_set_fini(&round->workers[0].hist);
@@ -338,7 +333,7 @@ static enum weft_code fill_times(const struct round *round, struct weft_err *err
                                  "expected the same calls as before, found others");
             const uint32_t cluster = binned_cluster(round, row);
             if (cluster != WEFT_ID_NONE && !bin_values(collection, &round->rows->bins[cluster]))
-                return no_memory(err);
+                return weft_no_memory(err, "durations");
             qsort(collection->values, (size_t)collection->n, sizeof *collection->values, by_value);
         }
         for (unsigned q = 0; q < WEFT_QUANTILES; q++)
@@ -355,7 +350,7 @@ static enum weft_code run_round(struct round *round, struct weft_shape_replay *r
     size_t *items = NULL, n_items = 0;
     enum weft_code code = round_ready(round, err);
     if (!code && !items_of(round, &items, &n_items))
-        code = no_memory(err);
+        code = weft_no_memory(err, "durations");
     if (!code)
         code = run_passes(round, replay, items, n_items, err);
     if (!code)
@@ -375,7 +370,7 @@ enum weft_code weft_shape_quantiles_run(const struct weft_mined *mined,
     enum weft_code code = WEFT_OK;
     round.workers = calloc(n_workers, sizeof *round.workers);
     if (!round.workers)
-        return no_memory(err);
+        return weft_no_memory(err, "durations");
     for (size_t first = 0; !code && first < n_rows; first = round.end) {
         round.first = first;
         round.end = end_of_round(&round, first, n_rows);

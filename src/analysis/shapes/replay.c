@@ -8,11 +8,6 @@
 
 #include <stdlib.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for shapes");
-}
-
 enum { SHOWN_ROWS = 1024 }; /* at once, of a tape: what they are made to stays in the cache */
 
 struct worker {
@@ -52,14 +47,14 @@ enum weft_code weft_shape_replay_new(const struct weft_trace *trace, const struc
     struct weft_shape_replay *made = calloc(1, sizeof *made);
     *replay = made;
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     made->trace = trace;
     made->mined = mined;
     made->opts = opts;
     made->run = run;
     made->n_workers = weft_pool_workers(run->pool);
     made->workers = calloc(made->n_workers, sizeof *made->workers);
-    return made->workers ? WEFT_OK : no_memory(err);
+    return made->workers ? WEFT_OK : weft_no_memory(err, "shapes");
 }
 
 void weft_shape_replay_free(struct weft_shape_replay *replay)
@@ -188,7 +183,7 @@ enum weft_code weft_shape_replay_run(struct weft_shape_replay *replay, const siz
     size_t *parts = malloc((mined->n_parts + 1) * sizeof *parts);
     struct weft_scan_piece *pieces = malloc((mined->n_parts + 1) * sizeof *pieces);
     struct replay_job job = { .replay = replay, .parts = parts, .sink = sink };
-    enum weft_code code = parts && pieces ? WEFT_OK : no_memory(err);
+    enum weft_code code = parts && pieces ? WEFT_OK : weft_no_memory(err, "shapes");
     if (!code) {
         size_t n = list_pieces(replay, items, items ? n_items : mined->n_threads, parts, pieces);
         code = weft_scan_pieces(replay->trace, pieces, n, replay->opts->window, replay->run,

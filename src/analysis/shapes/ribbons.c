@@ -52,11 +52,6 @@ struct grouping {
     } stack;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for ribbons");
-}
-
 /* ---- kin ------------------------------------------------------------------------------------ */
 
 static void fill_parents(struct weft_cluster_kin *kin)
@@ -83,14 +78,14 @@ enum weft_code weft_cluster_kin_build(const struct weft_shape_set *set,
     struct weft_cluster_kin *kin = calloc(1, sizeof *kin);
     *kin_out = NULL;
     if (!kin)
-        return no_memory(err);
+        return weft_no_memory(err, "ribbons");
     kin->set = set;
     kin->clusters = clusters;
     kin->first_parent = calloc(set->n_shapes + 2, sizeof *kin->first_parent);
     kin->parent = malloc(((size_t)set->first_child[set->n_shapes] + 1) * sizeof *kin->parent);
     if (!kin->first_parent || !kin->parent) {
         weft_cluster_kin_free(kin);
-        return no_memory(err);
+        return weft_no_memory(err, "ribbons");
     }
     fill_parents(kin);
     *kin_out = kin;
@@ -365,5 +360,5 @@ enum weft_code weft_ribbons_build(const struct weft_cluster_kin *kin, const uint
     }
     free(ribbon_of_group);
     fini(&grouping);
-    return ribbon_of_group ? WEFT_OK : no_memory(err);
+    return ribbon_of_group ? WEFT_OK : weft_no_memory(err, "ribbons");
 }

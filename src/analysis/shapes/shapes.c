@@ -54,11 +54,6 @@ struct job {
     uint32_t n_slots;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for shapes");
-}
-
 void weft_shapes_defaults(struct weft_shapes_opts *opts)
 {
     *opts = (struct weft_shapes_opts){
@@ -114,7 +109,7 @@ static enum weft_code make_shapes(struct job *job, struct weft_err *err)
         WEFT_ARENA_NEW(table->arena, n_child, struct weft_shape_repeat);
     table->shapes = WEFT_ARENA_NEW(table->arena, n, struct weft_shape);
     if (!children || !repeats || !table->shapes)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     if (n_child) {
         memcpy(children, mined->set.child, n_child * sizeof *children);
         memcpy(repeats, mined->repeats, n_child * sizeof *repeats);
@@ -183,7 +178,7 @@ static enum weft_code make_clusters(struct job *job, struct weft_err *err)
     table->unclustered_shapes = job->clusters.n_unclustered;
     table->clusters = WEFT_ARENA_NEW(table->arena, table->n_clusters, struct weft_shape_cluster);
     if (!table->clusters)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     for (uint32_t id = 0; id < table->n_clusters; id++) {
         make_cluster(job, id);
         table->n_trivial_clusters += table->clusters[id].is_trivial;
@@ -254,7 +249,7 @@ static enum weft_code make_presences(struct job *job, struct weft_err *err)
     }
     job->n_presences = n;
     free(place);
-    return is_ok ? WEFT_OK : no_memory(err);
+    return is_ok ? WEFT_OK : weft_no_memory(err, "shapes");
 }
 
 /* Numbers of a thread; `seen` is by shape and by cluster: 1 those of threads before. */
@@ -303,7 +298,7 @@ static enum weft_code make_threads(struct job *job, struct weft_err *err)
     }
     free(seen_shapes);
     free(seen_clusters);
-    return is_ok ? WEFT_OK : no_memory(err);
+    return is_ok ? WEFT_OK : weft_no_memory(err, "shapes");
 }
 
 /* ---- ribbons --------------------------------------------------------------------------------- */
@@ -321,7 +316,7 @@ static enum weft_code fill_ribbons(struct job *job, const uint32_t *ids, const u
 {
     uint32_t *lists = WEFT_ARENA_NEW(job->table->arena, n_ids, uint32_t);
     if (!lists)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     for (size_t i = 0; i < n_ids; i++) {
         struct weft_shape_ribbon *ribbon = &ribbons[ribbon_of[i]];
         uint32_t depth = job->table->clusters[ids[i]].depth;
@@ -353,7 +348,7 @@ static enum weft_code build_ribbons(struct job *job, const uint32_t *ids, size_t
         return code;
     struct weft_shape_ribbon *made = WEFT_ARENA_NEW(arena, n, struct weft_shape_ribbon);
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     *ribbon_of = of;
     *ribbons = made;
     *n_ribbons = n;
@@ -413,7 +408,7 @@ static enum weft_code choose_drawn(struct job *job, struct weft_err *err)
         const size_t first = job->first[t], n = job->first[t + 1] - first;
         uint64_t n_left = 0;
         if (!weft_shapes_draw(&drawing, job->presences + first, n, job->ribbon + first, &n_left))
-            return no_memory(err);
+            return weft_no_memory(err, "shapes");
         table->undrawn_presences += n_left;
     }
     return WEFT_OK;
@@ -423,7 +418,7 @@ static enum weft_code make_ribbons(struct job *job, struct weft_err *err)
 {
     uint32_t *ids = calloc(job->table->n_clusters + 1, sizeof *ids);
     if (!ids)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     job->table->rare_below = (uint32_t)weft_min_u64(job->opts->min_count, UINT32_MAX);
     enum weft_code code = weft_cluster_kin_build(&job->mined.set, &job->clusters, &job->kin, err);
     if (!code)
@@ -453,7 +448,7 @@ static enum weft_code fill_quantiles(struct job *job, struct weft_err *err)
     job->bins = calloc(table->n_clusters + 1, sizeof *job->bins);
     if (!times || !job->bins) {
         free(times);
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     }
     for (size_t i = 0; i < n; i++)
         times[i] = &job->presences[i].times;
@@ -477,7 +472,7 @@ static enum weft_code fill_quantiles(struct job *job, struct weft_err *err)
             table->clusters[job->cluster_id[i]].times = job->presences[i].times;
     free(times);
     if (!code && !weft_shape_bins_move(job->bins, table->arena, table->clusters, table->n_clusters))
-        code = no_memory(err);
+        code = weft_no_memory(err, "shapes");
     return code;
 }
 
@@ -543,7 +538,7 @@ static enum weft_code find_occurrences(struct job *job, struct weft_err *err)
     const struct weft_shapes_opts *opts = job->opts;
     job->watch = calloc(table->n_clusters + 1, sizeof *job->watch);
     if (!job->watch)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     for (size_t c = 0; c < table->n_clusters; c++)
         job->watch[c] = (struct weft_shape_watch){
             .median_ns = table->clusters[c].times.p50_ns,
@@ -553,7 +548,7 @@ static enum weft_code find_occurrences(struct job *job, struct weft_err *err)
             .drop_slot = WEFT_ID_NONE,
         };
     if (!choose_slots(job))
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     const struct weft_occurrence_opts find = {
         .cluster_of = job->clusters.cluster_of,
         .n_clusters = table->n_clusters,
@@ -578,7 +573,7 @@ static enum weft_code take_examples_and_spikes(struct job *job, struct weft_err 
     size_t n = found->n_spikes_kept;
     table->spikes = WEFT_ARENA_NEW(table->arena, n, struct weft_shape_spike);
     if (!table->spikes)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     if (n)
         memcpy(table->spikes, found->spikes, n * sizeof *table->spikes);
     table->n_spikes = n;
@@ -621,7 +616,7 @@ static enum weft_code take_drops(struct job *job, struct weft_err *err)
         memcpy(table->drops, list.items, table->n_drops * sizeof *table->drops);
     free(begun);
     free(list.items);
-    return is_ok ? WEFT_OK : no_memory(err);
+    return is_ok ? WEFT_OK : weft_no_memory(err, "shapes");
 }
 
 /* The runs of a thread's ribbons, which lie one after the other. */
@@ -634,7 +629,7 @@ static enum weft_code take_runs(struct job *job, size_t t, struct weft_err *err)
     struct weft_shape_ribbon *ribbons =
         WEFT_ARENA_NEW(arena, thread->n_ribbons, struct weft_shape_ribbon);
     if (!runs || !ribbons)
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     if (thread->n_ribbons)
         memcpy(ribbons, thread->ribbons, thread->n_ribbons * sizeof *ribbons);
     if (found->n_runs)
@@ -670,7 +665,7 @@ static enum weft_code new_table(struct job *job, struct weft_err *err)
     if (!table) {
         if (arena)
             weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     }
     uint64_t whole_ns = weft_trace_meta(job->trace)->duration_ns;
     const struct weft_window *window = job->opts->window;
@@ -715,7 +710,7 @@ static enum weft_code look_again(struct job *job, struct weft_err *err)
         code = take_runs(job, t, err);
     if (!code && !(weft_shapes_surprise(job->table, weft_trace_n_functions(job->trace)) &&
                    weft_shapes_group(job->table)))
-        code = no_memory(err);
+        code = weft_no_memory(err, "shapes");
     return code;
 }
 

@@ -85,7 +85,7 @@ enum weft_code weft_shape_tape_block(struct weft_shape_tape *tape, const struct 
     if (tape->shape_high)
         memset(tape->shape_high + tape->n_rows, 0xff, calls->n_rows);
     if (tape->duration_ns && !put_durations(tape, calls))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for durations");
+        return weft_no_memory(err, "durations");
     tape->n_rows += calls->n_rows;
     if (tape->n_long > FEW_LONG && tape->n_long > tape->n_rows / 8)
         weft_shape_tape_drop_durations(tape);

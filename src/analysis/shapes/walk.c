@@ -7,11 +7,6 @@
 
 #include <stdlib.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for shapes");
-}
-
 /* What the scan's block holds at its begin, as a list of calls. */
 struct opening {
     struct weft_open_call *items;
@@ -56,7 +51,7 @@ static enum weft_code open_part(struct weft_scan *scan, uint64_t first_block,
     if (code || !*calls || (first_block == 0 && !scan->is_cut))
         return code;
     if (!copy_opening(opening, scan, *calls))
-        return no_memory(err);
+        return weft_no_memory(err, "shapes");
     return scan->is_cut ? weft_scan_next(scan, calls, err) : WEFT_OK;
 }
 

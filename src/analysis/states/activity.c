@@ -50,11 +50,6 @@ struct pass {
     bool is_failed; /* no memory */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for pauses");
-}
-
 /* Longest first, then earliest. */
 static int by_duration(const void *a, const void *b)
 {
@@ -147,7 +142,7 @@ static enum weft_code worker_ready(struct worker *worker, uint32_t depth_bound,
     worker->levels = calloc(worker->cap, sizeof *worker->levels);
     if (!worker->levels)
         worker->cap = 0;
-    return worker->levels ? WEFT_OK : no_memory(err);
+    return worker->levels ? WEFT_OK : weft_no_memory(err, "pauses");
 }
 
 static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned index,
@@ -178,7 +173,7 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     if (!code && pass.at_ns < thread->last_ns)
         silence_until(&pass, thread->last_ns);
     if (pass.is_failed)
-        return no_memory(err);
+        return weft_no_memory(err, "pauses");
     thread->last_ns = pass.at_ns;
     thread->running_ns =
         thread->last_ns - thread->first_ns - thread->wait_ns - thread->still_ns - thread->idle_ns;
@@ -249,12 +244,12 @@ enum weft_code weft_activity_run(const struct weft_trace *trace,
         .pauses = calloc(n_items + 1, sizeof *job.pauses),
     };
     if (!made || !job.workers || !job.pauses)
-        code = no_memory(err);
+        code = weft_no_memory(err, "pauses");
     weft_progress_start(run->progress, "activity", "calls", weft_scan_calls(trace, ids, n_ids));
     if (!code)
         code = weft_scan_threads(trace, ids, n_ids, opts->window, run, run_item, &job, err);
     if (!code && !take_pauses(made, job.pauses))
-        code = no_memory(err);
+        code = weft_no_memory(err, "pauses");
     for (unsigned w = 0; job.workers && w < n_workers; w++)
         free(job.workers[w].levels);
     for (size_t i = 0; job.pauses && i < n_items; i++)

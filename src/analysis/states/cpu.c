@@ -34,11 +34,6 @@ struct job {
     struct parts *threads;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for processors");
-}
-
 /* The part of the processor; few threads run on many. */
 static struct part *part_get(struct parts *parts, int32_t cpu)
 {
@@ -67,7 +62,7 @@ static enum weft_code state_add(struct parts *parts, const struct weft_state *st
         return WEFT_OK;
     struct part *part = part_get(parts, state->cpu);
     if (!part)
-        return no_memory(err);
+        return weft_no_memory(err, "processors");
     const uint64_t length_ns = state->end_ns - state->start_ns;
     if (state->kind == WEFT_STATE_INTERRUPTED)
         part->interrupted_ns += length_ns;
@@ -97,9 +92,8 @@ static enum weft_code run_item(void *context, size_t item, unsigned worker, stru
     struct weft_history *history;
     struct weft_states *states = NULL;
     enum weft_code code = weft_histories_get(&job->histories, worker, &history, err);
-    if (code == WEFT_OK)
-        code = weft_states_open(history, thread_id, job->opts->from_ns, job->opts->to_ns, &states,
-                                err);
+    WEFT_THEN(code, weft_states_open(history, thread_id, job->opts->from_ns, job->opts->to_ns,
+                                     &states, err));
     while (code == WEFT_OK) {
         const struct weft_state *whole;
         code = weft_states_next(states, &whole, err);
@@ -112,9 +106,8 @@ static enum weft_code run_item(void *context, size_t item, unsigned worker, stru
                          &place, err);
     }
     weft_states_close(states);
-    if (code == WEFT_OK)
-        code = weft_modes_sample(job->trace, thread_id, job->opts->from_ns, job->opts->to_ns,
-                                 see_sample, parts, err);
+    WEFT_THEN(code, weft_modes_sample(job->trace, thread_id, job->opts->from_ns, job->opts->to_ns,
+                                      see_sample, parts, err));
     const struct weft_thread_info *info = &weft_trace_thread(job->trace, thread_id)->info;
     for (size_t i = 0; i < parts->n; i++) {
         parts->items[i].thread_id = thread_id;
@@ -226,7 +219,7 @@ static enum weft_code make_table(const struct job *job, size_t n_items,
     if (!is_ok) {
         if (arena)
             weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "processors");
     }
     *result = table;
     return WEFT_OK;
@@ -246,11 +239,9 @@ enum weft_code weft_cpus_run(const struct weft_trace *trace,
     const size_t n_items = job.histories.n_items;
     job.threads = calloc(n_items + 1, sizeof *job.threads);
     if (!job.threads)
-        code = no_memory(err);
-    if (code == WEFT_OK)
-        code = weft_pool_run(run->pool, n_items, run_item, &job, run->progress, err);
-    if (code == WEFT_OK)
-        code = make_table(&job, n_items, table, err);
+        code = weft_no_memory(err, "processors");
+    WEFT_THEN(code, weft_pool_run(run->pool, n_items, run_item, &job, run->progress, err));
+    WEFT_THEN(code, make_table(&job, n_items, table, err));
     for (size_t i = 0; job.threads && i < n_items; i++)
         WEFT_VEC_FINI(&job.threads[i]);
     free(job.threads);

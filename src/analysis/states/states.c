@@ -24,11 +24,6 @@ struct job {
     struct found *threads;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for states");
-}
-
 static enum weft_code state_add(const struct job *job, struct found *found,
                                 const struct weft_state *state, struct weft_err *err)
 {
@@ -37,7 +32,7 @@ static enum weft_code state_add(const struct job *job, struct found *found,
         return WEFT_OK;
     struct weft_state *place = WEFT_VEC_PUSH(found);
     if (!place)
-        return no_memory(err);
+        return weft_no_memory(err, "states");
     *place = *state;
     return WEFT_OK;
 }
@@ -110,7 +105,7 @@ static enum weft_code make_table(const struct job *job, size_t n_threads,
     if (!is_ok) {
         if (arena)
             weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "states");
     }
     table->arena = arena;
     table->from_ns = job->opts->from_ns;
@@ -136,11 +131,9 @@ enum weft_code weft_states_run(const struct weft_trace *trace,
     const size_t n_threads = job.histories.n_items;
     job.threads = calloc(n_threads + 1, sizeof *job.threads);
     if (!job.threads)
-        code = no_memory(err);
-    if (code == WEFT_OK)
-        code = weft_pool_run(run->pool, n_threads, run_item, &job, run->progress, err);
-    if (code == WEFT_OK)
-        code = make_table(&job, n_threads, table, err);
+        code = weft_no_memory(err, "states");
+    WEFT_THEN(code, weft_pool_run(run->pool, n_threads, run_item, &job, run->progress, err));
+    WEFT_THEN(code, make_table(&job, n_threads, table, err));
     for (size_t i = 0; job.threads && i < n_threads; i++)
         WEFT_VEC_FINI(&job.threads[i]);
     free(job.threads);

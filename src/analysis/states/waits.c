@@ -33,20 +33,13 @@ struct job {
     struct weft_waits_thread *threads; /* rows allocated one by one */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for waits");
-}
-
 /* Adds a piece of time. `name` < 2^24; names are the worker's. */
 static enum weft_code piece_add(struct worker *worker, const struct weft_state *state,
                                 uint32_t other_id, uint64_t start_ns, uint64_t end_ns,
                                 struct weft_err *err)
 {
     uint32_t name;
-    enum weft_code code = weft_strtab_intern(worker->names, state->name, &name, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_strtab_intern(worker->names, state->name, &name, err));
     const uint64_t key = (uint64_t)other_id << 32 | (uint64_t)(name & 0x3ffffff) << 6 |
                          (uint64_t)state->kind << 3 | state->reason;
     bool is_new;
@@ -57,7 +50,7 @@ static enum weft_code piece_add(struct worker *worker, const struct weft_state *
     else if (id != WEFT_MAP_NONE)
         row = &worker->rows.items[id];
     if (!row)
-        return no_memory(err);
+        return weft_no_memory(err, "waits");
     if (is_new)
         *row = (struct weft_waits_row){ .kind = state->kind,
                                         .reason = state->reason,
@@ -200,15 +193,14 @@ static enum weft_code run_item(void *context, size_t item, unsigned index, struc
                                             job->filter ? job->filter->n_ids : 0, item);
     enum weft_code code = weft_histories_get(&job->histories, index, &history, err);
     if (code == WEFT_OK && !worker_begin(worker))
-        code = no_memory(err);
-    if (code == WEFT_OK)
-        code = thread_run(job, worker, history, thread, err);
+        code = weft_no_memory(err, "waits");
+    WEFT_THEN(code, thread_run(job, worker, history, thread, err));
     if (code != WEFT_OK || worker->rows.n == 0)
         return code;
     qsort(worker->rows.items, worker->rows.n, sizeof *worker->rows.items, compare_rows);
     thread->rows = malloc(worker->rows.n * sizeof *thread->rows);
     if (!thread->rows)
-        return no_memory(err);
+        return weft_no_memory(err, "waits");
     memcpy(thread->rows, worker->rows.items, worker->rows.n * sizeof *thread->rows);
     thread->n_rows = worker->rows.n;
     return WEFT_OK;
@@ -244,7 +236,7 @@ static enum weft_code make_table(const struct job *job, size_t n_items,
     if (!is_ok) {
         if (arena)
             weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "waits");
     }
     table->arena = arena;
     table->from_ns = job->opts->from_ns;
@@ -284,11 +276,9 @@ enum weft_code weft_waits_run(const struct weft_trace *trace,
     job.workers = calloc(n_workers, sizeof *job.workers);
     job.threads = calloc(n_items + 1, sizeof *job.threads);
     if (!job.workers || !job.threads)
-        code = no_memory(err);
-    if (code == WEFT_OK)
-        code = weft_pool_run(run->pool, n_items, run_item, &job, run->progress, err);
-    if (code == WEFT_OK)
-        code = make_table(&job, n_items, table, err);
+        code = weft_no_memory(err, "waits");
+    WEFT_THEN(code, weft_pool_run(run->pool, n_items, run_item, &job, run->progress, err));
+    WEFT_THEN(code, make_table(&job, n_items, table, err));
     job_fini(&job, n_workers, n_items);
     return code;
 }

@@ -53,11 +53,6 @@ static uint64_t identity(const struct chrome_event *event, char phase)
     return hash_field(event, chrome_field(event, CHROME_SCOPE) ? CHROME_SCOPE : CHROME_CAT, hash);
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for asynchronous spans");
-}
-
 /* The top of the spans with the event's id, or NULL without memory. */
 static uint32_t *top_of(struct pairing *pairing, const struct chrome_event *event, char phase)
 {
@@ -79,11 +74,11 @@ static enum weft_code open_span(struct pairing *pairing, const struct chrome_rec
     uint32_t *top = top_of(pairing, event, record->phase);
     uint32_t place = pairing->free_span;
     if (!top)
-        return no_memory(err);
+        return weft_no_memory(err, "asynchronous spans");
     if (place != WEFT_ID_NONE)
         pairing->free_span = pairing->spans.items[place].below;
     else if (!WEFT_VEC_PUSH(&pairing->spans))
-        return no_memory(err);
+        return weft_no_memory(err, "asynchronous spans");
     else
         place = (uint32_t)pairing->spans.n - 1;
     pairing->spans.items[place] = (struct open_span){ .time = record->time,
@@ -106,7 +101,7 @@ static enum weft_code join_args(struct pairing *pairing, struct weft_str begin, 
         return WEFT_OK;
     struct chrome_text *text = &pairing->joined;
     if (!weft_vec_reserve(&text->items, &text->cap, begin.n_bytes + end.n_bytes, 1))
-        return no_memory(err);
+        return weft_no_memory(err, "asynchronous spans");
     memcpy(text->items, begin.bytes, begin.n_bytes - 1);
     text->items[begin.n_bytes - 1] = ',';
     memcpy(text->items + begin.n_bytes, end.bytes + 1, end.n_bytes - 1);
@@ -141,13 +136,10 @@ static enum weft_code send_span(struct pairing *pairing, const struct open_span 
     struct weft_event event;
     struct weft_str ended;
     enum weft_code code = end_payload(pairing, end, &ended, err);
-    if (code == WEFT_OK)
-        code = chrome_read_again(trace, span->off, &begin, err);
-    if (code == WEFT_OK)
-        code = chrome_convert(pairing->converter, &begin, span->time - trace->first, span->phase,
-                              &event, err);
-    if (code == WEFT_OK)
-        code = join_args(pairing, event.payload, ended, &event.payload, err);
+    WEFT_THEN(code, chrome_read_again(trace, span->off, &begin, err));
+    WEFT_THEN(code, chrome_convert(pairing->converter, &begin, span->time - trace->first,
+                                   span->phase, &event, err));
+    WEFT_THEN(code, join_args(pairing, event.payload, ended, &event.payload, err));
     if (code != WEFT_OK)
         return code;
     event.kind = WEFT_EVENT_SPAN;
@@ -166,7 +158,7 @@ static enum weft_code close_span(struct pairing *pairing, const struct chrome_re
     bool is_named = chrome_field(event, CHROME_NAME) != NULL;
     uint64_t name = hash_field(event, CHROME_NAME, 0);
     if (!link)
-        return no_memory(err);
+        return weft_no_memory(err, "asynchronous spans");
     while (*link != WEFT_ID_NONE && is_named && pairing->spans.items[*link].name != name)
         link = &pairing->spans.items[*link].below;
     if (*link == WEFT_ID_NONE) { /* it began before the trace: kept as a point */
@@ -194,10 +186,9 @@ static enum weft_code pair(struct pairing *pairing, struct weft_sort_reader *rea
             struct chrome_record record = chrome_record_of(&records[k]);
             struct chrome_event event;
             code = chrome_read_again(pairing->trace, record.off, &event, err);
-            if (code == WEFT_OK)
-                code = record.phase == 'b' || record.phase == 'S'
-                           ? open_span(pairing, &record, &event, err)
-                           : close_span(pairing, &record, &event, err);
+            WEFT_THEN(code, record.phase == 'b' || record.phase == 'S'
+                                ? open_span(pairing, &record, &event, err)
+                                : close_span(pairing, &record, &event, err));
         }
         if (code != WEFT_OK || n_records == 0)
             return code;
@@ -212,9 +203,7 @@ static enum weft_code close_rest(struct pairing *pairing, struct weft_err *err)
         if (!span->is_open)
             continue;
         chrome_remark(pairing->trace->remarks, CHROME_ASYNC_OPEN, 1, span->off);
-        enum weft_code code = send_span(pairing, span, pairing->trace->last, NULL, 0, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(send_span(pairing, span, pairing->trace->last, NULL, 0, err));
     }
     return WEFT_OK;
 }
@@ -226,13 +215,10 @@ enum weft_code chrome_deliver_async(struct chrome_trace *trace, struct chrome_co
     struct pairing pairing = {
         .trace = trace, .converter = converter, .ids = weft_map_new(), .free_span = WEFT_ID_NONE
     };
-    enum weft_code code = pairing.ids ? WEFT_OK : no_memory(err);
-    if (code == WEFT_OK)
-        code = weft_sort_reader_open(trace->sorter, CHROME_LANE_ASYNC, &reader, err);
-    if (code == WEFT_OK)
-        code = pair(&pairing, reader, err);
-    if (code == WEFT_OK)
-        code = close_rest(&pairing, err);
+    enum weft_code code = pairing.ids ? WEFT_OK : weft_no_memory(err, "asynchronous spans");
+    WEFT_THEN(code, weft_sort_reader_open(trace->sorter, CHROME_LANE_ASYNC, &reader, err));
+    WEFT_THEN(code, pair(&pairing, reader, err));
+    WEFT_THEN(code, close_rest(&pairing, err));
     weft_sort_reader_close(reader);
     weft_map_free(pairing.ids);
     WEFT_VEC_FINI(&pairing.tops);

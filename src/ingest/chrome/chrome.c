@@ -52,11 +52,6 @@ bool weft_chrome_sniff(const uint8_t *bytes, size_t n_bytes)
 
 /* ---- announcements -------------------------------------------------------------------------- */
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a trace");
-}
-
 static enum weft_code announce_trace(struct chrome_trace *trace, struct weft_err *err)
 {
     char details[96];
@@ -80,7 +75,7 @@ static enum weft_code announce_functions(struct chrome_trace *trace, struct weft
 {
     uint32_t n_functions = weft_map_count(trace->functions);
     trace->name_of_key = calloc((size_t)n_functions + 1, sizeof *trace->name_of_key);
-    enum weft_code code = trace->name_of_key ? WEFT_OK : no_memory(err);
+    enum weft_code code = trace->name_of_key ? WEFT_OK : weft_no_memory(err, "a trace");
     for (uint32_t key = 0; code == WEFT_OK && key < n_functions; key++) {
         trace->name_of_key[key] = (uint32_t)(weft_map_key(trace->functions, key) >> 32);
         const struct weft_function_info info = { .key = key,
@@ -112,7 +107,7 @@ static enum weft_code order_threads(struct chrome_trace *trace, struct weft_err 
     trace->order = calloc(trace->threads.n + 1, sizeof *trace->order);
     if (!sorted || !trace->order) {
         free(sorted);
-        return no_memory(err);
+        return weft_no_memory(err, "a trace");
     }
     for (size_t k = 0; k < trace->threads.n; k++)
         if (trace->threads.items[k].first != UINT64_MAX)
@@ -204,20 +199,15 @@ static enum weft_code check_events(const struct chrome_trace *trace, struct weft
 static enum weft_code import(struct chrome_trace *trace, struct weft_err *err)
 {
     enum weft_code code = chrome_collect(trace, err);
-    if (code == WEFT_OK)
-        code = check_events(trace, err);
-    if (code == WEFT_OK)
-        code = announce_trace(trace, err);
-    if (code == WEFT_OK)
-        code = announce_functions(trace, err);
-    if (code == WEFT_OK)
-        code = announce_threads(trace, err);
+    WEFT_THEN(code, check_events(trace, err));
+    WEFT_THEN(code, announce_trace(trace, err));
+    WEFT_THEN(code, announce_functions(trace, err));
+    WEFT_THEN(code, announce_threads(trace, err));
     if (code != WEFT_OK)
         return code;
     weft_progress_start(chrome_progress(trace), "storing", "events", trace->n_events);
     code = chrome_deliver(trace, err);
-    if (code == WEFT_OK)
-        code = put_remarks(trace, err);
+    WEFT_THEN(code, put_remarks(trace, err));
     return code == WEFT_OK ? put_mistake(trace, err) : code;
 }
 
@@ -259,14 +249,15 @@ enum weft_code weft_chrome_import(const struct weft_mapped *file,
 {
     struct chrome_trace *trace = calloc(1, sizeof *trace);
     if (!trace)
-        return no_memory(err);
+        return weft_no_memory(err, "a trace");
     trace->file = file;
     trace->sink = sink;
     trace->run = run;
     trace->first = UINT64_MAX;
     trace->reader = weft_json_reader_of(file->bytes, (size_t)file->n_bytes);
     weft_progress_start(chrome_progress(trace), "reading", "bytes", file->n_bytes);
-    enum weft_code code = make_tables(trace, opts) ? import(trace, err) : no_memory(err);
+    enum weft_code code =
+        make_tables(trace, opts) ? import(trace, err) : weft_no_memory(err, "a trace");
     free_tables(trace);
     return code;
 }

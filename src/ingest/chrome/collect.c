@@ -126,10 +126,8 @@ static bool end_of(const struct chrome_event *event, const struct weft_decimal_n
 static enum weft_code add_call(struct chrome_trace *trace, const struct chrome_event *event,
                                uint32_t thread, struct chrome_record *record, struct weft_err *err)
 {
-    enum weft_code code = record->phase == 'E' ? ended_function(trace, event, record, err)
-                                               : entered_function(trace, event, &record->key, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(record->phase == 'E' ? ended_function(trace, event, record, err)
+                                  : entered_function(trace, event, &record->key, err));
     add_args(trace, event, record);
     return add_record(trace, CHROME_LANE_THREADS + thread, record, err);
 }
@@ -164,12 +162,10 @@ static enum weft_code name_thread(struct chrome_trace *trace, const struct chrom
     const struct weft_json_value *args = chrome_field(event, CHROME_ARGS);
     if (!args || !chrome_member(args, "name", &name) || name.type != WEFT_JSON_STRING)
         return bad_event(trace, event->begin);
-    enum weft_code code = chrome_thread_of(trace, event, &thread, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(chrome_thread_of(trace, event, &thread, err));
     trace->scratch.n = 0;
     if (!chrome_plain(&name, &trace->scratch, &plain))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a name");
+        return weft_no_memory(err, "a name");
     return weft_strtab_intern(trace->texts, plain, &trace->threads.items[thread].name, err);
 }
 

@@ -9,11 +9,6 @@
 
 enum { NUMBER_BYTES = 64 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the names of an event");
-}
-
 enum weft_code chrome_read_again(const struct chrome_trace *trace, uint64_t off,
                                  struct chrome_event *event, struct weft_err *err)
 {
@@ -75,10 +70,10 @@ enum weft_code chrome_payload(struct chrome_converter *converter, const struct c
         return WEFT_OK;
     text->n = 0;
     if (!begin_payload(text, *payload, is_marked))
-        return no_memory(err);
+        return weft_no_memory(err, "the names of an event");
     size_t n_before = text->n;
     if (!chrome_stacks_put_details(converter->stacks, source, text) || !append(text, "}", 1))
-        return no_memory(err);
+        return weft_no_memory(err, "the names of an event");
     if (is_marked || text->n > n_before + 1)
         *payload = (struct weft_str){ .bytes = text->items, .n_bytes = text->n };
     return WEFT_OK;
@@ -98,7 +93,7 @@ enum weft_code chrome_convert(struct chrome_converter *converter, const struct c
                                   .cpu = -1,
                                   .kind = WEFT_EVENT_INSTANT };
     if (!convert_names(converter, source, event))
-        return no_memory(err);
+        return weft_no_memory(err, "the names of an event");
     return chrome_payload(converter, source, &event->payload, err);
 }
 
@@ -168,7 +163,7 @@ static enum weft_code send_series(struct chrome_converter *converter, uint32_t t
         return WEFT_OK;
     }
     if (!name_series(&converter->text, source, key, &event->name))
-        return no_memory(err);
+        return weft_no_memory(err, "the names of an event");
     event->value = weft_counter_value(number);
     return send(converter, thread_id, event, err);
 }
@@ -198,9 +193,7 @@ static enum weft_code send_counters(struct chrome_converter *converter, uint32_t
         if (!weft_json_member(&reader, is_first, &key, &is_end) || is_end ||
             !weft_json_value(&reader, &value))
             return WEFT_OK;
-        enum weft_code code = send_series(converter, thread_id, source, &key, &value, event, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(send_series(converter, thread_id, source, &key, &value, event, err));
     }
 }
 
@@ -217,7 +210,7 @@ static enum weft_code send_sample(struct chrome_converter *converter, uint32_t t
         event->value = 1;
     /* Folding may move the text: names that lie in it are made again. */
     if (!chrome_stacks_fold(converter->stacks, source, &converter->text))
-        return no_memory(err);
+        return weft_no_memory(err, "the names of an event");
     size_t n_folded = converter->text.n - begin;
     if (n_folded) {
         converter->text.n = begin;
@@ -229,7 +222,8 @@ static enum weft_code send_sample(struct chrome_converter *converter, uint32_t t
         converter->text = kept;
         event->category = names.category.n_bytes ? names.category : names.name;
         event->name = (struct weft_str){ .bytes = kept.items + begin, .n_bytes = n_folded };
-        enum weft_code code = is_good ? send(converter, thread_id, event, err) : no_memory(err);
+        enum weft_code code = is_good ? send(converter, thread_id, event, err)
+                                      : weft_no_memory(err, "the names of an event");
         free(made.items);
         return code;
     }
@@ -267,8 +261,7 @@ enum weft_code chrome_convert_and_send(struct chrome_converter *converter, uint3
     const struct chrome_trace *trace = converter->trace;
     uint64_t time_ns = record->time > trace->first ? record->time - trace->first : 0;
     enum weft_code code = chrome_read_again(trace, record->off, &source, err);
-    if (code == WEFT_OK)
-        code = chrome_convert(converter, &source, time_ns, record->phase, &event, err);
+    WEFT_THEN(code, chrome_convert(converter, &source, time_ns, record->phase, &event, err));
     if (code != WEFT_OK)
         return code;
     switch (record->phase) {

@@ -32,11 +32,6 @@ struct delivery {
     unsigned n_workers;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to deliver events");
-}
-
 /* ---- one record ----------------------------------------------------------------------------- */
 
 /* What the record says of its call: arguments and details. */
@@ -102,7 +97,7 @@ static enum weft_code enter_frame(struct worker *worker, const struct chrome_rec
     while (worker->paths.n <= depth) {
         uint32_t *added = WEFT_VEC_PUSH(&worker->paths);
         if (!added)
-            return no_memory(err);
+            return weft_no_memory(err, "to deliver events");
         *added = WEFT_MAP_NONE;
     }
     worker->paths.items[depth] = frame;
@@ -172,9 +167,7 @@ static enum weft_code deliver_end_args(struct worker *worker, uint32_t thread_id
 {
     const struct chrome_trace *trace = worker->converter.trace;
     struct weft_nest_open open = { .key = record->key };
-    enum weft_code code = weft_nest_advance(worker->nest, record->time - trace->first, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_nest_advance(worker->nest, record->time - trace->first, err));
     bool is_open =
         weft_nest_peek(worker->nest, (enum weft_nest_match)record->match, record->key, &open);
     if (is_open && record->has_frame && is_frame_of(worker, record, open.depth))
@@ -258,7 +251,7 @@ static enum weft_code outer_first(struct worker *worker, struct weft_err *err)
         return WEFT_OK;
     struct chrome_record *spans = malloc(n_spans * sizeof *spans);
     if (!spans)
-        return no_memory(err);
+        return weft_no_memory(err, "to deliver events");
     size_t n = 0;
     for (size_t k = 0; k < worker->together.n; k++) {
         if (worker->together.items[k].phase != 'X')
@@ -291,13 +284,11 @@ static enum weft_code take_record(struct worker *worker, uint32_t thread_id,
 {
     if (worker->together.n &&
         (worker->together.items[0].time != sorted->key || worker->together.n == MOST_TOGETHER)) {
-        enum weft_code code = deliver_together(worker, thread_id, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(deliver_together(worker, thread_id, err));
     }
     struct chrome_record *record = WEFT_VEC_PUSH(&worker->together);
     if (!record)
-        return no_memory(err);
+        return weft_no_memory(err, "to deliver events");
     *record = chrome_record_of(sorted);
     return WEFT_OK;
 }
@@ -322,8 +313,7 @@ static enum weft_code deliver_lane(struct worker *worker, uint32_t thread_id,
         for (size_t k = 0; code == WEFT_OK && k < n_records; k++) {
             if (k % CANCEL_RECORDS == 0)
                 code = check_cancel(trace, err);
-            if (code == WEFT_OK)
-                code = take_record(worker, thread_id, &records[k], err);
+            WEFT_THEN(code, take_record(worker, thread_id, &records[k], err));
         }
         if (code != WEFT_OK)
             return code;
@@ -342,7 +332,7 @@ static enum weft_code worker_ready(const struct delivery *delivery, struct worke
     if (!worker->nest)
         worker->nest =
             weft_nest_new(trace->sink, weft_map_count(trace->functions), trace->name_of_key);
-    return worker->nest ? WEFT_OK : no_memory(err);
+    return worker->nest ? WEFT_OK : weft_no_memory(err, "to deliver events");
 }
 
 static enum weft_code deliver_thread(void *context, size_t item, unsigned number,
@@ -354,16 +344,14 @@ static enum weft_code deliver_thread(void *context, size_t item, unsigned number
     const struct chrome_thread *thread = &trace->threads.items[trace->order[item]];
     struct weft_sort_reader *reader = NULL;
     enum weft_code code = worker_ready(delivery, worker, err);
-    if (code == WEFT_OK)
-        code = weft_sort_reader_open(trace->sorter, CHROME_LANE_THREADS + trace->order[item],
-                                     &reader, err);
+    WEFT_THEN(code, weft_sort_reader_open(trace->sorter, CHROME_LANE_THREADS + trace->order[item],
+                                          &reader, err));
     if (code != WEFT_OK)
         return code;
     weft_nest_start(worker->nest, thread->thread_id);
     worker->together.n = worker->paths.n = 0;
     code = deliver_lane(worker, thread->thread_id, reader, err);
-    if (code == WEFT_OK)
-        code = weft_nest_end(worker->nest, thread->last - trace->first, err);
+    WEFT_THEN(code, weft_nest_end(worker->nest, thread->last - trace->first, err));
     weft_sort_reader_close(reader);
     return code;
 }
@@ -413,9 +401,8 @@ static enum weft_code deliver_metadata(struct chrome_trace *trace,
     uint32_t *first = first_threads(trace);
     enum weft_code code =
         first ? weft_sort_reader_open(trace->sorter, CHROME_LANE_METADATA, &reader, err)
-              : no_memory(err);
-    if (code == WEFT_OK)
-        code = deliver_metadata_to(trace, converter, reader, first, err);
+              : weft_no_memory(err, "to deliver events");
+    WEFT_THEN(code, deliver_metadata_to(trace, converter, reader, first, err));
     weft_sort_reader_close(reader);
     free(first);
     return code;
@@ -449,10 +436,8 @@ static enum weft_code deliver_all(struct delivery *delivery, struct weft_err *er
     converter->trace = trace;
     converter->stacks = delivery->stacks;
     enum weft_code code = deliver_metadata(trace, converter, err);
-    if (code == WEFT_OK)
-        code = chrome_deliver_async(trace, converter, err);
-    if (code == WEFT_OK)
-        code = for_each_thread(delivery, err);
+    WEFT_THEN(code, chrome_deliver_async(trace, converter, err));
+    WEFT_THEN(code, for_each_thread(delivery, err));
     for (unsigned k = 0; k < delivery->n_workers; k++)
         add_remarks(trace, delivery->workers[k].converter.remarks);
     return code;
@@ -466,7 +451,8 @@ enum weft_code chrome_deliver(struct chrome_trace *trace, struct weft_err *err)
     delivery.workers = calloc(delivery.n_workers, sizeof *delivery.workers);
     delivery.stacks = chrome_stacks_new(trace);
     bool is_ready = delivery.workers && delivery.stacks;
-    enum weft_code code = is_ready ? deliver_all(&delivery, err) : no_memory(err);
+    enum weft_code code =
+        is_ready ? deliver_all(&delivery, err) : weft_no_memory(err, "to deliver events");
     for (unsigned k = 0; delivery.workers && k < delivery.n_workers; k++) {
         weft_nest_free(delivery.workers[k].nest);
         WEFT_VEC_FINI(&delivery.workers[k].converter.text);

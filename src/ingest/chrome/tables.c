@@ -10,11 +10,6 @@
 #define LABEL_KEY (UINT64_C(1) << 63)
 #define LABEL_SHOWN (UINT64_C(1) << 32)
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names and threads");
-}
-
 void chrome_remark(struct chrome_count remarks[CHROME_REMARKS], enum chrome_remark remark,
                    uint64_t count, uint64_t at_off)
 {
@@ -76,7 +71,7 @@ static enum weft_code intern(struct chrome_trace *trace, struct weft_strtab *tab
     struct weft_str plain;
     trace->scratch.n = 0;
     if (!chrome_plain(value, &trace->scratch, &plain))
-        return no_memory(err);
+        return weft_no_memory(err, "names and threads");
     return weft_strtab_intern(table, plain, id, err);
 }
 
@@ -95,11 +90,11 @@ static enum weft_code add_function(struct chrome_trace *trace, const struct weft
     uint64_t pair = (uint64_t)name_id << 32 | (category ? category_id + 1 : 0);
     *key = weft_map_add(trace->functions, pair, &is_new);
     if (*key == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "names and threads");
     if (name_id == trace->function_of_name.n) {
         uint32_t *first = WEFT_VEC_PUSH(&trace->function_of_name);
         if (!first)
-            return no_memory(err);
+            return weft_no_memory(err, "names and threads");
         *first = *key;
     }
     return WEFT_OK;
@@ -134,9 +129,7 @@ enum weft_code chrome_function_named(struct chrome_trace *trace, const struct we
         *key = slot->key;
         return WEFT_OK;
     }
-    enum weft_code code = intern(trace, trace->names, name, &name_id, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(intern(trace, trace->names, name, &name_id, err));
     if (name_id < trace->function_of_name.n) {
         *key = trace->function_of_name.items[name_id];
         return WEFT_OK;
@@ -181,15 +174,15 @@ static enum weft_code add_thread(struct chrome_trace *trace, uint64_t pid, uint6
     uint32_t process = weft_map_add(trace->processes, pid, NULL);
     uint32_t tid_id = weft_map_add(trace->tids, tid, NULL);
     if (process == WEFT_MAP_NONE || tid_id == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "names and threads");
     *thread = weft_map_add(trace->thread_of_pair, (uint64_t)process << 32 | tid_id, NULL);
     if (*thread == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "names and threads");
     if (*thread < trace->threads.n)
         return WEFT_OK;
     struct chrome_thread *added = WEFT_VEC_PUSH(&trace->threads);
     if (!added)
-        return no_memory(err);
+        return weft_no_memory(err, "names and threads");
     *added = (struct chrome_thread){ .pid = shown(pid),
                                      .tid = shown(tid),
                                      .process = process,
@@ -207,8 +200,7 @@ enum weft_code chrome_thread_of(struct chrome_trace *trace, const struct chrome_
     uint64_t pid;
     uint64_t tid;
     enum weft_code code = number_of(trace, chrome_field(event, CHROME_PID), &pid, err);
-    if (code == WEFT_OK)
-        code = number_of(trace, chrome_field(event, CHROME_TID), &tid, err);
+    WEFT_THEN(code, number_of(trace, chrome_field(event, CHROME_TID), &tid, err));
     if (code != WEFT_OK)
         return code;
     if (!chrome_field(event, CHROME_TID))
@@ -231,9 +223,7 @@ enum weft_code chrome_process_of(struct chrome_trace *trace, const struct chrome
                                  uint32_t *process, struct weft_err *err)
 {
     uint64_t pid;
-    enum weft_code code = number_of(trace, chrome_field(event, CHROME_PID), &pid, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(number_of(trace, chrome_field(event, CHROME_PID), &pid, err));
     *process = weft_map_add(trace->processes, pid, NULL);
-    return *process == WEFT_MAP_NONE ? no_memory(err) : WEFT_OK;
+    return *process == WEFT_MAP_NONE ? weft_no_memory(err, "names and threads") : WEFT_OK;
 }

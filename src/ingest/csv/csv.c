@@ -10,11 +10,6 @@
 
 enum { SHOWN_BYTES = 60, BOM_BYTES = 3 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a table");
-}
-
 static struct csv_rows rows_of(const uint8_t *bytes, size_t n_bytes)
 {
     struct csv_rows rows = { .begin = (const char *)bytes, .at = (const char *)bytes };
@@ -164,7 +159,7 @@ static enum weft_code announce_threads(struct csv_table *table, struct weft_err 
 {
     const struct csv_thread **sorted = calloc(table->threads.n + 1, sizeof(void *));
     table->order = calloc(table->threads.n + 1, sizeof *table->order);
-    enum weft_code code = sorted && table->order ? WEFT_OK : no_memory(err);
+    enum weft_code code = sorted && table->order ? WEFT_OK : weft_no_memory(err, "a table");
     for (size_t k = 0; code == WEFT_OK && k < table->threads.n; k++)
         sorted[k] = &table->threads.items[k];
     if (code == WEFT_OK)
@@ -213,11 +208,9 @@ static enum weft_code put_notes(struct csv_table *table, struct weft_err *err)
         code = put_note(table, WEFT_NOTE_TRUNCATED, table->file->n_bytes - table->open_off,
                         table->open_off, "expected a closing quote", err);
     (void)snprintf(unknown, sizeof unknown, "columns without a meaning here: %s", table->unknown);
-    if (code == WEFT_OK)
-        code = put_note(table, WEFT_NOTE_NOT_KEPT, n_unknown, WEFT_NO_OFFSET, unknown, err);
-    if (code == WEFT_OK)
-        code = put_note(table, WEFT_NOTE_NOT_KEPT, table->n_long_args, WEFT_NO_OFFSET,
-                        "arguments of more than 4 GiB", err);
+    WEFT_THEN(code, put_note(table, WEFT_NOTE_NOT_KEPT, n_unknown, WEFT_NO_OFFSET, unknown, err));
+    WEFT_THEN(code, put_note(table, WEFT_NOTE_NOT_KEPT, table->n_long_args, WEFT_NO_OFFSET,
+                             "arguments of more than 4 GiB", err));
     return code;
 }
 
@@ -238,16 +231,11 @@ static enum weft_code check_rows(const struct csv_table *table, struct weft_err 
 static enum weft_code import(struct csv_table *table, const char *columns, struct weft_err *err)
 {
     enum weft_code code = columns ? named_columns(table, columns, err) : header_columns(table, err);
-    if (code == WEFT_OK)
-        code = csv_read(table, err);
-    if (code == WEFT_OK)
-        code = check_rows(table, err);
-    if (code == WEFT_OK)
-        code = announce_table(table, err);
-    if (code == WEFT_OK)
-        code = announce_functions(table, err);
-    if (code == WEFT_OK)
-        code = announce_threads(table, err);
+    WEFT_THEN(code, csv_read(table, err));
+    WEFT_THEN(code, check_rows(table, err));
+    WEFT_THEN(code, announce_table(table, err));
+    WEFT_THEN(code, announce_functions(table, err));
+    WEFT_THEN(code, announce_threads(table, err));
     if (code != WEFT_OK)
         return code;
     weft_progress_start(csv_progress(table), "storing", "rows", table->n_rows);
@@ -285,15 +273,15 @@ enum weft_code weft_csv_import(const struct weft_mapped *file, const struct weft
 {
     struct csv_table *table = calloc(1, sizeof *table);
     if (!table)
-        return no_memory(err);
+        return weft_no_memory(err, "a table");
     table->file = file;
     table->sink = sink;
     table->run = run;
     table->first = table->open_off = UINT64_MAX;
     table->rows = rows_of(file->bytes, (size_t)file->n_bytes);
     weft_progress_start(csv_progress(table), "reading", "bytes", file->n_bytes);
-    enum weft_code code =
-        make_tables(table, opts) ? import(table, opts ? opts->columns : NULL, err) : no_memory(err);
+    enum weft_code code = make_tables(table, opts) ? import(table, opts ? opts->columns : NULL, err)
+                                                   : weft_no_memory(err, "a table");
     free_tables(table);
     return code;
 }

@@ -25,11 +25,6 @@ struct delivery {
     struct worker *workers;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to deliver rows");
-}
-
 static enum weft_code send_args(const struct csv_table *table, struct worker *worker,
                                 uint32_t thread_id, const struct csv_record *record,
                                 struct weft_err *err)
@@ -48,7 +43,7 @@ static enum weft_code send_args(const struct csv_table *table, struct worker *wo
                                 .payload = field.text };
     if (field.has_quotes) {
         if (!weft_vec_reserve(&worker->text.items, &worker->text.cap, record->n_args, 1))
-            return no_memory(err);
+            return weft_no_memory(err, "to deliver rows");
         event.payload = (struct weft_str){ .bytes = worker->text.items,
                                            .n_bytes = csv_plain(&field, worker->text.items) };
     }
@@ -123,13 +118,11 @@ static enum weft_code take_record(const struct csv_table *table, struct worker *
 {
     if (worker->together.n &&
         (worker->together.items[0].time != sorted->key || worker->together.n == MOST_TOGETHER)) {
-        enum weft_code code = deliver_together(table, worker, thread_id, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(deliver_together(table, worker, thread_id, err));
     }
     struct csv_record *record = WEFT_VEC_PUSH(&worker->together);
     if (!record)
-        return no_memory(err);
+        return weft_no_memory(err, "to deliver rows");
     memcpy(record, sorted, sizeof *record);
     return WEFT_OK;
 }
@@ -164,16 +157,14 @@ static enum weft_code deliver_thread(void *context, size_t item, unsigned number
     struct weft_sort_reader *reader = NULL;
     if (!worker->nest)
         worker->nest = weft_nest_new(table->sink, weft_strtab_count(table->functions), NULL);
-    enum weft_code code = worker->nest ? WEFT_OK : no_memory(err);
-    if (code == WEFT_OK)
-        code = weft_sort_reader_open(table->sorter, table->order[item], &reader, err);
+    enum weft_code code = worker->nest ? WEFT_OK : weft_no_memory(err, "to deliver rows");
+    WEFT_THEN(code, weft_sort_reader_open(table->sorter, table->order[item], &reader, err));
     if (code != WEFT_OK)
         return code;
     weft_nest_start(worker->nest, thread->thread_id);
     worker->together.n = 0;
     code = deliver_lane(table, worker, thread->thread_id, reader, err);
-    if (code == WEFT_OK)
-        code = weft_nest_end(worker->nest, 0, err);
+    WEFT_THEN(code, weft_nest_end(worker->nest, 0, err));
     weft_sort_reader_close(reader);
     return code;
 }
@@ -198,7 +189,7 @@ enum weft_code csv_deliver(struct csv_table *table, struct weft_err *err)
         n_workers = weft_pool_workers(table->run->pool);
     delivery.workers = calloc(n_workers, sizeof *delivery.workers);
     if (!delivery.workers)
-        return no_memory(err);
+        return weft_no_memory(err, "to deliver rows");
     enum weft_code code = for_each_thread(&delivery, err);
     for (unsigned k = 0; k < n_workers; k++) {
         weft_nest_free(delivery.workers[k].nest);

@@ -12,11 +12,6 @@ enum { STEP_BYTES = 1 << 22 };
 /* Shown ids of threads that have a name instead of a number. */
 #define LABEL_SHOWN (UINT64_C(1) << 32)
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names and threads");
-}
-
 /* The row's field of a role; empty if there is no such column, or the row is too short. */
 static struct csv_field field_of(const struct csv_table *table, enum csv_role role)
 {
@@ -52,16 +47,16 @@ static enum weft_code function_of(struct csv_table *table, uint32_t *key, struct
     struct csv_field category = field_of(table, CSV_CATEGORY);
     table->scratch.n = 0;
     if (!append(table, &name))
-        return no_memory(err);
+        return weft_no_memory(err, "names and threads");
     size_t name_bytes = table->scratch.n;
     if (!append_parting(table) || !append(table, &category))
-        return no_memory(err);
+        return weft_no_memory(err, "names and threads");
     enum weft_code code = weft_strtab_intern(table->functions, scratch_text(table), key, err);
     if (code != WEFT_OK || *key < table->name_bytes.n)
         return code;
     size_t *added = WEFT_VEC_PUSH(&table->name_bytes);
     if (!added)
-        return no_memory(err);
+        return weft_no_memory(err, "names and threads");
     *added = name_bytes;
     return WEFT_OK;
 }
@@ -87,7 +82,7 @@ static enum weft_code intern_field(struct csv_table *table, struct weft_strtab *
 {
     table->scratch.n = 0;
     if (!append(table, field))
-        return no_memory(err);
+        return weft_no_memory(err, "names and threads");
     return weft_strtab_intern(strings, scratch_text(table), id, err);
 }
 
@@ -118,7 +113,7 @@ static enum weft_code label_of(struct csv_table *table, uint32_t *label, struct 
         if (field.text.n_bytes == 0 || (parts[k] != CSV_NODE && whole_number(&field.text, &number)))
             continue;
         if ((table->scratch.n && !append(table, &slash)) || !append(table, &field))
-            return no_memory(err);
+            return weft_no_memory(err, "names and threads");
     }
     if (table->scratch.n == 0)
         return WEFT_OK;
@@ -135,19 +130,16 @@ static enum weft_code add_thread(struct csv_table *table, struct weft_err *err)
     if (whole_number(&generation.text, &number))
         thread.generation = (uint32_t)weft_min_u64(number, UINT32_MAX);
     enum weft_code code = shown_id(table, CSV_PID, &thread.pid, err);
-    if (code == WEFT_OK)
-        code = shown_id(table, CSV_TID, &thread.tid, err);
-    if (code == WEFT_OK)
-        code = intern_field(table, table->nodes, &node, &thread.node, err);
-    if (code == WEFT_OK)
-        code = label_of(table, &thread.name, err);
+    WEFT_THEN(code, shown_id(table, CSV_TID, &thread.tid, err));
+    WEFT_THEN(code, intern_field(table, table->nodes, &node, &thread.node, err));
+    WEFT_THEN(code, label_of(table, &thread.name, err));
     if (code != WEFT_OK)
         return code;
     if (!csv_has(&table->columns, CSV_TID))
         thread.tid = thread.pid ? thread.pid : table->threads.n + 1;
     struct csv_thread *added = WEFT_VEC_PUSH(&table->threads);
     if (!added)
-        return no_memory(err);
+        return weft_no_memory(err, "names and threads");
     *added = thread;
     return WEFT_OK;
 }
@@ -180,7 +172,7 @@ static enum weft_code thread_of(struct csv_table *table, uint32_t *thread, struc
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
         struct csv_field field = field_of(table, parts[k]);
         if (!append(table, &field) || !append_parting(table))
-            return no_memory(err);
+            return weft_no_memory(err, "names and threads");
     }
     enum weft_code code = weft_strtab_intern(table->identities, scratch_text(table), thread, err);
     if (code == WEFT_OK && *thread == table->threads.n)
@@ -270,8 +262,7 @@ static enum weft_code add_row(struct csv_table *table, struct csv_record *record
     uint64_t level;
     struct csv_field level_field = field_of(table, CSV_LEVEL);
     enum weft_code code = function_of(table, &record->key, err);
-    if (code == WEFT_OK)
-        code = thread_of(table, &thread, err);
+    WEFT_THEN(code, thread_of(table, &thread, err));
     if (code != WEFT_OK)
         return code;
     read_args(table, record);
@@ -349,8 +340,7 @@ enum weft_code csv_read(struct csv_table *table, struct weft_err *err)
             counted = table->row.begin;
         }
         code = take_row(table, err);
-        if (code == WEFT_OK)
-            code = step(table, err);
+        WEFT_THEN(code, step(table, err));
     }
     return code;
 }

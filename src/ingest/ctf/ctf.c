@@ -323,13 +323,11 @@ static enum weft_code note_all(struct ctf_convert *convert)
                     "metadata of a version before 1.8, read as 1.8");
     for (size_t k = 0; code == WEFT_OK && k < reader->n_lanes; k++)
         code = note_lane(convert, &reader->lanes[k]);
-    if (code == WEFT_OK)
-        code = kernel_note(&convert->kernel, WEFT_NOTE_LOST_RECORDS,
-                           convert->kernel.threads.n_inferred, WEFT_NO_OFFSET,
-                           "switches of threads, inferred from later events");
-    if (code == WEFT_OK)
-        code = kernel_note(&convert->kernel, WEFT_NOTE_NOT_ALIGNED, reader->is_unaligned,
-                           WEFT_NO_OFFSET, "offsets of clocks beyond 292 years");
+    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_LOST_RECORDS,
+                                convert->kernel.threads.n_inferred, WEFT_NO_OFFSET,
+                                "switches of threads, inferred from later events"));
+    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_NOT_ALIGNED, reader->is_unaligned,
+                                WEFT_NO_OFFSET, "offsets of clocks beyond 292 years"));
     return code;
 }
 
@@ -358,10 +356,8 @@ static enum weft_code rewind_all(void *importer)
     struct ctf_convert *convert = importer;
     enum weft_code code = check_events(convert);
     ctf_modules_seal(&convert->modules);
-    if (code == WEFT_OK)
-        code = announce_begin(convert);
-    if (code == WEFT_OK)
-        code = announce_clock(convert);
+    WEFT_THEN(code, announce_begin(convert));
+    WEFT_THEN(code, announce_clock(convert));
     ctf_reader_rewind(convert->reader);
     return code;
 }
@@ -376,8 +372,7 @@ static enum weft_code convert_all(struct ctf_convert *convert)
     enum weft_code code = WEFT_OK;
     for (size_t k = 0; code == WEFT_OK && k < convert->reader->n_traces; k++)
         code = make_source(convert, k);
-    if (code == WEFT_OK)
-        code = kernel_read_twice(&convert->kernel, &readings, convert->reader->run);
+    WEFT_THEN(code, kernel_read_twice(&convert->kernel, &readings, convert->reader->run));
     return code == WEFT_OK ? note_all(convert) : code;
 }
 
@@ -417,8 +412,7 @@ enum weft_code weft_ctf_import(const char *path, struct weft_sink *sink, const s
 {
     struct ctf_folders folders;
     enum weft_code code = ctf_folders_open(path, &folders, err);
-    if (code == WEFT_OK)
-        code = weft_ctf_import_inputs(folders.inputs, folders.n, sink, run, err);
+    WEFT_THEN(code, weft_ctf_import_inputs(folders.inputs, folders.n, sink, run, err));
     ctf_folders_close(&folders);
     if (code != WEFT_OK && code != WEFT_E_CANCELLED)
         (void)weft_in_file(err, path);

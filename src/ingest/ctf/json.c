@@ -28,7 +28,7 @@ struct parser {
 
 static bool no_memory(struct parser *parser)
 {
-    (void)weft_fail(parser->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the metadata");
+    (void)weft_no_memory(parser->err, "the metadata");
     return false;
 }
 

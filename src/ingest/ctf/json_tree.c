@@ -122,7 +122,7 @@ static enum weft_code take_string(struct ctf_json_reader *reader, struct weft_st
     char *out = WEFT_ARENA_NEW(reader->arena, (size_t)(end - first) + 4, char);
     size_t n_out = (size_t)(reader->at - first);
     if (!out)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the metadata");
+        return weft_no_memory(err, "the metadata");
     memcpy(out, first, n_out);
     while (reader->at < reader->end && *reader->at != '"') {
         const char byte = *reader->at++;
@@ -221,8 +221,7 @@ static enum weft_code take_parts(struct ctf_json_reader *reader, unsigned depth,
         struct weft_str key = { 0 };
         struct ctf_json *part;
         enum weft_code code = is_object ? take_key(reader, &key, err) : WEFT_OK;
-        if (code == WEFT_OK)
-            code = take_value(reader, depth + 1, &part, err);
+        WEFT_THEN(code, take_value(reader, depth + 1, &part, err));
         if (code != WEFT_OK)
             return code;
         part->key = key;
@@ -238,7 +237,7 @@ static enum weft_code take_value(struct ctf_json_reader *reader, unsigned depth,
     skip_space(reader);
     struct ctf_json *value = *result = WEFT_ARENA_NEW(reader->arena, 1, struct ctf_json);
     if (!value)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the metadata");
+        return weft_no_memory(err, "the metadata");
     value->at_off = (uint64_t)(reader->at - reader->start);
     if (depth > CTF_JSON_MOST_DEPTH)
         return weft_fail(err, WEFT_E_LIMIT, value->at_off, "expected JSON nested at most %d deep",

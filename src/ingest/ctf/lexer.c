@@ -58,9 +58,7 @@ static enum weft_code skip_space(struct ctf_lexer *lexer, struct weft_err *err)
         if (byte == ' ' || (byte >= '\t' && byte <= '\r')) {
             lexer->at++;
         } else if (starts(lexer, "/*")) {
-            const enum weft_code code = skip_comment(lexer, err);
-            if (code != WEFT_OK)
-                return code;
+            WEFT_TRY(skip_comment(lexer, err));
         } else if (starts(lexer, "//")) {
             while (lexer->at < lexer->end && *lexer->at != '\n')
                 lexer->at++;

@@ -81,7 +81,7 @@ static enum weft_code unpack(const struct weft_mapped *file, bool is_big, struct
     char *joined = WEFT_ARENA_NEW(arena, (size_t)file->n_bytes, char);
     size_t n_joined = 0;
     if (!joined)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the metadata");
+        return weft_no_memory(err, "the metadata");
     while (weft_cur_left(&in) > 0) {
         const uint64_t at_off = weft_cur_offset(&in);
         const uint8_t *head = weft_cur_take(&in, PACKET_HEAD_BYTES);
@@ -90,9 +90,7 @@ static enum weft_code unpack(const struct weft_mapped *file, bool is_big, struct
                              "expected the head of a packet of metadata, found %s",
                              head ? "other bytes" : "the end of the file");
         const struct packet packet = packet_load(head, is_big);
-        const enum weft_code code = packet_check(&packet, &in, at_off, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(packet_check(&packet, &in, at_off, err));
         const size_t n_content = (size_t)packet.content_bytes - PACKET_HEAD_BYTES;
         const uint64_t n_rest = packet.packet_bytes - PACKET_HEAD_BYTES;
         memcpy(joined + n_joined, in.at, n_content);
@@ -155,7 +153,7 @@ enum weft_code ctf_metadata_read(const struct weft_mapped *file, struct ctf_meta
         return weft_fail(err, WEFT_E_LIMIT, 0, "expected at most %d bytes of metadata", MOST_BYTES);
     meta->arena = weft_arena_new((size_t)file->n_bytes * MOST_ARENA_FACTOR + ARENA_BASE_BYTES);
     if (!meta->arena)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the metadata");
+        return weft_no_memory(err, "the metadata");
     enum weft_code code = WEFT_OK;
     if (is_packeted(file->bytes, (size_t)file->n_bytes, &is_big))
         code = unpack(file, is_big, meta->arena, &text, err);

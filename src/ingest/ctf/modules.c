@@ -121,9 +121,9 @@ enum weft_code ctf_modules_function(struct ctf_modules *modules, uint64_t space,
     const uint64_t mixed = address ^ space * UINT64_C(0x9e3779b97f4a7c15);
     const uint32_t index = weft_map_add(modules->of_address, mixed, &is_new);
     if (index == WEFT_MAP_NONE)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+        return weft_no_memory(err, "functions");
     if (is_new && !WEFT_VEC_PUSH(&modules->calls))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+        return weft_no_memory(err, "functions");
     struct ctf_call_site *site = &modules->calls.items[index];
     if (!is_new && site->space == space && site->address == address) {
         *key = site->key;

@@ -12,11 +12,6 @@ enum {
     MOST_TRIES = 4096, /* places looked at for a packet behind damage, in one file */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for packets");
-}
-
 static void tally_add(struct ctf_file *file, enum ctf_remark remark, uint64_t count,
                       uint64_t at_off)
 {
@@ -200,7 +195,7 @@ static enum weft_code packet_add(struct ctf_file *file, struct ctf_packet *packe
     }
     struct ctf_packet *place = WEFT_VEC_PUSH(&file->packets);
     if (!place)
-        return no_memory(err);
+        return weft_no_memory(err, "packets");
     *place = *packet;
     return WEFT_OK;
 }
@@ -212,7 +207,7 @@ static enum weft_code find_packets(struct ctf_file *file, struct weft_err *err)
         struct ctf_packet packet;
         const char *expected = packet_read(file, at_off, &packet);
         if (file->decoder.fault.is_no_memory)
-            return no_memory(err);
+            return weft_no_memory(err, "packets");
         if (expected) {
             const uint64_t next_off = find_next(file, at_off);
             damage_add(file, next_off - at_off, at_off, expected);
@@ -220,9 +215,7 @@ static enum weft_code find_packets(struct ctf_file *file, struct weft_err *err)
             continue;
         }
         counters_look(file, &packet, &counters);
-        const enum weft_code code = packet_add(file, &packet, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(packet_add(file, &packet, err));
         at_off += file->packets.items[file->packets.n - 1].n_bytes;
     }
     return WEFT_OK;
@@ -259,7 +252,7 @@ enum weft_code ctf_file_open(const struct ctf_trace_plan *plan, const struct wef
         n_slots = plan->streams[k].n_slots > n_slots ? plan->streams[k].n_slots : n_slots;
     *file = (struct ctf_file){ .plan = plan, .file = *mapped, .name = name, .n_slots = n_slots };
     if (!ctf_decoder_init(&file->decoder, n_slots))
-        return no_memory(err);
+        return weft_no_memory(err, "packets");
     const enum weft_code code = find_packets(file, err);
     order_packets(file);
     memcpy(file->opened, file->remarks, sizeof file->opened);
@@ -351,7 +344,7 @@ enum weft_code ctf_file_next(struct ctf_file *file, bool *is_end, struct weft_er
             return WEFT_OK;
         }
         if (file->decoder.fault.is_no_memory)
-            return no_memory(err);
+            return weft_no_memory(err, "packets");
     }
 }
 
@@ -362,7 +355,7 @@ enum weft_code ctf_file_event(struct ctf_file *file, bool *is_good, struct weft_
                ctf_decode(decoder, &file->event->context) &&
                ctf_decode(decoder, &file->event->fields);
     if (decoder->fault.is_no_memory)
-        return no_memory(err);
+        return weft_no_memory(err, "packets");
     if (!*is_good) {
         packet_drop(file, decoder->fault.expected);
     } else if (decoder->at_bits == file->event_bits) {

@@ -47,7 +47,7 @@ struct maker {
 
 static bool no_memory(struct maker *maker)
 {
-    (void)weft_fail(maker->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the metadata");
+    (void)weft_no_memory(maker->err, "the metadata");
     return false;
 }
 

@@ -9,11 +9,6 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a trace");
-}
-
 /* ---- clocks --------------------------------------------------------------------------------- */
 
 /* Nanoseconds from the epoch to cycle 0; false beyond 64 bits. */
@@ -80,7 +75,7 @@ static enum weft_code make_scales(struct ctf_reader *reader, struct weft_err *er
         trace->scales =
             WEFT_ARENA_NEW(trace->meta.arena, trace->plan.n_streams, struct ctf_time_scale);
         if (!trace->scales)
-            return no_memory(err);
+            return weft_no_memory(err, "a trace");
         for (size_t j = 0; j < trace->plan.n_streams; j++)
             trace->scales[j] = scale_of(reader, trace->plan.streams[j].clock);
     }
@@ -118,8 +113,7 @@ static enum weft_code open_trace(const struct ctf_input *input, struct ctf_trace
 {
     trace->path = input->path;
     enum weft_code code = ctf_metadata_read(&input->metadata, &trace->meta, err);
-    if (code == WEFT_OK)
-        code = ctf_plan_make(&trace->meta, &trace->plan, err);
+    WEFT_THEN(code, ctf_plan_make(&trace->meta, &trace->plan, err));
     return code == WEFT_OK ? code : name_error(input->path, "metadata", code, err);
 }
 
@@ -152,13 +146,12 @@ enum weft_code ctf_reader_open(const struct ctf_input *inputs, size_t n_inputs,
     reader->lanes = calloc(n_lanes + 1, sizeof *reader->lanes);
     reader->heap = calloc(n_lanes + 1, sizeof *reader->heap);
     if (!reader->traces || !reader->lanes || !reader->heap)
-        return no_memory(err);
+        return weft_no_memory(err, "a trace");
     for (size_t k = 0; k < n_inputs; k++) {
         struct ctf_trace *trace = &reader->traces[reader->n_traces];
         trace->index = (uint32_t)reader->n_traces++;
         enum weft_code code = open_trace(&inputs[k], trace, err);
-        if (code == WEFT_OK)
-            code = open_lanes(&inputs[k], trace, reader, err);
+        WEFT_THEN(code, open_lanes(&inputs[k], trace, reader, err));
         if (code != WEFT_OK)
             return code;
     }
@@ -236,9 +229,7 @@ static enum weft_code start(struct ctf_reader *reader, struct weft_err *err)
 {
     reader->is_started = true;
     for (size_t k = 0; k < reader->n_lanes; k++) {
-        const enum weft_code code = lane_next(&reader->lanes[k], err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(lane_next(&reader->lanes[k], err));
         if (!reader->lanes[k].is_end)
             reader->heap[reader->n_heap++] = &reader->lanes[k];
     }
@@ -251,9 +242,7 @@ static enum weft_code start(struct ctf_reader *reader, struct weft_err *err)
 static enum weft_code step(struct ctf_reader *reader, struct weft_err *err)
 {
     struct ctf_lane *lane = reader->heap[0];
-    const enum weft_code code = lane_next(lane, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(lane_next(lane, err));
     if (lane->is_end)
         lane = reader->heap[--reader->n_heap];
     if (reader->n_heap > 0)
@@ -277,8 +266,7 @@ enum weft_code ctf_reader_next(struct ctf_reader *reader, struct ctf_event *even
             *is_end = false;
             return WEFT_OK;
         }
-        if (code == WEFT_OK)
-            code = step(reader, err);
+        WEFT_THEN(code, step(reader, err));
     }
     reader->is_pending = false;
     *is_end = true;

@@ -32,7 +32,7 @@ bool tsdl_fail(struct tsdl *tsdl, const char *expected)
 
 bool tsdl_no_memory(struct tsdl *tsdl)
 {
-    (void)weft_fail(tsdl->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the metadata");
+    (void)weft_no_memory(tsdl->err, "the metadata");
     return false;
 }
 

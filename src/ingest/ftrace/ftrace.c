@@ -290,18 +290,15 @@ static enum weft_code line_end(struct reader *reader)
     const struct weft_str name = known_name(&reader->line, room, sizeof room);
     reader->has_line = false;
     ftrace_fields_read(base_name(name), reader->line.fields, &fields);
-    enum weft_code code = class_of(reader, name, &fields, &class);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(class_of(reader, name, &fields, &class));
     now.known = &class->known;
     fields_fill(class, &fields, &now);
     reader->has_idle |= reader->line.tid == 0;
     const bool is_known = class->known.meaning != KERNEL_MEANS_INSTANT;
     const bool is_sample = !is_known && reader->line.fields.n_bytes == 0 &&
                            (reader->n_frames > 0 || reader->line.symbol.n_bytes > 0);
-    code = find_thread(reader, &now);
-    if (code == WEFT_OK)
-        code = deliver_stack(reader, &now, is_sample);
+    enum weft_code code = find_thread(reader, &now);
+    WEFT_THEN(code, deliver_stack(reader, &now, is_sample));
     if (code == WEFT_OK && is_known)
         code = kernel_convert_event(&reader->kernel, &now);
     if (code == WEFT_OK && kernel_is_point(now.known) && !is_sample)
@@ -366,8 +363,7 @@ static enum weft_code announce(struct reader *reader)
     const struct weft_clock clock = { .frequency_hz = UINT64_C(1000000000),
                                       .zero_ticks = reader->zero_ns };
     enum weft_code code = sink->ops->begin(sink, &begin, reader->kernel.err);
-    if (code == WEFT_OK)
-        code = sink->ops->clock(sink, &clock, reader->kernel.err);
+    WEFT_THEN(code, sink->ops->clock(sink, &clock, reader->kernel.err));
     return code;
 }
 
@@ -390,13 +386,12 @@ static enum weft_code note_all(struct reader *reader)
     const uint64_t n_inferred = reader->has_idle ? kernel->threads.n_inferred : 0;
     enum weft_code code = kernel_note(kernel, WEFT_NOTE_UNKNOWN_RECORD, reader->n_unknown,
                                       reader->unknown_off, "lines that are no events");
-    if (code == WEFT_OK)
-        code = kernel_note(kernel, WEFT_NOTE_LOST_RECORDS, reader->n_lost, WEFT_NO_OFFSET, "");
-    if (code == WEFT_OK)
-        code = kernel_note(kernel, WEFT_NOTE_LOST_RECORDS, n_inferred, WEFT_NO_OFFSET,
-                           "switches of threads, inferred from later events");
-    if (code == WEFT_OK)
-        code = kernel_note(kernel, WEFT_NOTE_TIME_BACKWARD, reader->n_backward, WEFT_NO_OFFSET, "");
+    WEFT_THEN(code,
+              kernel_note(kernel, WEFT_NOTE_LOST_RECORDS, reader->n_lost, WEFT_NO_OFFSET, ""));
+    WEFT_THEN(code, kernel_note(kernel, WEFT_NOTE_LOST_RECORDS, n_inferred, WEFT_NO_OFFSET,
+                                "switches of threads, inferred from later events"));
+    WEFT_THEN(code,
+              kernel_note(kernel, WEFT_NOTE_TIME_BACKWARD, reader->n_backward, WEFT_NO_OFFSET, ""));
     return code;
 }
 

@@ -53,8 +53,7 @@ enum weft_code weft_optrack_import_dir(const char *path, const char *map_path,
     struct weft_folder folder;
     const struct weft_optrack_opts opts = { .map_path = map_path };
     enum weft_code code = weft_folder_open(path, is_wanted, &folder, err);
-    if (code == WEFT_OK)
-        code = import_folder(&folder, &opts, sink, run, err);
+    WEFT_THEN(code, import_folder(&folder, &opts, sink, run, err));
     weft_folder_close(&folder);
     return code;
 }

@@ -305,9 +305,7 @@ static enum weft_code for_each_track(struct import *import, weft_pool_fn work, s
         return weft_pool_run(import->run->pool, import->tracks.n, work, import, progress_of(import),
                              err);
     for (size_t k = 0; k < import->tracks.n; k++) {
-        enum weft_code code = work(import, k, 0, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(work(import, k, 0, err));
     }
     return WEFT_OK;
 }
@@ -473,9 +471,7 @@ static enum weft_code announce_functions(struct import *import, struct weft_err 
         for (size_t row = 0; row < map->n; row++) {
             const struct weft_function_info info = { .key = (uint32_t)k << 16 | map->items[row].id,
                                                      .name = map->items[row].shown };
-            enum weft_code code = import->sink->ops->function(import->sink, &info, err);
-            if (code != WEFT_OK)
-                return code;
+            WEFT_TRY(import->sink->ops->function(import->sink, &info, err));
         }
     }
     return WEFT_OK;
@@ -492,10 +488,7 @@ static enum weft_code announce_threads(struct import *import, struct weft_err *e
                                                .pid = track->pid,
                                                .generation = track->generation,
                                                .name = weft_str_of(name) };
-        enum weft_code code =
-            import->sink->ops->thread(import->sink, &info, &track->thread_id, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(import->sink->ops->thread(import->sink, &info, &track->thread_id, err));
     }
     return WEFT_OK;
 }
@@ -580,8 +573,7 @@ static enum weft_code deliver_cut_run(const struct import *import, struct track 
     for (size_t at = k ? edges->before.n : 0; code == WEFT_OK && at-- > 0; track->n_cut_start++)
         code = deliver_edge(import, track, edges->before.items[at], run->min_ticks, WEFT_CALL_ENTER,
                             err);
-    if (code == WEFT_OK)
-        code = deliver_run(import, track, run, batch, err);
+    WEFT_THEN(code, deliver_run(import, track, run, batch, err));
     bool is_last = k + 1 == track->runs.n;
     for (size_t at = is_last ? 0 : edges->open.n; code == WEFT_OK && at-- > 0; track->n_cut_end++)
         code =
@@ -667,8 +659,8 @@ static enum weft_code note_losses(struct import *import, struct weft_err *err)
     for (size_t k = 0; code == WEFT_OK && k < import->tracks.n; k++) {
         const struct track *track = &import->tracks.items[k];
         code = note(import, WEFT_NOTE_TRUNCATED, &track->missing_bytes, track->thread_id, err);
-        if (code == WEFT_OK)
-            code = note(import, WEFT_NOTE_BAD_RECORD, &track->bad_bytes, track->thread_id, err);
+        WEFT_THEN(code,
+                  note(import, WEFT_NOTE_BAD_RECORD, &track->bad_bytes, track->thread_id, err));
         if (code == WEFT_OK && track->runs.n > 1)
             code = note_runs(import, track, err);
     }
@@ -680,23 +672,15 @@ static enum weft_code note_losses(struct import *import, struct weft_err *err)
 
 static enum weft_code import_all(struct import *import, struct weft_err *err)
 {
-    enum weft_code code = sort_inputs(import, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(sort_inputs(import, err));
     order_tracks(import);
-    code = read_names(import, err);
-    if (code == WEFT_OK)
-        code = for_each_track(import, find_runs, err);
-    if (code == WEFT_OK)
-        code = announce_begin(import, err);
-    if (code == WEFT_OK)
-        code = announce_clock(import, err);
-    if (code == WEFT_OK)
-        code = announce_functions(import, err);
-    if (code == WEFT_OK)
-        code = announce_threads(import, err);
-    if (code == WEFT_OK)
-        code = for_each_track(import, deliver, err);
+    enum weft_code code = read_names(import, err);
+    WEFT_THEN(code, for_each_track(import, find_runs, err));
+    WEFT_THEN(code, announce_begin(import, err));
+    WEFT_THEN(code, announce_clock(import, err));
+    WEFT_THEN(code, announce_functions(import, err));
+    WEFT_THEN(code, announce_threads(import, err));
+    WEFT_THEN(code, for_each_track(import, deliver, err));
     return code == WEFT_OK ? note_losses(import, err) : code;
 }
 

@@ -34,8 +34,7 @@ static enum weft_code read_tracing(struct perf_file *file, struct weft_cursor *c
     if (weft_cur_left(cur) == 0)
         return WEFT_OK;
     enum weft_code code = kernel_tracing_begin(cur, &file->formats, &file->tracing, err);
-    if (code == WEFT_OK)
-        code = kernel_tracing_all(cur, &file->formats, &file->tracing, false, err);
+    WEFT_THEN(code, kernel_tracing_all(cur, &file->formats, &file->tracing, false, err));
     return code == WEFT_OK ? WEFT_OK : weft_within(err, "formats of tracepoints");
 }
 

@@ -39,7 +39,7 @@ bool perf_record_extra(const struct perf_records *records, uint64_t end, struct 
 
 static enum weft_code fail_memory(struct weft_err *err)
 {
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for perf.data");
+    return weft_no_memory(err, "perf.data");
 }
 
 static bool read_ids(struct perf_file *file, struct weft_cursor *cur, size_t attr)
@@ -132,9 +132,7 @@ static enum weft_code read_file_header(const struct weft_mapped *input, struct p
                          "expected attributes of events within the file, found %" PRIu64
                          " bytes at byte %" PRIu64,
                          words[3], words[2]);
-    enum weft_code code = read_attrs(input, &attrs, words[1], file, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(read_attrs(input, &attrs, words[1], file, err));
     if (words[4] > input->n_bytes)
         return weft_fail(err, WEFT_E_TRUNCATED, 40,
                          "expected records at byte %" PRIu64 ", found the end", words[4]);
@@ -295,9 +293,7 @@ static enum weft_code unpack_records(struct perf_file *file, const struct perf_f
 {
     const struct perf_records packed = file->records;
     bool is_packed = false;
-    enum weft_code code = perf_unpack(&packed, opts, file, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(perf_unpack(&packed, opts, file, err));
     file->records = (struct perf_records){ .bytes = file->unpacked.bytes,
                                            .n_bytes = file->unpacked.n_bytes,
                                            .is_big = file->is_big };
@@ -305,7 +301,7 @@ static enum weft_code unpack_records(struct perf_file *file, const struct perf_f
     const bool is_pipe = file->is_pipe;
     file->n_samples = file->n_unknown_records = file->n_aux = 0;
     file->is_pipe = false;
-    code = look_over(file, run, &is_packed, err);
+    enum weft_code code = look_over(file, run, &is_packed, err);
     file->is_pipe = is_pipe;
     return code;
 }
@@ -321,8 +317,7 @@ enum weft_code perf_file_open(const struct weft_mapped *input, const struct perf
         return fail_memory(err);
     enum weft_code code = read_header(input, file, err);
     file->formats.is_big = file->is_big;
-    if (code == WEFT_OK)
-        code = look_over(file, run, &is_packed, err);
+    WEFT_THEN(code, look_over(file, run, &is_packed, err));
     if (code == WEFT_OK && is_packed)
         code = unpack_records(file, opts, run, err);
     if (code != WEFT_OK)

@@ -223,15 +223,14 @@ static enum weft_code note_stacks(struct perf_convert *convert)
                    path.n_bytes ? path.bytes : "a place", why);
     enum weft_code code = kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, ends->n_no_program,
                                       WEFT_NO_OFFSET, detail);
-    if (code == WEFT_OK)
-        code = kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, ends->n_no_stack, WEFT_NO_OFFSET,
-                           "stacks of users that go on beyond their copies; perf record "
-                           "--call-graph dwarf,65528 copies more");
-    if (code == WEFT_OK)
-        code =
-            kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, convert->stacks.n_cut, WEFT_NO_OFFSET,
+    WEFT_THEN(code,
+              kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, ends->n_no_stack, WEFT_NO_OFFSET,
+                          "stacks of users that go on beyond their copies; perf record "
+                          "--call-graph dwarf,65528 copies more"));
+    WEFT_THEN(code, kernel_note(
+                        &convert->kernel, WEFT_NOTE_NOT_KEPT, convert->stacks.n_cut, WEFT_NO_OFFSET,
                         "stacks of users whose frame pointers lead out of the program; perf "
-                        "record --call-graph dwarf needs none");
+                        "record --call-graph dwarf needs none"));
     return code;
 }
 
@@ -303,8 +302,7 @@ static enum weft_code rewind_all(void *importer)
 {
     struct perf_convert *convert = importer;
     enum weft_code code = announce_begin(convert);
-    if (code == WEFT_OK)
-        code = announce_clock(convert);
+    WEFT_THEN(code, announce_clock(convert));
     perf_order_rewind(&convert->order);
     return code;
 }
@@ -317,8 +315,7 @@ static enum weft_code convert_all(struct perf_convert *convert, const struct wef
     look_at_attrs(convert);
     enum weft_code code = kernel_formats_name(&convert->file->formats,
                                               convert->kernel.threads.names, convert->kernel.err);
-    if (code == WEFT_OK)
-        code = kernel_read_twice(&convert->kernel, &readings, run);
+    WEFT_THEN(code, kernel_read_twice(&convert->kernel, &readings, run));
     return code == WEFT_OK ? note_all(convert) : code;
 }
 

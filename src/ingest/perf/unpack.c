@@ -131,8 +131,7 @@ enum weft_code perf_unpack(const struct perf_records *records, const struct perf
         code = unpacker.zstd && unpacker.out
                    ? unpack_all(&unpacker)
                    : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "unpacking records");
-        if (code == WEFT_OK)
-            code = weft_mapped_from_fd(unpacker.fd, "unpacked records", &file->unpacked, err);
+        WEFT_THEN(code, weft_mapped_from_fd(unpacker.fd, "unpacked records", &file->unpacked, err));
         (void)ZSTD_freeDCtx(unpacker.zstd);
         free(unpacker.out);
         (void)close(unpacker.fd);

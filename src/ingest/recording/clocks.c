@@ -52,7 +52,7 @@ enum weft_code rec_clocks_read(const struct rec_pieces *pieces, struct rec_clock
             is_good = pair_add(clocks, (const uint8_t *)pairs.bytes + at);
     }
     rec_room_fini(&room);
-    return is_good ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for clocks");
+    return is_good ? WEFT_OK : weft_no_memory(err, "clocks");
 }
 
 void rec_clocks_fini(struct rec_clocks *clocks)

@@ -81,10 +81,7 @@ static enum weft_code deliver_record(struct rec_delivery *delivery, const struct
         next_image(delivery->convert, source, time_ns);
     if (delivery->thread->last_ns < time_ns)
         delivery->thread->last_ns = time_ns;
-    const enum weft_code code =
-        source->is_lossy ? look_for_loss(delivery, record, time_ns) : WEFT_OK;
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(source->is_lossy ? look_for_loss(delivery, record, time_ns) : WEFT_OK);
     if (record->kind == WEFT_UNIT_OP)
         return rec_deliver_op(delivery, record, time_ns);
     return rec_put_call(delivery,
@@ -184,15 +181,11 @@ static bool close_all(struct rec_delivery *delivery, struct sources *sources)
     return is_good;
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for rings");
-}
-
 static enum weft_code deliver_streams(struct rec_delivery *delivery)
 {
     struct sources sources = { 0 };
-    enum weft_code code = open_all(delivery, &sources) ? WEFT_OK : no_memory(delivery->err);
+    enum weft_code code =
+        open_all(delivery, &sources) ? WEFT_OK : weft_no_memory(delivery->err, "rings");
     uint64_t limit;
     size_t at;
     while (code == WEFT_OK && (at = choose(&sources, &limit)) != SIZE_MAX) {
@@ -202,12 +195,10 @@ static enum weft_code deliver_streams(struct rec_delivery *delivery)
     }
     if (code == WEFT_OK && delivery->told.is_open)
         code = rec_told_end(delivery);
-    if (code == WEFT_OK)
-        code = rec_flush_calls(delivery);
-    if (code == WEFT_OK)
-        code = rec_flush_events(delivery);
+    WEFT_THEN(code, rec_flush_calls(delivery));
+    WEFT_THEN(code, rec_flush_events(delivery));
     if (!close_all(delivery, &sources) && code == WEFT_OK)
-        code = no_memory(delivery->err);
+        code = weft_no_memory(delivery->err, "rings");
     return code;
 }
 
@@ -278,7 +269,7 @@ enum weft_code rec_deliver_thread(struct rec_convert *convert, struct rec_thread
 {
     struct rec_delivery *delivery = calloc(1, sizeof *delivery);
     if (!delivery)
-        return no_memory(err);
+        return weft_no_memory(err, "rings");
     delivery->convert = convert;
     delivery->thread = thread;
     delivery->err = err;
@@ -288,18 +279,16 @@ enum weft_code rec_deliver_thread(struct rec_convert *convert, struct rec_thread
         delivery->wait_keys[kind] = rec_known_of_op(WEFT_OP_WAIT_END, kind);
     for (size_t k = 0; k < 1 << REC_CACHE_BITS; k++)
         delivery->cache[k].image = REC_NO_IMAGE - 1; /* none */
-    enum weft_code code = delivery->types ? deliver_streams(delivery) : no_memory(err);
-    if (code == WEFT_OK)
-        code = note(delivery, WEFT_NOTE_LOST_RECORDS, delivery->lost.n_records,
-                    "records that found no room in a ring, and units of rings that are not in the "
-                    "recording");
-    if (code == WEFT_OK)
-        code = note(delivery, WEFT_NOTE_BAD_RECORD, delivery->lost.n_bad, "units of rings");
-    if (code == WEFT_OK)
-        code = note(delivery, WEFT_NOTE_EXIT_IGNORED, delivery->n_strays,
-                    "of calls whose entries are missing");
-    if (code == WEFT_OK)
-        code = end_thread(delivery);
+    enum weft_code code =
+        delivery->types ? deliver_streams(delivery) : weft_no_memory(err, "rings");
+    WEFT_THEN(code,
+              note(delivery, WEFT_NOTE_LOST_RECORDS, delivery->lost.n_records,
+                   "records that found no room in a ring, and units of rings that are not in the "
+                   "recording"));
+    WEFT_THEN(code, note(delivery, WEFT_NOTE_BAD_RECORD, delivery->lost.n_bad, "units of rings"));
+    WEFT_THEN(code, note(delivery, WEFT_NOTE_EXIT_IGNORED, delivery->n_strays,
+                         "of calls whose entries are missing"));
+    WEFT_THEN(code, end_thread(delivery));
     weft_progress_add(rec_progress_of(convert), 1);
     delivery_free(delivery);
     return code;

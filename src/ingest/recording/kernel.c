@@ -302,8 +302,7 @@ static enum weft_code read_all(struct rec_kernel *kernel)
         if (!cpu->has_record)
             kernel->heap[0] = kernel->heap[--kernel->n_heap];
         sift_down(kernel, 0);
-        if (code == WEFT_OK)
-            code = step(kernel, n);
+        WEFT_THEN(code, step(kernel, n));
     }
     if (code == WEFT_OK && !streams_until(kernel, UINT64_MAX))
         code = kernel_no_memory(&convert->kernel);
@@ -315,15 +314,12 @@ static enum weft_code note_losses(struct rec_kernel *kernel)
     struct kernel_convert *convert = &kernel->convert->kernel;
     enum weft_code code = kernel_note(convert, WEFT_NOTE_BAD_RECORD, kernel->n_bad, kernel->bad_off,
                                       "records of the kernel");
-    if (code == WEFT_OK)
-        code = kernel_note(convert, WEFT_NOTE_UNKNOWN_RECORD, kernel->n_unknown, WEFT_NO_OFFSET,
-                           "records of the kernel");
-    if (code == WEFT_OK)
-        code = kernel_note(convert, WEFT_NOTE_LOST_RECORDS, convert->threads.n_inferred,
-                           WEFT_NO_OFFSET, "switches of threads, inferred from later events");
-    if (code == WEFT_OK)
-        code = kernel_note(convert, WEFT_NOTE_NOT_KEPT, kernel->stacks.n_run_out, WEFT_NO_OFFSET,
-                           "stacks that go on beyond their copies");
+    WEFT_THEN(code, kernel_note(convert, WEFT_NOTE_UNKNOWN_RECORD, kernel->n_unknown,
+                                WEFT_NO_OFFSET, "records of the kernel"));
+    WEFT_THEN(code, kernel_note(convert, WEFT_NOTE_LOST_RECORDS, convert->threads.n_inferred,
+                                WEFT_NO_OFFSET, "switches of threads, inferred from later events"));
+    WEFT_THEN(code, kernel_note(convert, WEFT_NOTE_NOT_KEPT, kernel->stacks.n_run_out,
+                                WEFT_NO_OFFSET, "stacks that go on beyond their copies"));
     return code;
 }
 

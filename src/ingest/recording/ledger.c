@@ -97,8 +97,7 @@ enum weft_code rec_ledger_read(const struct rec_pieces *pieces, struct weft_strt
     }
     rec_room_fini(&room);
     weft_map_free(reading.of_number);
-    return is_good ? WEFT_OK
-                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the ledger");
+    return is_good ? WEFT_OK : weft_no_memory(err, "the ledger");
 }
 
 void rec_ledger_fini(struct rec_ledger *ledger)

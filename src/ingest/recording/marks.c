@@ -12,11 +12,6 @@
  * up to so many. */
 enum { MOST_OPEN = 1 << 12, MOST_LOOSE = 1 << 20 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
-}
-
 static struct weft_event span_of(uint64_t start_ns, uint64_t end_ns, uint64_t id,
                                  struct weft_str type)
 {
@@ -61,7 +56,7 @@ static enum weft_code put_loose(struct rec_delivery *delivery, uint64_t id, stru
         if (place)
             *place = mark;
         else if (code == WEFT_OK)
-            code = no_memory(delivery->err);
+            code = weft_no_memory(delivery->err, "executions");
     }
     (void)pthread_mutex_unlock(&convert->names.lock);
     return code;
@@ -76,7 +71,7 @@ enum weft_code rec_mark_begin(struct rec_delivery *delivery, uint64_t id, struct
     const enum weft_code code = weft_strtab_intern(delivery->types, type, &type_id, delivery->err);
     struct rec_mark *mark = code == WEFT_OK ? WEFT_VEC_PUSH(&delivery->marks) : NULL;
     if (!mark)
-        return code == WEFT_OK ? no_memory(delivery->err) : code;
+        return code == WEFT_OK ? weft_no_memory(delivery->err, "executions") : code;
     *mark = (struct rec_mark){ .id = id, .start_ns = time_ns, .type = type_id };
     return WEFT_OK;
 }
@@ -92,8 +87,8 @@ enum weft_code rec_mark_end(struct rec_delivery *delivery, uint64_t id, struct w
         weft_json_byte(&mark->payload, '}');
         event.payload = (struct weft_str){ mark->payload.bytes, mark->payload.n_bytes };
     }
-    enum weft_code code =
-        mark->payload.has_failed ? no_memory(delivery->err) : rec_put_event(delivery, &event);
+    enum weft_code code = mark->payload.has_failed ? weft_no_memory(delivery->err, "executions")
+                                                   : rec_put_event(delivery, &event);
     if (code == WEFT_OK && event.payload.n_bytes)
         code = rec_flush_events(delivery);
     weft_json_fini(&mark->payload);
@@ -122,7 +117,7 @@ enum weft_code rec_mark_metric(struct rec_delivery *delivery, const struct rec_r
     weft_json_string(&mark->payload, name.bytes, name.n_bytes);
     weft_json_byte(&mark->payload, ':');
     weft_json_double(&mark->payload, weft_counter_double(value));
-    return mark->payload.has_failed ? no_memory(delivery->err) : WEFT_OK;
+    return mark->payload.has_failed ? weft_no_memory(delivery->err, "executions") : WEFT_OK;
 }
 
 enum weft_code rec_marks_leave(struct rec_delivery *delivery)
@@ -200,9 +195,8 @@ enum weft_code rec_deliver_marks(struct rec_convert *convert)
         n_lone += mark && mark->is_end;
         open = mark && !mark->is_end ? mark : NULL;
     }
-    if (code == WEFT_OK)
-        code = kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, n_lone, WEFT_NO_OFFSET,
-                           "ends of executions of which no begin is known");
+    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, n_lone, WEFT_NO_OFFSET,
+                                "ends of executions of which no begin is known"));
     return code == WEFT_OK ? kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT,
                                          convert->n_marks_dropped, WEFT_NO_OFFSET,
                                          "executions from one thread to another, beyond a million")

@@ -48,11 +48,6 @@ static const char *const known_names[REC_KNOWN] = {
     [REC_GONE + WEFT_RING_LOCK_BARRIER] = "pthread_barrier_destroy",
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
-}
-
 bool rec_names_init(struct rec_names *names)
 {
     *names = (struct rec_names){ .functions.of_mix = weft_map_new(),
@@ -196,10 +191,10 @@ static enum weft_code announce(struct rec_names *names, const struct rec_spaces 
     enum weft_code code = rec_function_place(spaces, place->space, place->address, &identity.path,
                                              &identity.address, err);
     const uint32_t n_before = weft_strtab_count(names->identities);
-    if (code == WEFT_OK)
-        code = weft_strtab_intern(names->identities,
-                                  (struct weft_str){ (const char *)&identity, sizeof identity },
-                                  &number, err);
+    WEFT_THEN(code,
+              weft_strtab_intern(names->identities,
+                                 (struct weft_str){ (const char *)&identity, sizeof identity },
+                                 &number, err));
     if (code != WEFT_OK)
         return code;
     place->id = names->n_keys + number;
@@ -217,7 +212,7 @@ static enum weft_code seal_functions(struct rec_names *names, const struct rec_s
                                      struct weft_sink *sink, struct weft_err *err)
 {
     struct rec_place **order = sorted(&names->functions);
-    enum weft_code code = order ? WEFT_OK : no_memory(err);
+    enum weft_code code = order ? WEFT_OK : weft_no_memory(err, "functions");
     for (size_t k = 0; code == WEFT_OK && k < names->functions.n; k++)
         code = announce(names, spaces, order[k], sink, err);
     free(order);
@@ -230,8 +225,8 @@ static enum weft_code seal_objects(struct rec_names *names, const struct rec_spa
     struct rec_place **order = sorted(&names->objects);
     for (uint32_t k = 0; order && k < names->objects.n; k++)
         order[k]->id = k;
-    const enum weft_code code =
-        order ? rec_objects_tell(order, names->objects.n, spaces, sink, err) : no_memory(err);
+    const enum weft_code code = order ? rec_objects_tell(order, names->objects.n, spaces, sink, err)
+                                      : weft_no_memory(err, "functions");
     free(order);
     return code;
 }
@@ -261,7 +256,7 @@ static enum weft_code seal_callers(struct rec_names *names, const struct rec_spa
                                    struct weft_err *err)
 {
     struct rec_place **order = sorted(&names->callers);
-    enum weft_code code = order ? WEFT_OK : no_memory(err);
+    enum weft_code code = order ? WEFT_OK : weft_no_memory(err, "functions");
     for (size_t k = 0; code == WEFT_OK && k < names->callers.n; k++)
         code = name_caller(names, spaces, order[k], err);
     free(order);
@@ -292,7 +287,7 @@ static enum weft_code seal_texts(struct rec_names *names, struct weft_sink *sink
     enum weft_code code = order && weft_vec_reserve(&names->text_keys.items, &names->text_keys.cap,
                                                     (size_t)n_texts + 1, sizeof(uint32_t))
                               ? WEFT_OK
-                              : no_memory(err);
+                              : weft_no_memory(err, "functions");
     for (uint32_t k = 0; code == WEFT_OK && k < n_texts; k++)
         order[k] = (struct text){ weft_strtab_get(names->texts, k), k };
     names->text_keys.n = code == WEFT_OK ? n_texts : 0;
@@ -327,11 +322,8 @@ enum weft_code rec_names_seal(struct rec_names *names, const struct rec_spaces *
             code = sink->ops->function(sink, &info, err);
     }
     names->n_keys = REC_KNOWN;
-    if (code == WEFT_OK)
-        code = seal_texts(names, sink, err);
-    if (code == WEFT_OK)
-        code = seal_functions(names, spaces, sink, err);
-    if (code == WEFT_OK)
-        code = seal_callers(names, spaces, err);
+    WEFT_THEN(code, seal_texts(names, sink, err));
+    WEFT_THEN(code, seal_functions(names, spaces, sink, err));
+    WEFT_THEN(code, seal_callers(names, spaces, err));
     return code == WEFT_OK ? seal_objects(names, spaces, sink, err) : code;
 }

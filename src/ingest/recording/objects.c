@@ -36,11 +36,6 @@ struct naming {
     } counts;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names of locks");
-}
-
 /* ---- where an address lies ------------------------------------------------------------------- */
 
 struct variable {
@@ -185,9 +180,10 @@ static enum weft_code name_process(struct naming *naming, struct rec_place *cons
     naming->objects.n = 0;
     for (size_t k = 0; code == WEFT_OK && k < n_places; k++) {
         struct object *object = WEFT_VEC_PUSH(&naming->objects);
-        code = object ? name_object(naming, places[k], object, err) : no_memory(err);
+        code = object ? name_object(naming, places[k], object, err)
+                      : weft_no_memory(err, "names of locks");
         if (code == WEFT_OK && object->name != WEFT_ID_NONE && !count(naming, object->name))
-            code = no_memory(err);
+            code = weft_no_memory(err, "names of locks");
     }
     for (size_t k = 0; code == WEFT_OK && k < n_places; k++)
         if (naming->objects.items[k].name != WEFT_ID_NONE)
@@ -203,7 +199,7 @@ enum weft_code rec_objects_tell(struct rec_place *const *objects, size_t n_objec
                                 struct weft_err *err)
 {
     struct naming naming = { .spaces = spaces, .texts = weft_strtab_new() };
-    enum weft_code code = naming.texts ? WEFT_OK : no_memory(err);
+    enum weft_code code = naming.texts ? WEFT_OK : weft_no_memory(err, "names of locks");
     for (size_t first = 0, end = 0; code == WEFT_OK && first < n_objects; first = end) {
         while (end < n_objects && objects[end]->space == objects[first]->space)
             end++;

@@ -33,8 +33,7 @@ enum weft_code rec_put_doubtful(struct rec_delivery *delivery, struct weft_call_
     if (call.kind == WEFT_CALL_ENTER) {
         uint32_t *key = WEFT_VEC_PUSH(&source->open);
         if (!key)
-            return weft_fail(delivery->err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
-                             "no memory for open calls");
+            return weft_no_memory(delivery->err, "open calls");
         *key = call.function_key;
         return rec_hand_call(delivery, call);
     }

@@ -34,8 +34,7 @@ static enum weft_code at_once(struct rec_delivery *delivery, uint32_t key, uint6
     enum weft_code code = enter(delivery, key, time_ns, object);
     if (code == WEFT_OK)
         rec_told_begin(delivery, key, time_ns, caller);
-    if (code == WEFT_OK)
-        code = leave(delivery, key, time_ns);
+    WEFT_THEN(code, leave(delivery, key, time_ns));
     return code == WEFT_OK ? rec_told_error(delivery, key, 0) : code;
 }
 
@@ -91,8 +90,7 @@ static enum weft_code semaphore(struct rec_delivery *delivery, unsigned op,
     if (!was_asked)
         return at_once(delivery, REC_SEM_WAIT, time_ns, object, caller);
     code = leave(delivery, delivery->semaphore_key, time_ns);
-    if (code == WEFT_OK)
-        code = rec_told_error(delivery, delivery->semaphore_key, result_of(record));
+    WEFT_THEN(code, rec_told_error(delivery, delivery->semaphore_key, result_of(record)));
     return code == WEFT_OK && op == WEFT_OP_LOCK_FAILED
                ? ended_otherwise(delivery, result_of(record), time_ns)
                : code;
@@ -163,7 +161,7 @@ static enum weft_code lock(struct rec_delivery *delivery, unsigned op,
         return semaphore(delivery, op, record, time_ns);
     const struct rec_held lock = { .object = rec_extra(record, 0), .kind = kind };
     if (delivery->source->is_lossy && !keep_lock(delivery->source, op, &lock))
-        return weft_fail(delivery->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for locks");
+        return weft_no_memory(delivery->err, "locks");
     struct weft_event event = lock_event(delivery, (enum weft_event_kind)kinds[op], &lock, time_ns);
     event.category =
         rec_caller_name(&delivery->convert->names, delivery->source->image, rec_extra(record, 1));
@@ -230,8 +228,7 @@ static enum weft_code end_wait(struct rec_delivery *delivery, const struct rec_r
     const uint32_t result = result_of(record);
     const bool is_poll = kind == WEFT_WAIT_POLL || kind == WEFT_WAIT_EPOLL;
     enum weft_code code = leave(delivery, delivery->wait_keys[kind], time_ns);
-    if (code == WEFT_OK)
-        code = tell_end(delivery, record, kind, delivery->wait_keys[kind]);
+    WEFT_THEN(code, tell_end(delivery, record, kind, delivery->wait_keys[kind]));
     if (code != WEFT_OK || kind == WEFT_WAIT_BARRIER)
         return code;
     if (is_poll && result == 0 && record->n_extra < 2)
@@ -271,8 +268,7 @@ static enum weft_code end_io(struct rec_delivery *delivery, const struct rec_rec
 {
     const bool is_of_file = key == REC_FSYNC || rec_word_argument(record->word) & WEFT_IO_OF_FILE;
     enum weft_code code = leave(delivery, key, time_ns);
-    if (code == WEFT_OK)
-        code = rec_told_result(delivery, key, (int64_t)rec_extra(record, 1));
+    WEFT_THEN(code, rec_told_result(delivery, key, (int64_t)rec_extra(record, 1)));
     return code == WEFT_OK && is_of_file && time_ns > delivery->io_start_ns
                ? descriptor(delivery, "waited for a file", time_ns - delivery->io_start_ns, time_ns)
                : code;

@@ -158,7 +158,7 @@ enum weft_code weft_recording_look(const struct weft_mapped *file,
     struct about found = { 0 };
     enum weft_code code = rec_pieces_open(file, MOST_UNPACKED_BYTES, NULL, &pieces, err);
     if (code == WEFT_OK && !read_about(&pieces, &found))
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a recording");
+        code = weft_no_memory(err, "a recording");
     rec_pieces_close(&pieces);
     about->has_end = found.has_end;
     memcpy(about->host, found.host, sizeof about->host);
@@ -262,8 +262,7 @@ static enum weft_code deliver_ledger(struct rec_convert *convert, const struct a
     else if (about->stopped[0])
         rec_ledger_break(&convert->ledger, WEFT_LEDGER_STOPPED, about->end_ns);
     enum weft_code code = put_processes(convert, &totals);
-    if (code == WEFT_OK)
-        code = note_processes(convert, &totals);
+    WEFT_THEN(code, note_processes(convert, &totals));
     if (code != WEFT_OK || about->has_end)
         return code;
     (void)snprintf(detail, sizeof detail,
@@ -354,8 +353,8 @@ static enum weft_code note_culled(struct rec_convert *convert)
             (void)snprintf(detail, sizeof detail,
                            "calls of 0x%" PRIx64 ": not recorded after %" PRIu64, culled->address,
                            culled->n_calls);
-        if (code == WEFT_OK)
-            code = kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, 1, WEFT_NO_OFFSET, detail);
+        WEFT_THEN(code,
+                  kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, 1, WEFT_NO_OFFSET, detail));
     }
     return code == WEFT_OK ? kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, n_rest,
                                          WEFT_NO_OFFSET, "calls of further functions")
@@ -423,8 +422,7 @@ static enum weft_code note_all(struct rec_convert *convert)
     for (size_t k = 0; code == WEFT_OK && k < sizeof notes / sizeof *notes; k++)
         code = kernel_note(&convert->kernel, notes[k].kind, notes[k].count, notes[k].at_off,
                            notes[k].detail);
-    if (code == WEFT_OK)
-        code = note_lost(convert);
+    WEFT_THEN(code, note_lost(convert));
     return code == WEFT_OK ? note_culled(convert) : code;
 }
 
@@ -454,8 +452,7 @@ static enum weft_code deliver_rings(struct rec_convert *convert)
 {
     weft_progress_start(rec_progress_of(convert), "storing", "threads", convert->threads.n);
     enum weft_code code = for_threads(convert, deliver_item);
-    if (code == WEFT_OK)
-        code = rec_deliver_marks(convert);
+    WEFT_THEN(code, rec_deliver_marks(convert));
     return code == WEFT_OK ? end_threads(convert) : code;
 }
 
@@ -478,24 +475,15 @@ static enum weft_code convert_all(struct rec_convert *convert, struct rec_kernel
 {
     struct about about;
     enum weft_code code = take_about(convert, &about);
-    if (code == WEFT_OK)
-        code = rec_kernel_survey(kernel);
-    if (code == WEFT_OK)
-        code = for_threads(convert, survey_item);
-    if (code == WEFT_OK)
-        code = announce(convert, &about);
-    if (code == WEFT_OK)
-        code = note_stopped(convert, &about);
-    if (code == WEFT_OK)
-        code = deliver_ledger(convert, &about);
-    if (code == WEFT_OK)
-        code = announce_threads(convert);
-    if (code == WEFT_OK)
-        code = rec_survey_end(convert, convert->kernel.err);
-    if (code == WEFT_OK)
-        code = rec_kernel_deliver(kernel);
-    if (code == WEFT_OK)
-        code = deliver_rings(convert);
+    WEFT_THEN(code, rec_kernel_survey(kernel));
+    WEFT_THEN(code, for_threads(convert, survey_item));
+    WEFT_THEN(code, announce(convert, &about));
+    WEFT_THEN(code, note_stopped(convert, &about));
+    WEFT_THEN(code, deliver_ledger(convert, &about));
+    WEFT_THEN(code, announce_threads(convert));
+    WEFT_THEN(code, rec_survey_end(convert, convert->kernel.err));
+    WEFT_THEN(code, rec_kernel_deliver(kernel));
+    WEFT_THEN(code, deliver_rings(convert));
     return code == WEFT_OK ? note_all(convert) : code;
 }
 
@@ -509,13 +497,11 @@ static enum weft_code read_parts(struct rec_convert *convert, const struct weft_
     if (!rec_names_init(&convert->names) || !has_room || !convert->mark_types)
         return kernel_no_memory(&convert->kernel);
     enum weft_code code = rec_pieces_open(file, most, convert->run, &convert->pieces, err);
-    if (code == WEFT_OK)
-        code = rec_clocks_read(&convert->pieces, &convert->clocks, err);
+    WEFT_THEN(code, rec_clocks_read(&convert->pieces, &convert->clocks, err));
     set_zero(convert);
-    if (code == WEFT_OK)
-        code = rec_spaces_read(&convert->pieces, symbols_path, &convert->spaces, err);
-    if (code == WEFT_OK)
-        code = rec_ledger_read(&convert->pieces, convert->spaces.texts, &convert->ledger, err);
+    WEFT_THEN(code, rec_spaces_read(&convert->pieces, symbols_path, &convert->spaces, err));
+    WEFT_THEN(code,
+              rec_ledger_read(&convert->pieces, convert->spaces.texts, &convert->ledger, err));
     return code == WEFT_OK ? rec_rings_read(&convert->pieces, &convert->rings, err) : code;
 }
 
@@ -548,10 +534,8 @@ enum weft_code weft_recording_import(const struct weft_mapped *file,
     struct rec_kernel *kernel = NULL;
     weft_progress_start(rec_progress_of(&convert), "reading", "bytes", file->n_bytes);
     enum weft_code code = read_parts(&convert, file, opts);
-    if (code == WEFT_OK)
-        code = rec_kernel_open(&convert, &kernel);
-    if (code == WEFT_OK)
-        code = convert_all(&convert, kernel);
+    WEFT_THEN(code, rec_kernel_open(&convert, &kernel));
+    WEFT_THEN(code, convert_all(&convert, kernel));
     rec_kernel_close(kernel);
     convert_fini(&convert);
     return code;

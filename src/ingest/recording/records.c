@@ -120,10 +120,8 @@ static enum weft_code convert_wakeup(struct rec_kernel *kernel, struct kernel_no
     now->numbers[0] = low(at->record.a);
     now->numbers[1] = high(at->record.a);
     enum weft_code code = put_context(kernel, now, context, WEFT_EVENT_IRQ_ENTER);
-    if (code == WEFT_OK)
-        code = kernel_convert_event(&kernel->convert->kernel, now);
-    if (code == WEFT_OK)
-        code = put_context(kernel, now, context, WEFT_EVENT_IRQ_EXIT);
+    WEFT_THEN(code, kernel_convert_event(&kernel->convert->kernel, now));
+    WEFT_THEN(code, put_context(kernel, now, context, WEFT_EVENT_IRQ_EXIT));
     set_pid(kernel, low(at->record.a), (int32_t)high(at->record.a), low(at->record.b));
     return code;
 }

@@ -187,7 +187,7 @@ enum weft_code rec_rings_read(const struct rec_pieces *pieces, struct rec_rings 
         else if (pieces->items[k].kind == WEFT_PIECE_FUNCTIONS)
             is_good = add_functions(rings, pieces, &pieces->items[k], &telling);
     rec_room_fini(&telling.room);
-    return is_good ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for rings");
+    return is_good ? WEFT_OK : weft_no_memory(err, "rings");
 }
 
 void rec_rings_fini(struct rec_rings *rings)

@@ -322,8 +322,7 @@ enum weft_code rec_spaces_read(const struct rec_pieces *pieces, const char *symb
     }
     WEFT_VEC_FINI(&maps);
     rec_room_fini(&room);
-    return is_good ? WEFT_OK
-                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for processes");
+    return is_good ? WEFT_OK : weft_no_memory(err, "processes");
 }
 
 void rec_spaces_fini(struct rec_spaces *spaces)

@@ -264,7 +264,7 @@ static enum weft_code survey_stream(struct survey *survey, struct rec_stream *st
     stream->is_lossy = survey->has_lost || cursor.n_lost_units + cursor.n_bad_units > 0;
     is_good &= !cursor.has_failed;
     rec_cursor_fini(&cursor);
-    return is_good ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for rings");
+    return is_good ? WEFT_OK : weft_no_memory(err, "rings");
 }
 
 /* What the program calls its thread is better than what the kernel does: it may be longer. */
@@ -286,15 +286,14 @@ enum weft_code rec_survey_thread(struct rec_convert *convert, struct rec_thread 
     struct survey survey = { .convert = convert,
                              .seen = calloc(SEEN, sizeof *survey.seen),
                              .thread = thread->thread };
-    enum weft_code code =
-        survey.seen ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for rings");
+    enum weft_code code = survey.seen ? WEFT_OK : weft_no_memory(err, "rings");
     for (size_t k = 0; code == WEFT_OK && k < SEEN; k++)
         survey.seen[k].space = REC_NO_IMAGE - 1; /* none */
     for (uint32_t k = thread->first; code == WEFT_OK && k != REC_NONE;
          k = convert->rings.items[k].next)
         code = survey_stream(&survey, &convert->rings.items[k], err);
     if (code == WEFT_OK && !set_name(&survey, thread))
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names");
+        code = weft_no_memory(err, "names");
     free(survey.seen);
     return code;
 }

@@ -69,11 +69,10 @@ enum weft_code rec_told_end(struct rec_delivery *delivery)
         return WEFT_OK;
     weft_json_byte(&told->text, '}');
     if (told->text.has_failed)
-        return weft_fail(delivery->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for operations");
+        return weft_no_memory(delivery->err, "operations");
     event.payload = (struct weft_str){ told->text.bytes, told->text.n_bytes };
     enum weft_code code = rec_flush_calls(delivery);
-    if (code == WEFT_OK)
-        code = rec_put_event(delivery, &event);
+    WEFT_THEN(code, rec_put_event(delivery, &event));
     return code == WEFT_OK ? rec_flush_events(delivery) : code;
 }
 

@@ -135,8 +135,7 @@ static enum weft_code survey_lines(struct import *import, size_t item, struct we
         if (code != WEFT_OK || is_end)
             return code;
         code = find_thread(track, &line, &number, err);
-        if (code == WEFT_OK)
-            code = weft_strtab_intern(track->names, line.name, &number, err);
+        WEFT_THEN(code, weft_strtab_intern(track->names, line.name, &number, err));
         if (code != WEFT_OK)
             return code;
         track->first_ns = weft_min_u64(track->first_ns, line.time_ns);
@@ -196,8 +195,7 @@ static enum weft_code deliver_object(const struct import *import, struct thread 
                                       .category = WEFT_STR("text"),
                                       .payload = line->object };
     enum weft_code code = flush(import, thread, err);
-    if (code == WEFT_OK)
-        code = import->sink->ops->events(import->sink, thread->thread_id, &event, 1, err);
+    WEFT_THEN(code, import->sink->ops->events(import->sink, thread->thread_id, &event, 1, err));
     return code;
 }
 
@@ -213,8 +211,7 @@ static enum weft_code deliver_line(const struct import *import, struct track *tr
                               "expected times within 146 years, found %" PRIu64 " and %" PRIu64,
                               import->zero_ns, line->time_ns);
     enum weft_code code = weft_strtab_intern(track->names, line->name, &name_id, err);
-    if (code == WEFT_OK)
-        code = find_thread(track, line, &number, err);
+    WEFT_THEN(code, find_thread(track, line, &number, err));
     if (code != WEFT_OK)
         return code;
     struct thread *thread = &track->threads.items[number];
@@ -254,10 +251,8 @@ static enum weft_code deliver(void *context, size_t item, unsigned worker, struc
     enum weft_code code = deliver_lines(import, item, err);
     for (size_t k = 0; k < track->threads.n; k++) {
         struct thread *thread = &track->threads.items[k];
-        if (code == WEFT_OK)
-            code = flush(import, thread, err);
-        if (code == WEFT_OK)
-            code = sink->ops->thread_end(sink, thread->thread_id, thread->last_ns, err);
+        WEFT_THEN(code, flush(import, thread, err));
+        WEFT_THEN(code, sink->ops->thread_end(sink, thread->thread_id, thread->last_ns, err));
         WEFT_VEC_FINI(&thread->calls);
     }
     weft_progress_add(progress_of(import), import->inputs[item].file.n_bytes);
@@ -306,9 +301,7 @@ static enum weft_code number_names(struct import *import, struct track *track, s
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%" PRIu32 " names", n_names);
     for (uint32_t id = 0; id < n_names; id++) {
         struct weft_str name = weft_strtab_get(track->names, id);
-        enum weft_code code = weft_strtab_intern(import->names, name, &track->keys[id], err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_strtab_intern(import->names, name, &track->keys[id], err));
     }
     return WEFT_OK;
 }
@@ -318,9 +311,7 @@ static enum weft_code announce_functions(struct import *import, struct weft_err 
     for (uint32_t id = 0; id < weft_strtab_count(import->names); id++) {
         const struct weft_function_info info = { .key = id,
                                                  .name = weft_strtab_get(import->names, id) };
-        enum weft_code code = import->sink->ops->function(import->sink, &info, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(import->sink->ops->function(import->sink, &info, err));
     }
     return WEFT_OK;
 }
@@ -362,12 +353,9 @@ static enum weft_code announce(struct import *import, struct weft_err *err)
     const struct weft_clock clock = { .frequency_hz = UINT64_C(1000000000),
                                       .zero_ticks = import->zero_ns };
     enum weft_code code = import->sink->ops->begin(import->sink, &begin, err);
-    if (code == WEFT_OK)
-        code = import->sink->ops->clock(import->sink, &clock, err);
-    if (code == WEFT_OK)
-        code = announce_functions(import, err);
-    if (code == WEFT_OK)
-        code = announce_threads(import, err);
+    WEFT_THEN(code, import->sink->ops->clock(import->sink, &clock, err));
+    WEFT_THEN(code, announce_functions(import, err));
+    WEFT_THEN(code, announce_threads(import, err));
     return code;
 }
 
@@ -380,9 +368,7 @@ static enum weft_code for_each_input(struct import *import, weft_pool_fn work, s
         return weft_pool_run(import->run->pool, import->n_inputs, work, import, progress_of(import),
                              err);
     for (size_t k = 0; k < import->n_inputs; k++) {
-        enum weft_code code = work(import, k, 0, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(work(import, k, 0, err));
     }
     return WEFT_OK;
 }
@@ -396,10 +382,8 @@ static enum weft_code import_all(struct import *import, struct weft_err *err)
         import->zero_ns = weft_min_u64(import->zero_ns, import->tracks[k].first_ns);
         code = number_names(import, &import->tracks[k], err);
     }
-    if (code == WEFT_OK)
-        code = announce(import, err);
-    if (code == WEFT_OK)
-        code = for_each_input(import, deliver, err);
+    WEFT_THEN(code, announce(import, err));
+    WEFT_THEN(code, for_each_input(import, deliver, err));
     return code;
 }
 

@@ -136,7 +136,7 @@ enum weft_code tracecmd_file_open(const struct weft_mapped *input, const char *b
                                     .most_unpacked_bytes = most_unpacked_bytes,
                                     .arena = weft_arena_new(0) };
     if (!kernel_formats_init(&file->formats) || !file->arena)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for trace.dat");
+        return weft_no_memory(err, "trace.dat");
     struct weft_cursor cur = weft_cur_init(input->bytes, (size_t)input->n_bytes, 0);
     enum weft_code code = kernel_tracing_begin(&cur, &file->formats, &file->tracing, err);
     if (code != WEFT_OK)

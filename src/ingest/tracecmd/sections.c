@@ -194,10 +194,7 @@ static enum weft_code read_part(struct sections *sections, uint16_t option)
     uint16_t flags;
     if (sections->offs[option] == 0)
         return WEFT_OK;
-    const enum weft_code code =
-        open_section(sections, sections->offs[option], option, &cur, &flags);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(open_section(sections, sections->offs[option], option, &cur, &flags));
     switch (option) {
     case OPTION_HEADER_INFO:
         return kernel_tracing_headers(&cur, is_big, tracing, sections->err);
@@ -275,9 +272,8 @@ static enum weft_code unpack_pages(struct sections *sections)
                                          &file->unpacked_fd, sections->err);
     for (size_t k = 0; code == WEFT_OK && k < sections->places.n; k++)
         code = unpack_cpu(sections, &sections->places.items[k]);
-    if (code == WEFT_OK)
-        code = weft_mapped_from_fd(file->unpacked_fd, "unpacked pages", &file->unpacked,
-                                   sections->err);
+    WEFT_THEN(code, weft_mapped_from_fd(file->unpacked_fd, "unpacked pages", &file->unpacked,
+                                        sections->err));
     return code;
 }
 
@@ -315,8 +311,7 @@ enum weft_code tracecmd_sections_read(struct tracecmd_file *file, struct weft_cu
     for (uint16_t option = OPTION_HEADER_INFO; code == WEFT_OK && option <= OPTION_CMDLINES;
          option++)
         code = read_part(&sections, option);
-    if (code == WEFT_OK)
-        code = read_places(&sections);
+    WEFT_THEN(code, read_places(&sections));
     WEFT_VEC_FINI(&sections.places);
     return code;
 }

@@ -111,11 +111,9 @@ static enum weft_code convert_event(struct convert *convert, const struct tracec
     kernel_format_read(formats, format, record, convert->kernel.is_survey, &now);
     convert->has_switches |= now.known->meaning == KERNEL_MEANS_SWITCH;
     struct kernel_cpu *cpu = kernel_cpu_of(&convert->kernel.threads, 0, now.cpu);
-    enum weft_code code = cpu ? kernel_find_thread(&convert->kernel, &now, cpu, &told)
-                              : kernel_no_memory(&convert->kernel);
-    if (code != WEFT_OK)
-        return code;
-    code = kernel_convert_event(&convert->kernel, &now);
+    WEFT_TRY(cpu ? kernel_find_thread(&convert->kernel, &now, cpu, &told)
+                 : kernel_no_memory(&convert->kernel));
+    enum weft_code code = kernel_convert_event(&convert->kernel, &now);
     return code == WEFT_OK && kernel_is_point(now.known)
                ? deliver_instant(convert, &now, format, record)
                : code;
@@ -188,15 +186,12 @@ static enum weft_code note_lane(struct convert *convert, const struct tracecmd_l
                    lane->cpu.cpu);
     enum weft_code code =
         kernel_note(&convert->kernel, WEFT_NOTE_LOST_RECORDS, lane->n_lost, WEFT_NO_OFFSET, lost);
-    if (code == WEFT_OK)
-        code = kernel_note(&convert->kernel, WEFT_NOTE_LOST_RECORDS, lane->n_lost_times,
-                           WEFT_NO_OFFSET, times);
-    if (code == WEFT_OK)
-        code = kernel_note(&convert->kernel, WEFT_NOTE_BAD_RECORD, lane->n_bad_bytes, lane->bad_off,
-                           lost);
-    if (code == WEFT_OK)
-        code = kernel_note(&convert->kernel, WEFT_NOTE_TIME_BACKWARD, lane->n_back, WEFT_NO_OFFSET,
-                           back);
+    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_LOST_RECORDS, lane->n_lost_times,
+                                WEFT_NO_OFFSET, times));
+    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_BAD_RECORD, lane->n_bad_bytes,
+                                lane->bad_off, lost));
+    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_TIME_BACKWARD, lane->n_back,
+                                WEFT_NO_OFFSET, back));
     return code;
 }
 
@@ -237,10 +232,8 @@ static enum weft_code rewind_all(void *importer)
 {
     struct convert *convert = importer;
     enum weft_code code = kernel_tracing_name_threads(&convert->file->tracing, &convert->kernel);
-    if (code == WEFT_OK)
-        code = announce_begin(convert);
-    if (code == WEFT_OK)
-        code = announce_clock(convert);
+    WEFT_THEN(code, announce_begin(convert));
+    WEFT_THEN(code, announce_clock(convert));
     open_lanes(convert);
     return code;
 }
@@ -255,8 +248,7 @@ static enum weft_code convert_all(struct convert *convert, const struct weft_run
     open_lanes(convert);
     if (convert->n_heap > 0)
         convert->zero_ns = convert->heap[0]->time_ns;
-    if (code == WEFT_OK)
-        code = kernel_read_twice(&convert->kernel, &readings, run);
+    WEFT_THEN(code, kernel_read_twice(&convert->kernel, &readings, run));
     return code == WEFT_OK ? note_all(convert) : code;
 }
 

@@ -121,8 +121,7 @@ static enum weft_code matches_regex(const char *pattern, const char *name, bool 
     struct weft_regex *regex;
     struct weft_err own = { 0 };
     enum weft_code code = weft_regex_new(weft_str_of(pattern), &regex, &own);
-    if (code == WEFT_OK)
-        code = weft_regex_match(regex, weft_str_of(name), is_match, &own);
+    WEFT_THEN(code, weft_regex_match(regex, weft_str_of(name), is_match, &own));
     weft_regex_free(regex);
     if (code == WEFT_OK || code == WEFT_E_ARG)
         return WEFT_OK;
@@ -189,9 +188,7 @@ static enum weft_code find_item(struct weft_str list, enum weft_uft_pattern kind
         bool is_match;
         if (!weft_uft_until(&item, '@', &pattern))
             continue;
-        const enum weft_code code = matches(pattern, kind, names, &is_match, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(matches(pattern, kind, names, &is_match, err));
         if (is_match)
             *spec = item;
         *is_found |= is_match;

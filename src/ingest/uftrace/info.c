@@ -92,10 +92,7 @@ enum weft_code weft_uft_info_read(const struct weft_mapped *file, struct weft_uf
     if (cur.fault)
         return weft_fail(err, WEFT_E_TRUNCATED, file->n_bytes, "expected a header of %d bytes",
                          WEFT_UFT_HEADER_BYTES);
-    enum weft_code code =
-        check_header(info->version, n_header, endian, elf_class, file->n_bytes, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(check_header(info->version, n_header, endian, elf_class, file->n_bytes, err));
     struct weft_str rest = { .bytes = (const char *)file->bytes + n_header,
                              .n_bytes = file->n_bytes - n_header };
     struct weft_str line;

@@ -72,9 +72,7 @@ static enum weft_code read_modules(struct weft_uft_space *space, const struct we
     if (run && run->pool)
         return weft_pool_run(run->pool, space->n_modules, read_module, space, run->progress, err);
     for (size_t k = 0; k < space->n_modules; k++) {
-        enum weft_code code = read_module(space, k, 0, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(read_module(space, k, 0, err));
     }
     return WEFT_OK;
 }
@@ -168,9 +166,7 @@ static enum weft_code read_maps(const struct weft_folder *folder, struct weft_uf
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu sessions", n_sessions);
     for (size_t k = 0; k < n_sessions; k++) {
         const struct weft_mapped *file = map_of(folder, space->tasks->sessions.items[k].sid);
-        enum weft_code code = file ? read_map(space, file, &space->memories[k], err) : WEFT_OK;
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(file ? read_map(space, file, &space->memories[k], err) : WEFT_OK);
     }
     return WEFT_OK;
 }
@@ -182,8 +178,7 @@ enum weft_code weft_uft_space_open(const struct weft_folder *folder,
 {
     *space = (struct weft_uft_space){ .tasks = tasks, .is_relative = is_relative };
     enum weft_code code = list_modules(folder, space, err);
-    if (code == WEFT_OK)
-        code = read_modules(space, run, err);
+    WEFT_THEN(code, read_modules(space, run, err));
     return code == WEFT_OK ? read_maps(folder, space, err) : code;
 }
 

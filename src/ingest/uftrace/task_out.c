@@ -276,9 +276,7 @@ enum weft_code weft_uft_out_record(struct weft_uft_out *out, const struct weft_u
     if (record->type == WEFT_UFT_EVENT)
         return add_event(out, record, time_ns, names, err);
     if (out->n_calls + 2 > WEFT_UFT_BATCH_CALLS) {
-        enum weft_code code = weft_uft_out_flush(out, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_uft_out_flush(out, err));
     }
     out->last_ns = weft_max_u64(out->last_ns, time_ns);
     add_call(out, time_ns, key, record->depth, record->type == WEFT_UFT_EXIT);
@@ -292,9 +290,7 @@ enum weft_code weft_uft_out_plain(struct weft_uft_out *out, const struct weft_uf
     for (size_t k = 0; k < n; k++) {
         uint64_t time_ns = weft_sub_sat_u64(plain[k].time_ns, out->zero_ns);
         if (out->n_calls + 2 > WEFT_UFT_BATCH_CALLS) {
-            enum weft_code code = weft_uft_out_flush(out, err);
-            if (code != WEFT_OK)
-                return code;
+            WEFT_TRY(weft_uft_out_flush(out, err));
         }
         out->last_ns = weft_max_u64(out->last_ns, time_ns);
         add_call(out, time_ns, locals[plain[k].local].key, plain[k].depth, plain[k].is_exit);

@@ -50,12 +50,10 @@ static enum weft_code read_metadata(struct weft_uft_trace *trace, struct weft_er
         code = weft_uft_tasks_read(tasks, &trace->tasks, err);
     if (code == WEFT_OK && events)
         code = weft_uft_event_names_read(events, &trace->event_names, err);
-    if (code == WEFT_OK)
-        code = weft_uft_perf_read(trace->folder, &trace->perf, err);
-    if (code == WEFT_OK)
-        code = weft_uft_space_open(trace->folder, &trace->tasks,
-                                   trace->info.features & WEFT_UFT_SYM_REL_ADDR, trace->run,
-                                   &trace->space, err);
+    WEFT_THEN(code, weft_uft_perf_read(trace->folder, &trace->perf, err));
+    WEFT_THEN(code, weft_uft_space_open(trace->folder, &trace->tasks,
+                                        trace->info.features & WEFT_UFT_SYM_REL_ADDR, trace->run,
+                                        &trace->space, err));
     return code;
 }
 
@@ -101,8 +99,7 @@ static enum weft_code add_track(struct weft_uft_trace *trace, const struct weft_
             track->pid = trace->tasks.tasks.items[k].pid;
     track->n_switches = weft_uft_switches_of(&trace->perf, tid, &track->first_switch);
     enum weft_code code = weft_uft_locals_init(&track->locals, err);
-    if (code == WEFT_OK)
-        code = weft_uft_epochs_find(&trace->space, tid, &track->epochs, err);
+    WEFT_THEN(code, weft_uft_epochs_find(&trace->space, tid, &track->epochs, err));
     if (code == WEFT_OK)
         name_track(trace, track);
     return code;
@@ -113,10 +110,7 @@ static enum weft_code list_tracks(struct weft_uft_trace *trace, struct weft_err 
     for (size_t k = 0; k < trace->folder->n_files; k++) {
         uint64_t tid;
         const struct weft_folder_file *file = &trace->folder->files[k];
-        enum weft_code code =
-            parse_tid(file->name, &tid) ? add_track(trace, file, tid, err) : WEFT_OK;
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(parse_tid(file->name, &tid) ? add_track(trace, file, tid, err) : WEFT_OK);
     }
     return WEFT_OK;
 }
@@ -244,8 +238,7 @@ static enum weft_code deliver_records(const struct weft_uft_trace *trace,
     for (bool is_end = false; code == WEFT_OK;) {
         size_t n_plain = weft_uft_walk_plain(&walk, plain, MOST_PLAIN);
         code = weft_uft_out_plain(out, plain, n_plain, track->locals.rows.items, err);
-        if (code == WEFT_OK)
-            code = weft_uft_walk_next(&walk, &record, &is_end, err);
+        WEFT_THEN(code, weft_uft_walk_next(&walk, &record, &is_end, err));
         if (code == WEFT_OK && (is_end || walk.at_off - reported_off >= STEP_BYTES)) {
             let_go(track, reported_off, walk.at_off);
             code = step(trace, &walk, &reported_off, err);
@@ -273,13 +266,11 @@ static enum weft_code deliver(void *context, size_t item, unsigned worker, struc
     weft_uft_out_begin(out, trace->sink, track->thread_id, trace->zero_ns,
                        trace->info.max_stack <= WEFT_UFT_MOST_DEPTH);
     enum weft_code code = deliver_records(trace, track, out, err);
-    if (code == WEFT_OK)
-        code = weft_uft_out_flush(out, err);
+    WEFT_THEN(code, weft_uft_out_flush(out, err));
     if (code == WEFT_OK && track->n_switches)
         code = weft_uft_out_switches(out, &trace->perf.switches.items[track->first_switch],
                                      track->n_switches, err);
-    if (code == WEFT_OK)
-        code = trace->sink->ops->thread_end(trace->sink, track->thread_id, out->last_ns, err);
+    WEFT_THEN(code, trace->sink->ops->thread_end(trace->sink, track->thread_id, out->last_ns, err));
     track->n_missing = out->n_missing;
     track->n_ignored = out->n_ignored;
     if (code != WEFT_OK)
@@ -294,9 +285,7 @@ static enum weft_code for_each_track(struct weft_uft_trace *trace, weft_pool_fn 
         return weft_pool_run(trace->run->pool, trace->tracks.n, work, trace, progress_of(trace),
                              err);
     for (size_t k = 0; k < trace->tracks.n; k++) {
-        enum weft_code code = work(trace, k, 0, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(work(trace, k, 0, err));
     }
     return WEFT_OK;
 }
@@ -309,9 +298,7 @@ static enum weft_code deliver_all(struct weft_uft_trace *trace, struct weft_err 
     if (!trace->outs)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "buffers of %u workers", n_workers);
     for (; trace->n_outs < n_workers; trace->n_outs++) {
-        enum weft_code code = weft_uft_out_init(&trace->outs[trace->n_outs], err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_uft_out_init(&trace->outs[trace->n_outs], err));
     }
     return for_each_track(trace, deliver, err);
 }
@@ -397,24 +384,19 @@ static enum weft_code note_all(struct weft_uft_trace *trace, struct weft_err *er
 static enum weft_code import_all(struct weft_uft_trace *trace, struct weft_err *err)
 {
     enum weft_code code = read_metadata(trace, err);
-    if (code == WEFT_OK)
-        code = list_tracks(trace, err);
+    WEFT_THEN(code, list_tracks(trace, err));
     if (code == WEFT_OK && trace->tracks.n == 0)
         code = weft_fail(err, WEFT_E_TRUNCATED, WEFT_NO_OFFSET,
                          "expected a file of records (TID.dat), found none");
-    if (code == WEFT_OK)
-        code = for_each_track(trace, survey, err);
+    WEFT_THEN(code, for_each_track(trace, survey, err));
     if (code != WEFT_OK)
         return code;
     find_zero(trace);
     qsort(trace->tracks.items, trace->tracks.n, sizeof *trace->tracks.items, compare_tracks);
     code = announce_begin(trace, err);
-    if (code == WEFT_OK)
-        code = announce_threads(trace, err);
-    if (code == WEFT_OK)
-        code = weft_uft_announce_functions(trace, err);
-    if (code == WEFT_OK)
-        code = deliver_all(trace, err);
+    WEFT_THEN(code, announce_threads(trace, err));
+    WEFT_THEN(code, weft_uft_announce_functions(trace, err));
+    WEFT_THEN(code, deliver_all(trace, err));
     return code == WEFT_OK ? note_all(trace, err) : code;
 }
 
@@ -473,8 +455,7 @@ enum weft_code weft_uftrace_import(const char *path, struct weft_sink *sink,
 {
     struct weft_folder folder;
     enum weft_code code = weft_folder_open(path, is_wanted, &folder, err);
-    if (code == WEFT_OK)
-        code = weft_uftrace_import_folder(&folder, sink, run, err);
+    WEFT_THEN(code, weft_uftrace_import_folder(&folder, sink, run, err));
     weft_folder_close(&folder);
     if (code != WEFT_OK && code != WEFT_E_CANCELLED)
         weft_in_file(err, path);

@@ -83,9 +83,7 @@ static enum weft_code begin_run(struct scanner *scan, const struct record *recor
                                 struct weft_err *err)
 {
     uint32_t thread = 0;
-    enum weft_code code = find_thread(scan, record, &thread, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(find_thread(scan, record, &thread, err));
     scan->run = WEFT_VEC_PUSH(&scan->index->pieces);
     if (!scan->run)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "table of runs");
@@ -104,9 +102,7 @@ static enum weft_code scan_record(struct scanner *scan, uint64_t off, struct wef
     }
     uint64_t key = (uint64_t)record.pid << 32 | record.tid;
     if (!scan->run || key != scan->run_key) {
-        enum weft_code code = begin_run(scan, &record, off, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(begin_run(scan, &record, off, err));
     }
     scan->run->n_bytes += WEFT_XRAY_BASIC_BYTES;
     if (record.type == RECORD_FUNCTION) {
@@ -151,8 +147,7 @@ static enum weft_code decode_call(const struct weft_xray_log *log, const struct 
     enum weft_code code = WEFT_OK;
     if (record->cpu != out->cpu)
         code = weft_xray_out_cpu(out, record->cpu, time_ns, err);
-    if (code == WEFT_OK)
-        code = weft_xray_out_room(out, err);
+    WEFT_THEN(code, weft_xray_out_room(out, err));
     if (code != WEFT_OK)
         return code;
     uint8_t kind = record->kind == KIND_ENTER_ARG ? WEFT_CALL_ENTER : record->kind;

@@ -174,9 +174,7 @@ static enum weft_code add_buffer(struct hopper *hop, uint64_t at_off, uint64_t n
         return WEFT_OK;
     }
     uint32_t thread;
-    enum weft_code code = find_thread(hop, &head, &thread, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(find_thread(hop, &head, &thread, err));
     keep_wall(hop, &head);
     weft_xray_tally_add(&index->threads.items[thread].losses.missing_bytes, n_missing,
                         at_off + n_bytes);
@@ -209,9 +207,7 @@ static enum weft_code hop_fixed(struct hopper *hop, struct weft_err *err)
     for (uint64_t off = WEFT_XRAY_HEADER_BYTES; off < n_file;) {
         let_go(hop, off);
         uint64_t n_bytes = n_buffer < n_file - off ? n_buffer : n_file - off;
-        enum weft_code code = add_buffer(hop, off, n_bytes, n_buffer - n_bytes, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(add_buffer(hop, off, n_bytes, n_buffer - n_bytes, err));
         off += n_bytes;
     }
     return WEFT_OK;
@@ -292,9 +288,7 @@ static enum weft_code hop_all_extents(struct hopper *hop, struct weft_err *err)
             weft_xray_tally_add(&losses->missing_bytes, n_left, off);
             break;
         } else {
-            enum weft_code code = hop_extents(hop, off, &off, err);
-            if (code != WEFT_OK)
-                return code;
+            WEFT_TRY(hop_extents(hop, off, &off, err));
         }
     }
     return WEFT_OK;
@@ -350,8 +344,7 @@ enum weft_code weft_xray_index_fdr(const struct weft_mapped *file,
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "set of threads");
     enum weft_code code = header->version == 1 ? hop_fixed(&hop, err) : hop_all_extents(&hop, err);
     weft_map_free(hop.thread_of);
-    if (code == WEFT_OK)
-        code = weft_xray_index_sort(index, err);
+    WEFT_THEN(code, weft_xray_index_sort(index, err));
     if (code != WEFT_OK)
         return code;
     mark_duplicates(file, index);

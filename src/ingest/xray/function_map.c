@@ -44,9 +44,7 @@ enum weft_code weft_xray_map_add(struct weft_xray_map *map, uint32_t key, uint64
                                  struct weft_str name, struct weft_err *err)
 {
     uint32_t name_id;
-    enum weft_code code = weft_strtab_intern(map->names, name, &name_id, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_strtab_intern(map->names, name, &name_id, err));
     struct weft_xray_function *function = WEFT_VEC_PUSH(&map->functions);
     if (!function)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "table of functions");
@@ -174,8 +172,7 @@ static enum weft_code read_map(const uint8_t *bytes, size_t n_bytes, bool is_pro
     if (!fresh)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "function map");
     enum weft_code code = read_form(fresh, form, bytes, n_bytes, err);
-    if (code == WEFT_OK)
-        code = settle(fresh, err);
+    WEFT_THEN(code, settle(fresh, err));
     if (code != WEFT_OK) {
         weft_xray_map_free(fresh);
         return code;
@@ -197,10 +194,8 @@ static enum weft_code open_map(const char *path, bool is_program, struct weft_xr
 {
     *map = NULL;
     struct weft_mapped file;
-    enum weft_code code = weft_mapped_open(path, &file, err);
-    if (code != WEFT_OK)
-        return code;
-    code = read_map(file.bytes, file.n_bytes, is_program, map, err);
+    WEFT_TRY(weft_mapped_open(path, &file, err));
+    enum weft_code code = read_map(file.bytes, file.n_bytes, is_program, map, err);
     bool is_elf = code == WEFT_OK && sniff(file.bytes, file.n_bytes) == FORM_ELF;
     weft_mapped_close(&file);
     if (is_elf)

@@ -135,9 +135,7 @@ static enum weft_code read_relocations(struct program *program, struct weft_err 
             GElf_Rela relocation;
             if (!gelf_getrela(data, (int)k, &relocation))
                 break;
-            enum weft_code code = keep_relocation(program, &relocation, err);
-            if (code != WEFT_OK)
-                return code;
+            WEFT_TRY(keep_relocation(program, &relocation, err));
         }
     }
     return WEFT_OK;
@@ -188,9 +186,7 @@ static enum weft_code read_sleds(struct weft_xray_map *map, struct program *prog
         if (key == WEFT_XRAY_MOST_KEY)
             return weft_fail(err, WEFT_E_LIMIT, at_off + off, "more than 2^28 - 1 functions");
         last_address = address;
-        enum weft_code code = add_function(map, program, ++key, address, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(add_function(map, program, ++key, address, err));
     }
     return WEFT_OK;
 }
@@ -199,14 +195,10 @@ static enum weft_code read_program(struct weft_xray_map *map, struct program *pr
                                    struct weft_err *err)
 {
     enum weft_code code = check_program(program, err);
-    if (code == WEFT_OK)
-        code = find_sleds(program, err);
-    if (code == WEFT_OK)
-        code = read_relocations(program, err);
-    if (code == WEFT_OK)
-        code = weft_symtab_read(&program->file, &program->symtab, err);
-    if (code == WEFT_OK)
-        code = read_sleds(map, program, err);
+    WEFT_THEN(code, find_sleds(program, err));
+    WEFT_THEN(code, read_relocations(program, err));
+    WEFT_THEN(code, weft_symtab_read(&program->file, &program->symtab, err));
+    WEFT_THEN(code, read_sleds(map, program, err));
     return code;
 }
 

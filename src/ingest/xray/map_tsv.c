@@ -82,9 +82,7 @@ enum weft_code weft_xray_map_read_tsv(struct weft_xray_map *map, const uint8_t *
         if (n_line == 0 || text[0] == '#')
             continue;
         line.text = (struct weft_str){ .bytes = text, .n_bytes = n_line };
-        enum weft_code code = read_line(map, &line, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(read_line(map, &line, err));
     }
     return WEFT_OK;
 }

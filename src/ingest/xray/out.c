@@ -56,9 +56,7 @@ static enum weft_code hand_over(struct weft_xray_out *out, struct weft_err *err)
 {
     struct weft_sink *sink = out->sink;
     if (out->n_calls) {
-        enum weft_code code = sink->ops->calls(sink, out->thread_id, out->calls, out->n_calls, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(sink->ops->calls(sink, out->thread_id, out->calls, out->n_calls, err));
     }
     if (out->n_events)
         return sink->ops->events(sink, out->thread_id, out->events, out->n_events, err);
@@ -77,9 +75,7 @@ enum weft_code weft_xray_out_event(struct weft_xray_out *out, const struct weft_
                                    struct weft_err *err)
 {
     if (out->n_calls != 0 || out->n_events == WEFT_XRAY_BATCH_EVENTS) {
-        enum weft_code code = weft_xray_out_flush(out, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_xray_out_flush(out, err));
     }
     out->last_ns = weft_max_u64(out->last_ns, event->time_ns);
     out->events[out->n_events++] = *event;

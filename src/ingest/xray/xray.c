@@ -106,10 +106,7 @@ static enum weft_code announce_threads(struct import *import, struct weft_err *e
     for (size_t k = 0; k < n_threads; k++) {
         const struct weft_xray_thread *thread = &import->index.threads.items[k];
         const struct weft_thread_info info = { .tid = thread->tid, .pid = thread->pid };
-        enum weft_code code =
-            import->sink->ops->thread(import->sink, &info, &import->thread_ids[k], err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(import->sink->ops->thread(import->sink, &info, &import->thread_ids[k], err));
     }
     return WEFT_OK;
 }
@@ -140,8 +137,7 @@ static enum weft_code count_duplicate(const struct import *import,
     int32_t cpu = out->cpu;
     out->sink = NULL;
     enum weft_code code = decode_piece(import, piece, out, err);
-    if (code == WEFT_OK)
-        code = weft_xray_out_flush(out, err);
+    WEFT_THEN(code, weft_xray_out_flush(out, err));
     weft_xray_tally_add(&losses.duplicate_events, out->n_entries_exits - n_before, piece->at_off);
     out->sink = sink;
     out->losses = losses;
@@ -163,8 +159,7 @@ static enum weft_code decode_pieces(const struct import *import,
         enum weft_code code = WEFT_OK;
         if (piece->is_duplicate) {
             code = weft_xray_out_flush(out, err);
-            if (code == WEFT_OK)
-                code = count_duplicate(import, piece, out, err);
+            WEFT_THEN(code, count_duplicate(import, piece, out, err));
         } else {
             code = decode_piece(import, piece, out, err);
         }
@@ -185,8 +180,7 @@ static enum weft_code decode_thread(void *context, size_t item, unsigned worker,
     struct weft_sink *sink = import->sink;
     weft_xray_out_begin(out, sink, import->thread_ids[item]);
     enum weft_code code = decode_pieces(import, thread, out, err);
-    if (code == WEFT_OK)
-        code = sink->ops->thread_end(sink, out->thread_id, out->last_ns, err);
+    WEFT_THEN(code, sink->ops->thread_end(sink, out->thread_id, out->last_ns, err));
     struct weft_xray_losses *losses = &thread->losses;
     weft_xray_tally_add(&losses->bad_bytes, out->losses.bad_bytes.count,
                         out->losses.bad_bytes.at_off);
@@ -206,17 +200,13 @@ static enum weft_code decode_all(struct import *import, struct weft_err *err)
     if (!import->outs)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "buffers of %u workers", n_workers);
     for (; import->n_outs < n_workers; import->n_outs++) {
-        enum weft_code code = weft_xray_out_init(&import->outs[import->n_outs], err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_xray_out_init(&import->outs[import->n_outs], err));
     }
     size_t n_threads = import->index.threads.n;
     if (pool)
         return weft_pool_run(pool, n_threads, decode_thread, import, progress_of(import), err);
     for (size_t k = 0; k < n_threads; k++) {
-        enum weft_code code = decode_thread(import, k, 0, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(decode_thread(import, k, 0, err));
     }
     return WEFT_OK;
 }
@@ -318,10 +308,8 @@ static enum weft_code note_losses(struct import *import, const struct weft_xray_
 {
     enum weft_code code =
         note_one(import, WEFT_NOTE_DUPLICATE_BUFFER, &losses->duplicate_events, thread_id, err);
-    if (code == WEFT_OK)
-        code = note_one(import, WEFT_NOTE_TRUNCATED, &losses->missing_bytes, thread_id, err);
-    if (code == WEFT_OK)
-        code = note_one(import, WEFT_NOTE_BAD_RECORD, &losses->bad_bytes, thread_id, err);
+    WEFT_THEN(code, note_one(import, WEFT_NOTE_TRUNCATED, &losses->missing_bytes, thread_id, err));
+    WEFT_THEN(code, note_one(import, WEFT_NOTE_BAD_RECORD, &losses->bad_bytes, thread_id, err));
     return code;
 }
 
@@ -355,16 +343,11 @@ static enum weft_code deliver(struct import *import, struct weft_err *err)
     uint64_t frequency_hz = choose_frequency(import, &how);
     set_scale(&import->log, frequency_hz, import->index.zero_tsc);
     enum weft_code code = announce_begin(import, how, err);
-    if (code == WEFT_OK)
-        code = announce_clock(import, err);
-    if (code == WEFT_OK)
-        code = announce_threads(import, err);
-    if (code == WEFT_OK)
-        code = decode_all(import, err);
-    if (code == WEFT_OK)
-        code = announce_functions(import, err);
-    if (code == WEFT_OK)
-        code = note_all(import, err);
+    WEFT_THEN(code, announce_clock(import, err));
+    WEFT_THEN(code, announce_threads(import, err));
+    WEFT_THEN(code, decode_all(import, err));
+    WEFT_THEN(code, announce_functions(import, err));
+    WEFT_THEN(code, note_all(import, err));
     return code;
 }
 
@@ -385,12 +368,9 @@ enum weft_code weft_xray_import(const struct weft_mapped *log, const struct weft
     struct import import = { .log.file = log, .sink = sink, .run = run };
     weft_progress_start(progress_of(&import), "reading", "bytes", log->n_bytes);
     enum weft_code code = weft_xray_read_header(log, &import.log.header, err);
-    if (code == WEFT_OK)
-        code = open_map(&import, opts, err);
-    if (code == WEFT_OK)
-        code = index_log(&import, err);
-    if (code == WEFT_OK)
-        code = deliver(&import, err);
+    WEFT_THEN(code, open_map(&import, opts, err));
+    WEFT_THEN(code, index_log(&import, err));
+    WEFT_THEN(code, deliver(&import, err));
     for (unsigned k = 0; k < import.n_outs; k++)
         weft_xray_out_fini(&import.outs[k]);
     free(import.outs);

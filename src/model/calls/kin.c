@@ -121,7 +121,7 @@ static enum weft_code read_threads(struct finding *finding, struct weft_err *err
         while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK &&
                event)
             if (!see(finding, id, event, &place))
-                code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for forks");
+                code = weft_no_memory(err, "forks");
     }
     weft_events_close(events);
     return code;
@@ -136,11 +136,8 @@ enum weft_code weft_kin_find(const struct weft_trace *trace, uint32_t *leaders,
                                .has_run = calloc((size_t)n_threads + 1, 1) };
     for (uint32_t id = 0; id < n_threads; id++)
         leaders[id] = id;
-    enum weft_code code =
-        finding.has_run ? WEFT_OK
-                        : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for threads");
-    if (code == WEFT_OK)
-        code = read_threads(&finding, err);
+    enum weft_code code = finding.has_run ? WEFT_OK : weft_no_memory(err, "threads");
+    WEFT_THEN(code, read_threads(&finding, err));
     for (size_t i = 0; i < finding.forks.n && code == WEFT_OK; i++) {
         const struct fork *fork = &finding.forks.items[i];
         if (fork->child < n_threads && !finding.has_run[fork->child])

@@ -34,11 +34,6 @@ struct query {
     struct weft_err *err;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a level of detail");
-}
-
 struct weft_lod_reader *weft_lod_reader_new(const struct weft_trace *trace)
 {
     struct weft_lod_reader *reader = calloc(1, sizeof *reader);
@@ -218,7 +213,7 @@ static enum weft_code put_block_rows(const struct query *query, uint64_t block)
                                         calls.depth, (uint32_t)calls.n_rows };
     return put_rows_open(query, &calls, info_of(query, block)->first_row) && put_rows(query, &rows)
                ? WEFT_OK
-               : no_memory(query->err);
+               : weft_no_memory(query->err, "a level of detail");
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -253,7 +248,7 @@ static enum weft_code put_details(const struct query *query, struct cells *cells
     const struct weft_lod_units *units = &cells->details->units[level];
     return put_unit(query, units, index) && put_left(query, cells, &units->units.items[index], end)
                ? WEFT_OK
-               : no_memory(query->err);
+               : weft_no_memory(query->err, "a level of detail");
 }
 
 /* Do none of the cell's short calls reach into the interval, which begins later? They begin before
@@ -283,7 +278,7 @@ static enum weft_code put_cell(const struct query *query, struct cells *cells, s
     if (code)
         return code;
     query->lod->parts.loaded += is_loaded;
-    return put_rows(query, rows) ? WEFT_OK : no_memory(query->err);
+    return put_rows(query, rows) ? WEFT_OK : weft_no_memory(query->err, "a level of detail");
 }
 
 /* Groups of cells where they are fine enough, else cells, where these are, else calls. */
@@ -384,7 +379,7 @@ static enum weft_code put_level(const struct query *query, uint64_t *block)
         const uint64_t end = *block + (UINT64_C(1) << (4 * level));
         const struct weft_lod_unit *unit = &query->reader->unit.units.items[0];
         if (!put_unit(query, &query->reader->unit, 0) || !put_level_left(query, unit, *block, end))
-            return no_memory(query->err);
+            return weft_no_memory(query->err, "a level of detail");
         *(level ? &query->lod->parts.block_groups : &query->lod->parts.blocks) += 1;
         *block = end;
         return WEFT_OK;
@@ -416,7 +411,7 @@ static enum weft_code put_blocks(const struct query *query)
     if (query->thread->n_blocks == 0)
         return WEFT_OK;
     if (!put_open(query, block))
-        return no_memory(query->err);
+        return weft_no_memory(query->err, "a level of detail");
     enum weft_code code = WEFT_OK;
     while (!code && block < query->thread->n_blocks &&
            info_of(query, block)->first_event_ns < query->to_ns)
@@ -447,9 +442,9 @@ enum weft_code weft_lod(struct weft_lod_reader *reader, uint32_t thread_id, uint
     };
     lod->pixel_ns = query.pixel_ns;
     if (!weft_lod_lanes_start(&reader->lanes, from_ns, to_ns, width, thread->max_depth + 1))
-        return no_memory(err);
+        return weft_no_memory(err, "a level of detail");
     enum weft_code code = put_blocks(&query);
     if (!code && !weft_lod_lanes_end(&reader->lanes, &lod->items, &lod->n_items))
-        code = no_memory(err);
+        code = weft_no_memory(err, "a level of detail");
     return code;
 }

@@ -102,13 +102,11 @@ enum weft_code weft_overlap_next(struct weft_overlap *overlap, const struct weft
         bool is_here = false;
         if (weft_scan_block(scan, overlap->next_block)->first_ns >= overlap->window.to_ns)
             break;
-        enum weft_code code = is_wanted(overlap, overlap->next_block, &is_here, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(is_wanted(overlap, overlap->next_block, &is_here, err));
         if (!is_here)
             continue;
         weft_scan_seek(scan, overlap->next_block++);
-        code = weft_scan_next(scan, calls, err);
+        enum weft_code code = weft_scan_next(scan, calls, err);
         if (code == WEFT_OK && *calls)
             *n_rows = weft_calls_find(*calls, overlap->window.to_ns);
         return code;

@@ -30,7 +30,7 @@ enum weft_code weft_parts_open(struct weft_parts *parts, struct weft_store *stor
     if (!*part)
         *part = parts->items[place] = weft_block_part_new();
     if (!*part)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for blocks of calls");
+        return weft_no_memory(err, "blocks of calls");
     const enum weft_code code = weft_block_part_open(store, thread_id, block, *part, err);
     if (code == WEFT_OK)
         weft_slots_hold(&parts->uses, place, thread_id, block);

@@ -135,7 +135,7 @@ static enum weft_code load_stored(struct weft_scan *scan, uint64_t block, struct
     }
     slot->is_full = false;
     if (!buf_ready(&slot->buf))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a block");
+        return weft_no_memory(err, "a block");
     enum weft_code code = weft_store_load(weft_trace_store(scan->trace), scan->thread_id, block,
                                           slot->buf, &scan->calls, err);
     if (!code)
@@ -151,7 +151,7 @@ static enum weft_code load_block(struct weft_scan *scan, uint64_t block, struct 
 {
     enum weft_code code = load_stored(scan, stored_number(scan, block), err);
     if (!code && scan->part && !weft_scan_part_clip(scan->part, block, &scan->calls))
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a block");
+        code = weft_no_memory(err, "a block");
     return code;
 }
 
@@ -168,7 +168,7 @@ enum weft_code weft_scan_functions(struct weft_scan *scan, uint64_t block, const
                                    size_t *n_ids, struct weft_err *err)
 {
     if (!buf_ready(&scan->cache->ids_buf))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a block");
+        return weft_no_memory(err, "a block");
     return weft_store_block_functions(weft_trace_store(scan->trace), scan->thread_id,
                                       stored_number(scan, block), scan->cache->ids_buf, ids, n_ids,
                                       err);
@@ -371,7 +371,7 @@ static enum weft_code enter_window(struct weft_scan *scan, const struct weft_win
     if (part->first_block == 0) /* some of these may end before the first row */
         calls.open = cut_calls(scan, &calls.n_open);
     if (!weft_scan_part_open(part, &calls))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a window");
+        return weft_no_memory(err, "a window");
     for (uint64_t block = 1; !weft_scan_part_skip(part, &scan->calls); block++) {
         if (block >= part->thread.n_blocks)
             break;

@@ -51,11 +51,6 @@ struct weft_tops {
     } stack;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for calls");
-}
-
 struct weft_tops *weft_tops_new(const struct weft_trace *trace, uint64_t memory_bytes)
 {
     struct weft_tops *tops = calloc(1, sizeof *tops);
@@ -162,10 +157,10 @@ static enum weft_code read_block(struct weft_tops *tops, uint32_t thread_id, uin
         number ? weft_store_block_get(store, thread_id, number - 1)->last_ns : info->first_event_ns;
     struct weft_calls calls;
     enum weft_code code = weft_block_part_open(store, thread_id, number, tops->part, err);
-    if (code == WEFT_OK)
-        code = weft_block_part_rows(tops->part, 0, weft_block_part_n_rows(tops->part), &calls, err);
+    WEFT_THEN(code,
+              weft_block_part_rows(tops->part, 0, weft_block_part_n_rows(tops->part), &calls, err));
     if (code == WEFT_OK && !read_calls(tops, block, &calls, from_ns, info->last_ns))
-        code = no_memory(err);
+        code = weft_no_memory(err, "calls");
     block->is_read = code == WEFT_OK;
     return code;
 }
@@ -231,10 +226,7 @@ enum weft_code weft_tops_find(struct weft_tops *tops, uint32_t thread_id, uint64
     }
     if (!found->is_read && ++found->n_asked < info->n_rows / ROWS_OF_QUESTION / QUARTER)
         return WEFT_OK;
-    const enum weft_code code =
-        found->is_read ? WEFT_OK : read_block(tops, thread_id, number, found, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(found->is_read ? WEFT_OK : read_block(tops, thread_id, number, found, err));
     tell(found, from_ns, place);
     tops->nears[thread_id % NEAR] = (struct near){
         .from_ns = found->items[0].start_ns,

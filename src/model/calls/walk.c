@@ -76,11 +76,6 @@ struct weft_walk {
     } stack; /* rows open, while the self times of a block are summed */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for the calls of a thread");
-}
-
 /* ---- the window ------------------------------------------------------------------------------ */
 
 /* The first block that holds calls which end at `from_ns` or later (the last one may). */
@@ -147,7 +142,7 @@ static enum weft_code sum_self(struct weft_walk *walk, struct weft_err *err)
     const struct weft_calls *calls = &walk->calls;
     if (calls->n_rows > walk->self_cap &&
         !weft_vec_reserve(&walk->self_ns, &walk->self_cap, calls->n_rows, sizeof *walk->self_ns))
-        return no_memory(err);
+        return weft_no_memory(err, "the calls of a thread");
     walk->stack.n = 0;
     for (size_t i = 0; i < calls->n_rows; i++) {
         uint64_t duration_ns = clipped_duration(walk, i);
@@ -159,7 +154,7 @@ static enum weft_code sum_self(struct weft_walk *walk, struct weft_err *err)
         walk->self_ns[i] = duration_ns;
         size_t *top = WEFT_VEC_PUSH(&walk->stack);
         if (!top)
-            return no_memory(err);
+            return weft_no_memory(err, "the calls of a thread");
         *top = i;
     }
     for (size_t k = 0; k < walk->stack.n; k++) {
@@ -210,7 +205,7 @@ static enum weft_code find_opening_args(struct weft_walk *walk, struct weft_walk
     if (!walk->opening_buf)
         walk->opening_buf = weft_block_buf_new();
     if (!walk->opening_buf)
-        return no_memory(err);
+        return weft_no_memory(err, "the calls of a thread");
     if (block != walk->opening_block) {
         walk->opening_block = NO_BLOCK;
         enum weft_code code = weft_store_load(walk->store, walk->thread_id, block,
@@ -270,7 +265,7 @@ static enum weft_code find_texts(struct weft_walk *walk, struct weft_walk_call *
     while (code == WEFT_OK && walk->event && walk->event->value <= call->row) {
         if (walk->event->value == call->row && walk->event->payload.n_bytes > 0 &&
             !keep_text(walk, walk->event->payload))
-            return no_memory(err);
+            return weft_no_memory(err, "the calls of a thread");
         code = weft_events_next(walk->events, &walk->event, err);
     }
     const char *bytes = walk->text_bytes.items;
@@ -309,7 +304,7 @@ static enum weft_code enter(struct weft_walk *walk, uint64_t block, struct weft_
     if (walk->frames.n == walk->frames.cap &&
         !weft_vec_reserve(&walk->frames.items, &walk->frames.cap, walk->frames.n + 1,
                           sizeof *walk->frames.items))
-        return no_memory(err);
+        return weft_no_memory(err, "the calls of a thread");
     if (call->start_ns < window->from_ns)
         call->flags |= WEFT_CALL_CUT_START;
     if (call->end_ns > window->to_ns)
@@ -404,9 +399,7 @@ static enum weft_code next_step(struct weft_walk *walk, enum weft_step *step,
     for (;;) {
         if (!walk->is_over && !peek(walk, &next)) {
             walk->is_over = walk->next_block >= walk->thread->n_blocks;
-            enum weft_code code = walk->is_over ? WEFT_OK : load_next(walk, err);
-            if (code != WEFT_OK)
-                return code;
+            WEFT_TRY(walk->is_over ? WEFT_OK : load_next(walk, err));
             continue;
         }
         walk->is_over = walk->is_over || next.start_ns >= walk->opts.window.to_ns;
@@ -443,12 +436,10 @@ static enum weft_code seek(struct weft_walk *walk, struct weft_err *err)
         walk->opening = weft_store_cut_calls(walk->store, walk->thread_id, &walk->opening_n);
         return WEFT_OK;
     }
-    enum weft_code code = load_next(walk, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(load_next(walk, err));
     if (!weft_vec_reserve(&walk->opened.items, &walk->opened.cap, walk->calls.n_open,
                           sizeof *walk->opened.items))
-        return no_memory(err);
+        return weft_no_memory(err, "the calls of a thread");
     if (walk->calls.n_open)
         memcpy(walk->opened.items, walk->calls.open,
                walk->calls.n_open * sizeof *walk->opened.items);
@@ -464,7 +455,7 @@ static enum weft_code open_plain(const struct weft_trace *trace, uint32_t thread
     struct weft_walk *made = calloc(1, sizeof *made);
     *walk = made;
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "the calls of a thread");
     made->store = weft_trace_store(trace);
     made->thread = weft_trace_thread(trace, thread_id);
     made->thread_id = thread_id;
@@ -472,7 +463,7 @@ static enum weft_code open_plain(const struct weft_trace *trace, uint32_t thread
     made->skipped_depth = NO_DEPTH;
     made->opening_block = NO_BLOCK;
     made->buf = weft_block_buf_new();
-    return made->buf ? WEFT_OK : no_memory(err);
+    return made->buf ? WEFT_OK : weft_no_memory(err, "the calls of a thread");
 }
 
 static bool keep_crossing(struct weft_walk *walk, const struct weft_walk_call *call)
@@ -493,7 +484,7 @@ static enum weft_code find_crossing(struct weft_walk *first, struct weft_err *er
     enum weft_code code = seek(first, err);
     if (code == WEFT_OK && first->opening_n) {
         first->opening_self_ns = calloc(first->opening_n, sizeof *first->opening_self_ns);
-        code = first->opening_self_ns ? WEFT_OK : no_memory(err);
+        code = first->opening_self_ns ? WEFT_OK : weft_no_memory(err, "the calls of a thread");
     }
     while (code == WEFT_OK && step != WEFT_STEP_END) {
         code = next_step(first, &step, &call, &entered_in, err);
@@ -502,7 +493,7 @@ static enum weft_code find_crossing(struct weft_walk *first, struct weft_err *er
         if (entered_in == NO_BLOCK)
             first->opening_self_ns[call.depth] = call.self_ns;
         else if ((first->is_over || entered_in != first->block) && !keep_crossing(first, &call))
-            code = no_memory(err);
+            code = weft_no_memory(err, "the calls of a thread");
     }
     if (first->crossing.n)
         qsort(first->crossing.items, first->crossing.n, sizeof *first->crossing.items,
@@ -517,8 +508,7 @@ static enum weft_code prepare_self(struct weft_walk *walk, const struct weft_tra
                                           .progress = walk->opts.progress };
     struct weft_walk *first = NULL;
     enum weft_code code = open_plain(trace, walk->thread_id, &plain, &first, err);
-    if (code == WEFT_OK)
-        code = find_crossing(first, err);
+    WEFT_THEN(code, find_crossing(first, err));
     if (code == WEFT_OK) {
         walk->crossing.items = first->crossing.items;
         walk->crossing.n = first->crossing.n;
@@ -541,8 +531,7 @@ enum weft_code weft_walk_open(const struct weft_trace *trace, uint32_t thread_id
     if (code == WEFT_OK && opts->with_args)
         code = weft_events_open(trace, thread_id, 1U << WEFT_EVENT_CALL_ARGS, 0, UINT64_MAX,
                                 &(*walk)->events, err);
-    if (code == WEFT_OK)
-        code = seek(*walk, err);
+    WEFT_THEN(code, seek(*walk, err));
     if (code != WEFT_OK) {
         weft_walk_close(*walk);
         *walk = NULL;

@@ -48,8 +48,7 @@ static enum weft_code put_in_order(struct weft_graph_sources *sources, struct we
         weft_order_sort(&order, n);
     is_good = is_good && weft_order_apply(&order, n, sources->items, sizeof *sources->items);
     weft_order_fini(&order);
-    return is_good ? WEFT_OK
-                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
+    return is_good ? WEFT_OK : weft_no_memory(err, "edges");
 }
 
 static enum weft_code add(const struct weft_graph_wanted *wanted, uint32_t thread_id,
@@ -60,7 +59,7 @@ static enum weft_code add(const struct weft_graph_wanted *wanted, uint32_t threa
         return WEFT_OK;
     struct weft_graph_source *source = WEFT_ROOM_PUSH(wanted->into);
     if (!source)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
+        return weft_no_memory(err, "edges");
     *source =
         (struct weft_graph_source){ .key = key, .at_ns = event->time_ns, .thread_id = thread_id };
     return WEFT_OK;
@@ -128,7 +127,7 @@ static enum weft_code keys_find(const struct weft_trace *trace, enum weft_event_
         weft_events_turn(events, id);
         while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event)
             if (weft_map_add(keys, weft_graph_key(event), &is_new) == WEFT_MAP_NONE) {
-                code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
+                code = weft_no_memory(err, "edges");
                 break;
             }
     }
@@ -147,8 +146,7 @@ enum weft_code weft_graph_sources_make_asked(const struct weft_trace *trace,
     struct weft_map *keys = weft_map_new();
     const struct weft_graph_wanted wanted = { .kind = kind, .into = sources, .keys = keys };
     enum weft_code code =
-        keys ? keys_find(trace, asking, from_ns, to_ns, keys, err)
-             : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for edges");
+        keys ? keys_find(trace, asking, from_ns, to_ns, keys, err) : weft_no_memory(err, "edges");
     if (code == WEFT_OK && weft_map_count(keys) > 0)
         code = weft_graph_sources_collect(trace, &wanted, 1, from_ns, to_ns, err);
     sources->is_made = code == WEFT_OK;

@@ -7,11 +7,6 @@
 
 #include <stdlib.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for ends of waits");
-}
-
 void weft_graph_ends_fini(struct weft_graph_ends *ends)
 {
     WEFT_ROOM_FINI(&ends->handles);
@@ -41,7 +36,7 @@ static enum weft_code read_thread(struct weft_graph_ends *ends, const struct wef
     weft_events_turn(events, thread_id);
     while ((code = weft_events_next(events, &event, err)) == WEFT_OK && event)
         if (!wanted->keep(ends, trace, thread_id, event))
-            return no_memory(err);
+            return weft_no_memory(err, "ends of waits");
     return code;
 }
 

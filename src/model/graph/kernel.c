@@ -57,7 +57,7 @@ enum weft_code weft_graph_kernel_open(const struct weft_trace *trace, uint64_t f
     struct weft_graph_kernel *made = calloc(1, sizeof *made);
     *kernel = made;
     if (!made)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
+        return weft_no_memory(err, "a graph");
     made->trace = trace;
     made->from_ns = from_ns;
     made->to_ns = to_ns;
@@ -217,8 +217,7 @@ static enum weft_code packet_after(struct weft_graph_kernel *kernel, uint32_t th
     const struct weft_event *event = NULL;
     enum weft_code code = weft_events_open(kernel->trace, thread_id, kinds, at_ns,
                                            at_ns + PACKET_NEAR_NS, &events, err);
-    if (code == WEFT_OK)
-        code = weft_events_next(events, &event, err);
+    WEFT_THEN(code, weft_events_next(events, &event, err));
     if (code == WEFT_OK && event && event->kind == WEFT_EVENT_PACKET_RECEIVED)
         code = sender_of(kernel, event, edge, err);
     weft_events_close(events);
@@ -377,7 +376,7 @@ static enum weft_code keep_run(struct runs *runs, const struct weft_cpu_run *run
 {
     struct weft_cpu_run *kept = WEFT_VEC_PUSH(runs);
     if (!kept)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a processor");
+        return weft_no_memory(err, "a processor");
     *kept = *run;
     return WEFT_OK;
 }
@@ -445,7 +444,7 @@ enum weft_code weft_graph_kernel_occupants(struct weft_graph_kernel *kernel, uin
     struct runs *runs =
         runs_of(kernel, weft_trace_thread(kernel->trace, thread_id)->info.host_id, cpu);
     if (!runs)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a processor");
+        return weft_no_memory(err, "a processor");
     enum weft_code code = need_runs(kernel, runs, from_ns, to_ns, err);
     for (size_t i = first_run(runs, from_ns); i < runs->n && code == WEFT_OK; i++) {
         const struct weft_cpu_run *run = &runs->items[i];

@@ -64,11 +64,6 @@ static bool may_tell(const struct weft_trace *trace)
     return false;
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
-}
-
 /* More operations than memory admits: then the path does without their names. */
 static enum weft_code read_from(struct locks_graph *graph, struct process *process,
                                 uint64_t from_ns, struct weft_err *err)
@@ -136,7 +131,7 @@ static enum weft_code process_of(struct locks_graph *graph, uint32_t thread_id,
     }
     *process = WEFT_VEC_PUSH(&graph->processes);
     if (!*process)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     **process = (struct process){ .pid = info->pid,
                                   .host_id = info->host_id,
                                   .read_ns = graph->from_ns,
@@ -195,7 +190,7 @@ static enum weft_code number_of(struct locks_graph *graph, const struct weft_loc
         return code;
     struct weft_lock_object *kept = WEFT_VEC_PUSH(&graph->objects);
     if (!kept)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     *kept = *object;
     kept->name = weft_strtab_get(graph->names, name);
     return WEFT_OK;
@@ -239,9 +234,7 @@ static enum weft_code refine(struct locks_graph *graph, const struct weft_locks 
         find_source(locks, thread_id, at, state, edge);
     if (!weft_graph_has_source(edge))
         return WEFT_OK;
-    enum weft_code code = number_of(graph, object, &number, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(number_of(graph, object, &number, err));
     edge->kind = kind_of(object, edge->kind);
     edge->lock = number + 1;
     state->reason = weft_lock_is_held(object->kind) ? WEFT_PATH_LOCK : WEFT_PATH_THREAD;
@@ -313,8 +306,7 @@ static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
         return WEFT_OK;
     struct process *process;
     code = process_of(of(graph), thread_id, &process, err);
-    if (code == WEFT_OK)
-        code = read_locks(of(graph), process, state->start_ns, err);
+    WEFT_THEN(code, read_locks(of(graph), process, state->start_ns, err));
     if (code != WEFT_OK || !process->locks)
         return code;
     if (may_open && is_open(process->locks, thread_id, state, edge))
@@ -368,7 +360,7 @@ enum weft_code weft_locks_graph_open(const struct weft_trace *trace, struct weft
     struct locks_graph *made = calloc(1, sizeof *made);
     *graph = NULL;
     if (!made)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
+        return weft_no_memory(err, "a graph");
     made->graph.ops = &locks_ops;
     made->trace = trace;
     made->inner = inner;
@@ -378,7 +370,7 @@ enum weft_code weft_locks_graph_open(const struct weft_trace *trace, struct weft
     made->keys = weft_strtab_new();
     made->names = weft_strtab_new();
     *graph = &made->graph;
-    return made->keys && made->names ? WEFT_OK : no_memory(err);
+    return made->keys && made->names ? WEFT_OK : weft_no_memory(err, "locks");
 }
 
 void weft_locks_graph_close(struct weft_graph *graph)

@@ -61,7 +61,7 @@ enum weft_code weft_graph_requests_make(const struct weft_trace *trace, uint64_t
                                                 { WEFT_EVENT_IO_END, &ends, NULL } };
     enum weft_code code = weft_graph_sources_collect(trace, wanted, 2, from_ns, to_ns, err);
     if (code == WEFT_OK && !join(&begins, &ends, to_ns, requests))
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for requests");
+        code = weft_no_memory(err, "requests");
     if (code == WEFT_OK && requests->n)
         weft_room_sort(requests->items, requests->n, sizeof *requests->items, by_start);
     requests->is_made = code == WEFT_OK;

@@ -52,11 +52,6 @@ struct weft_graph_tasks {
     struct weft_slots uses;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for tasks");
-}
-
 static bool has_task_names(const struct weft_trace *trace)
 {
     const uint32_t n_functions = weft_trace_n_functions(trace);
@@ -74,7 +69,7 @@ enum weft_code weft_graph_tasks_open(const struct weft_trace *trace, uint64_t fr
     const uint64_t *of_kind = weft_trace_meta(trace)->events_of_kind;
     *tasks = made;
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "tasks");
     made->trace = trace;
     made->from_ns = from_ns;
     made->to_ns = to_ns;
@@ -83,7 +78,7 @@ enum weft_code weft_graph_tasks_open(const struct weft_trace *trace, uint64_t fr
     made->has_flows = of_kind[WEFT_EVENT_FLOW_BEGIN] > 0 && of_kind[WEFT_EVENT_FLOW_END] > 0;
     made->has_names = has_task_names(trace);
     made->buf = weft_block_buf_new();
-    return made->buf ? WEFT_OK : no_memory(err);
+    return made->buf ? WEFT_OK : weft_no_memory(err, "tasks");
 }
 
 void weft_graph_tasks_window(struct weft_graph_tasks *tasks, uint64_t from_ns, uint64_t to_ns)
@@ -114,7 +109,7 @@ static enum weft_code slot_fill(struct slot *slot, const struct weft_calls *call
     if (calls->n_open > 0) {
         struct root *root = WEFT_VEC_PUSH(&slot->roots);
         if (!root)
-            return no_memory(err);
+            return weft_no_memory(err, "tasks");
         root->start_ns = calls->open[0].start_ns;
         root->end_ns = calls->open[0].end_ns;
         root->function_id = calls->open[0].function_id;
@@ -124,7 +119,7 @@ static enum weft_code slot_fill(struct slot *slot, const struct weft_calls *call
             continue;
         struct root *root = WEFT_VEC_PUSH(&slot->roots);
         if (!root)
-            return no_memory(err);
+            return weft_no_memory(err, "tasks");
         root->start_ns = calls->start_ns[i];
         root->end_ns = calls->end_ns[i];
         root->function_id = calls->function_id[i];
@@ -145,8 +140,7 @@ static enum weft_code roots_of(struct weft_graph_tasks *tasks, uint32_t thread_i
         return WEFT_OK;
     enum weft_code code =
         weft_store_load(weft_trace_store(tasks->trace), thread_id, block, tasks->buf, &calls, err);
-    if (code == WEFT_OK)
-        code = slot_fill(slot, &calls, err);
+    WEFT_THEN(code, slot_fill(slot, &calls, err));
     if (code == WEFT_OK)
         weft_slots_hold(&tasks->uses, place, thread_id, block);
     return code;
@@ -179,9 +173,7 @@ static enum weft_code root_before(struct weft_graph_tasks *tasks, uint32_t threa
     *root = NULL;
     while (block-- > 0 && !*root) {
         const struct slot *slot;
-        enum weft_code code = roots_of(tasks, thread_id, block, &slot, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(roots_of(tasks, thread_id, block, &slot, err));
         const size_t n = first_root(slot, at_ns);
         *root = n > 0 ? &slot->roots.items[n - 1] : NULL;
     }
@@ -198,9 +190,7 @@ static enum weft_code root_after(struct weft_graph_tasks *tasks, uint32_t thread
     *root = NULL;
     for (block -= block > 0; block < n_blocks && !*root; block++) {
         const struct slot *slot;
-        enum weft_code code = roots_of(tasks, thread_id, block, &slot, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(roots_of(tasks, thread_id, block, &slot, err));
         const size_t n = first_root(slot, at_ns);
         *root = n < slot->roots.n ? &slot->roots.items[n] : NULL;
     }
@@ -219,9 +209,9 @@ static enum weft_code first_flow(struct weft_graph_tasks *tasks, uint32_t thread
     const struct weft_event *event = NULL;
     enum weft_code code = weft_graph_sources_make(tasks->trace, WEFT_EVENT_FLOW_BEGIN,
                                                   tasks->from_ns, tasks->to_ns, &tasks->begun, err);
-    if (code == WEFT_OK)
-        code = weft_events_open(tasks->trace, thread_id, UINT32_C(1) << WEFT_EVENT_FLOW_END,
-                                from_ns, to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err);
+    WEFT_THEN(code,
+              weft_events_open(tasks->trace, thread_id, UINT32_C(1) << WEFT_EVENT_FLOW_END, from_ns,
+                               to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err));
     for (unsigned n = 0; code == WEFT_OK && n < FLOWS_MAX && !weft_graph_has_source(edge) &&
                          (code = weft_events_next(events, &event, err)) == WEFT_OK && event;
          n++) {

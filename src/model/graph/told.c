@@ -38,11 +38,6 @@ static bool see(struct weft_graph_told *told, struct weft_told *own,
     return true;
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for arguments of waits");
-}
-
 static enum weft_code walk_calls(struct weft_graph_told *told, struct weft_walk *walk,
                                  const struct weft_wait_call *calls, size_t n, struct weft_err *err)
 {
@@ -56,7 +51,7 @@ static enum weft_code walk_calls(struct weft_graph_told *told, struct weft_walk 
         while (at < n && calls[at].row < call.row)
             at++;
         if (at < n && calls[at].row == call.row && !see(told, &told->calls[at], &call))
-            return no_memory(err);
+            return weft_no_memory(err, "arguments of waits");
     }
     return code;
 }
@@ -69,14 +64,13 @@ enum weft_code weft_graph_told_need(struct weft_graph_told *told, const struct w
     if (told->is_read || n == 0)
         return WEFT_OK;
     if (!weft_vec_reserve(&told->calls, &told->cap_calls, n, sizeof *told->calls))
-        return no_memory(err);
+        return weft_no_memory(err, "arguments of waits");
     memset(told->calls, 0, n * sizeof *told->calls);
     told->objects.n = 0;
     const struct weft_walk_opts opts = { .window = { calls[0].start_ns, calls[n - 1].start_ns + 1 },
                                          .with_args = true };
     enum weft_code code = weft_walk_open(trace, thread_id, &opts, &walk, err);
-    if (code == WEFT_OK)
-        code = walk_calls(told, walk, calls, n, err);
+    WEFT_THEN(code, walk_calls(told, walk, calls, n, err));
     weft_walk_close(walk);
     told->is_read = code == WEFT_OK;
     return code;

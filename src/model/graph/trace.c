@@ -116,8 +116,7 @@ static enum weft_code before(struct weft_graph *graph, uint32_t thread_id, uint6
     if (code == WEFT_OK && is_kernel)
         code = fill_gap(of(graph), thread_id, at_ns, state, err);
     state->is_of_program |= !is_kernel;
-    if (code == WEFT_OK)
-        code = weft_graph_tasks_before(of(graph)->tasks, thread_id, at_ns, state, err);
+    WEFT_THEN(code, weft_graph_tasks_before(of(graph)->tasks, thread_id, at_ns, state, err));
     if (code == WEFT_OK)
         apply_dependency(of(graph), thread_id, at_ns, state);
     return code;
@@ -185,8 +184,7 @@ static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
         code = weft_graph_user_cause(of(graph)->user, thread_id, state, edge, err);
     else if (state->reason != WEFT_PATH_TASK)
         code = cause_of_kernel(of(graph), thread_id, state, edge, err);
-    if (code == WEFT_OK)
-        code = weft_graph_tasks_cause(of(graph)->tasks, thread_id, state, edge, err);
+    WEFT_THEN(code, weft_graph_tasks_cause(of(graph)->tasks, thread_id, state, edge, err));
     if (code == WEFT_OK && state->reason == WEFT_PATH_TASK && !weft_graph_has_source(edge))
         state->reason = WEFT_PATH_WAKER_UNKNOWN; /* in no call, and nobody knows why */
     else if (code == WEFT_OK && state->is_of_program && state->reason == WEFT_PATH_WAKER_UNKNOWN &&
@@ -256,19 +254,17 @@ enum weft_code weft_trace_graph_open(const struct weft_trace *trace, uint64_t fr
     struct trace_graph *made = calloc(1, sizeof *made);
     *graph = NULL;
     if (!made)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
+        return weft_no_memory(err, "a graph");
     made->graph.ops = &trace_ops;
     made->trace = trace;
     made->memory_bytes = memory_bytes;
     made->tellers = calloc((size_t)weft_trace_n_threads(trace) + 1, 1);
-    enum weft_code code =
-        made->tellers
-            ? weft_graph_user_open(trace, from_ns, to_ns, memory_bytes / 4, &made->user, err)
-            : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a graph");
-    if (code == WEFT_OK)
-        code = weft_graph_tasks_open(trace, from_ns, to_ns, memory_bytes / 4, &made->tasks, err);
-    if (code == WEFT_OK)
-        code = open_kernel(made, from_ns, to_ns, err);
+    enum weft_code code = made->tellers ? weft_graph_user_open(trace, from_ns, to_ns,
+                                                               memory_bytes / 4, &made->user, err)
+                                        : weft_no_memory(err, "a graph");
+    WEFT_THEN(code,
+              weft_graph_tasks_open(trace, from_ns, to_ns, memory_bytes / 4, &made->tasks, err));
+    WEFT_THEN(code, open_kernel(made, from_ns, to_ns, err));
     if (code == WEFT_OK)
         *graph = &made->graph;
     else

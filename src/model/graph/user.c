@@ -79,11 +79,6 @@ struct weft_graph_user {
     uint8_t *waits; /* by function: 0 not asked yet, 1 no, from 2 on what it waits for */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for states of threads");
-}
-
 enum weft_code weft_graph_user_open(const struct weft_trace *trace, uint64_t from_ns,
                                     uint64_t to_ns, uint64_t memory_bytes,
                                     struct weft_graph_user **user, struct weft_err *err)
@@ -91,7 +86,7 @@ enum weft_code weft_graph_user_open(const struct weft_trace *trace, uint64_t fro
     struct weft_graph_user *made = calloc(1, sizeof *made);
     *user = made;
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     made->trace = trace;
     made->from_ns = from_ns;
     made->to_ns = to_ns;
@@ -99,7 +94,8 @@ enum weft_code weft_graph_user_open(const struct weft_trace *trace, uint64_t fro
     made->parts = calloc((size_t)weft_trace_n_threads(trace) + 1, sizeof(struct part *));
     made->kept = calloc(KEPT_PARTS, sizeof *made->kept);
     made->waits = calloc((size_t)weft_trace_n_functions(trace) + 1, 1);
-    return made->parts && made->kept && made->waits ? WEFT_OK : no_memory(err);
+    return made->parts && made->kept && made->waits ? WEFT_OK
+                                                    : weft_no_memory(err, "states of threads");
 }
 
 void weft_graph_user_window(struct weft_graph_user *user, uint64_t from_ns, uint64_t to_ns)
@@ -242,7 +238,7 @@ static enum weft_code add_lock(struct weft_graph_user *user, struct part *part, 
         return WEFT_OK;
     struct lock_wait *kept = WEFT_VEC_PUSH(&part->locks);
     if (!kept)
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     *kept = *wait;
     return WEFT_OK;
 }
@@ -259,7 +255,7 @@ static enum weft_code add_open(struct weft_graph_user *user, struct part *part, 
         return code;
     struct lock_wait *kept = WEFT_VEC_PUSH(&part->locks);
     if (!kept)
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     *kept = *wait;
     return WEFT_OK;
 }
@@ -327,7 +323,7 @@ static enum weft_code add_span(struct part *part, uint64_t start_ns, size_t dept
         return WEFT_OK;
     struct span *span = WEFT_VEC_PUSH(&part->now.spans);
     if (!span)
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     *span = made;
     return WEFT_OK;
 }
@@ -351,7 +347,7 @@ static enum weft_code read_spans(struct weft_graph_user *user, struct part *part
                 wait_depth = depth;
             code = add_span(part, call.start_ns, depth, wait_depth, err);
             if (code == WEFT_OK && wait_depth > 0 && !see_wait(user, part, &call))
-                return no_memory(err);
+                return weft_no_memory(err, "states of threads");
         } else {
             if (wait_depth == (size_t)call.depth + 1)
                 wait_depth = 0;
@@ -406,8 +402,7 @@ static enum weft_code read_until(struct weft_graph_user *user, struct part *part
     part->now.spans.n = part->now.calls.n = 0;
     weft_graph_told_forget(&part->now.told);
     enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
-    if (code == WEFT_OK)
-        code = read_spans(user, part, walk, walk_to_ns, is_undecided, err);
+    WEFT_THEN(code, read_spans(user, part, walk, walk_to_ns, is_undecided, err));
     weft_walk_close(walk);
     return code;
 }
@@ -551,10 +546,9 @@ enum weft_code weft_graph_user_before(struct weft_graph_user *user, uint32_t thr
     struct part *part = part_of(user, thread_id);
     *state = (struct weft_graph_state){ .cpu = -1, .waker_thread_id = WEFT_ID_NONE };
     if (!part)
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     enum weft_code code = part->has_locks ? WEFT_OK : find_locks(user, part, thread_id, err);
-    if (code == WEFT_OK)
-        code = need_part(user, part, thread_id, at_ns, err);
+    WEFT_THEN(code, need_part(user, part, thread_id, at_ns, err));
     if (code != WEFT_OK)
         return code;
     tell_span(thread, part, at_ns, state);
@@ -653,8 +647,7 @@ static enum weft_code cause_of_join(struct weft_graph_user *user, uint32_t threa
     struct weft_told told;
     const uint64_t *objects;
     enum weft_code code = weft_graph_ends_handles(&user->ends, user->trace, user->to_ns, err);
-    if (code == WEFT_OK)
-        code = read_told(user, thread_id, call, &told, &objects, err);
+    WEFT_THEN(code, read_told(user, thread_id, call, &told, &objects, err));
     if (code != WEFT_OK || told.n_objects == 0)
         return code;
     const uint32_t joined = weft_graph_ends_thread(

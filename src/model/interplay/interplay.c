@@ -13,11 +13,6 @@
 
 enum { SHARE = 2, MOST_LABEL = 160, MOST_NAME = 96 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for the interplay");
-}
-
 /* ---- places and objects ---------------------------------------------------------------------- */
 
 /* Interned texts have one address each. */
@@ -137,7 +132,7 @@ static enum weft_code take_objects(struct weft_interplay *interplay, struct weft
         const struct weft_lock_object *object = weft_locks_object(interplay->locks, i);
         struct weft_shared_object *made = WEFT_ROOM_PUSH(&interplay->objects);
         if (!made)
-            return no_memory(err);
+            return weft_no_memory(err, "the interplay");
         *made = (struct weft_shared_object){ .id = i,
                                              .name = name_of_lock(interplay, object),
                                              .address = object->address,
@@ -177,12 +172,12 @@ static enum weft_code see_instant(struct weft_interplay *interplay, uint32_t thr
         weft_str_equal(event->name, WEFT_STR("records lost")))
         return weft_interplay_add_loss(interplay, thread_id, event->time_ns, event->value)
                    ? WEFT_OK
-                   : no_memory(err);
+                   : weft_no_memory(err, "the interplay");
     if (!weft_str_equal(event->category, WEFT_STR("wait")))
         return WEFT_OK;
     struct weft_wait_failure *failure = WEFT_ROOM_PUSH(&interplay->failures);
     if (!failure)
-        return no_memory(err);
+        return weft_no_memory(err, "the interplay");
     *failure = (struct weft_wait_failure){ event->time_ns, thread_id };
     return WEFT_OK;
 }
@@ -226,7 +221,7 @@ static enum weft_code make_room(struct weft_interplay *interplay, struct weft_er
     interplay->uses = weft_room_new(n_functions + 1, sizeof *interplay->uses);
     if (!interplay->texts || !interplay->place_of || !interplay->node_of ||
         !interplay->object_keys || !interplay->first_ns || !interplay->last_ns || !interplay->uses)
-        return no_memory(err);
+        return weft_no_memory(err, "the interplay");
     for (uint32_t id = 0; id < n_functions; id++)
         interplay->uses[id] =
             weft_blocking_use_of(interplay->names, weft_trace_function(interplay->trace, id)->name);
@@ -337,7 +332,7 @@ static enum weft_code count_releasers(struct weft_interplay *interplay, struct w
                                  &objects[wait->object].n_releasers);
     }
     weft_map_free(seen);
-    return is_good ? WEFT_OK : no_memory(err);
+    return is_good ? WEFT_OK : weft_no_memory(err, "the interplay");
 }
 
 /* What an object has seen: who waited, who released. */
@@ -359,7 +354,7 @@ static enum weft_code count_objects(struct weft_interplay *interplay, struct wef
                                     object->waits > 0 && object->releases == 0 &&
                                     !object->is_untold;
     }
-    return is_good ? count_releasers(interplay, err) : no_memory(err);
+    return is_good ? count_releasers(interplay, err) : weft_no_memory(err, "the interplay");
 }
 
 enum weft_code weft_interplay_open(const struct weft_trace *trace,
@@ -370,28 +365,21 @@ enum weft_code weft_interplay_open(const struct weft_trace *trace,
     struct weft_interplay *made = calloc(1, sizeof *made);
     *interplay = NULL;
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "the interplay");
     const struct weft_locks_span span = { .to_ns = to_ns, .without_calls = true, .names = names };
     made->trace = trace;
     made->names = names;
     made->to_ns = to_ns;
     enum weft_code code = make_room(made, err);
-    if (code == WEFT_OK)
-        code = weft_locks_open(trace, &span, run->memory_bytes / SHARE, &made->locks, err);
-    if (code == WEFT_OK)
-        code = take_objects(made, err);
-    if (code == WEFT_OK)
-        code = read_instants(made, err);
-    if (code == WEFT_OK)
-        code = weft_interplay_join(made, err);
-    if (code == WEFT_OK)
-        code = weft_trace_has_switches(trace) ? weft_interplay_kernel(made, run, err) : WEFT_OK;
-    if (code == WEFT_OK)
-        code = weft_interplay_scan(made, run, err);
-    if (code == WEFT_OK)
-        code = weft_interplay_sleeps(made, err);
-    if (code == WEFT_OK)
-        code = count_objects(made, err);
+    WEFT_THEN(code, weft_locks_open(trace, &span, run->memory_bytes / SHARE, &made->locks, err));
+    WEFT_THEN(code, take_objects(made, err));
+    WEFT_THEN(code, read_instants(made, err));
+    WEFT_THEN(code, weft_interplay_join(made, err));
+    WEFT_THEN(code,
+              weft_trace_has_switches(trace) ? weft_interplay_kernel(made, run, err) : WEFT_OK);
+    WEFT_THEN(code, weft_interplay_scan(made, run, err));
+    WEFT_THEN(code, weft_interplay_sleeps(made, err));
+    WEFT_THEN(code, count_objects(made, err));
     if (code == WEFT_OK) {
         count_lost(made);
         weft_interplay_order_losses(made);

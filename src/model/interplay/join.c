@@ -54,11 +54,6 @@ struct join {
     } endings;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for waits");
-}
-
 /* ---- signals --------------------------------------------------------------------------------- */
 
 static int by_start(const void *a, const void *b, void *context)
@@ -155,7 +150,7 @@ static enum weft_code sweep(struct join *join, size_t from, size_t to, size_t si
     for (size_t i = from; i < to; i++) {
         uint32_t *place = WEFT_ROOM_PUSH(&join->order);
         if (!place || !WEFT_ROOM_PUSH(&join->active) || !WEFT_ROOM_PUSH(&join->own))
-            return no_memory(err);
+            return weft_no_memory(err, "waits");
         *place = (uint32_t)i;
     }
     join->active.n = 0;
@@ -250,7 +245,7 @@ static enum weft_code add_handle(struct join *join, const struct weft_event *eve
         &weft_trace_thread(join->interplay->trace, event->next_thread_id)->info;
     struct handle *made = WEFT_ROOM_PUSH(&join->handles);
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "waits");
     *made = (struct handle){ .pid = info->pid,
                              .number = event->value,
                              .at_ns = event->time_ns,
@@ -482,7 +477,7 @@ static enum weft_code add_wait(struct join *join, size_t at, struct weft_err *er
                 : (struct weft_lock_end){ .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
     struct weft_wait *wait = WEFT_ROOM_PUSH(&interplay->waits);
     if (!wait)
-        return no_memory(err);
+        return weft_no_memory(err, "waits");
     *wait = (struct weft_wait){
         .start_ns = op->start_ns,
         .end_ns = op->got_ns,
@@ -577,7 +572,7 @@ static enum weft_code count_parties(struct weft_interplay *interplay, struct wef
     size_t n = 0;
     uint32_t *order = weft_room_new(interplay->waits.n + 1, sizeof *order);
     if (!order)
-        return no_memory(err);
+        return weft_no_memory(err, "waits");
     for (uint32_t i = 0; i < interplay->waits.n; i++)
         if (waits[i].mode == WEFT_WAIT_FOR_ALL && waits[i].releaser_id != WEFT_ID_NONE)
             order[n++] = i;
@@ -607,13 +602,12 @@ enum weft_code weft_interplay_join(struct weft_interplay *interplay, struct weft
     enum weft_code code = join.signal_of && join.is_one_of && join.n_shared_before &&
                                   join.n_waiting && interplay->is_wait && interplay->hold_place
                               ? WEFT_OK
-                              : no_memory(err);
+                              : weft_no_memory(err, "waits");
     if (code == WEFT_OK) {
         find_lives(interplay);
-        code = find_endings(&join) ? read_handles(&join, err) : no_memory(err);
+        code = find_endings(&join) ? read_handles(&join, err) : weft_no_memory(err, "waits");
     }
-    if (code == WEFT_OK)
-        code = match_signals(&join, err);
+    WEFT_THEN(code, match_signals(&join, err));
     for (size_t i = 0; i < join.n_ops && code == WEFT_OK; i++) {
         const bool is_wait = is_wait_op(&join, i);
         count_op(&join, &join.ops[i], is_wait);

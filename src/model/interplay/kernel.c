@@ -33,11 +33,6 @@ struct job {
     uint64_t mem_bytes;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for sleeps");
-}
-
 /* ---- on all workers: sleeps of a thread ------------------------------------------------------ */
 
 /* The wait of the thread in which the sleep ends; waits nest in none but calls that the user has
@@ -75,7 +70,7 @@ static enum weft_code add_sleep(struct thread *thread, uint32_t thread_id,
 {
     struct sleep *sleep = WEFT_ROOM_PUSH(&thread->sleeps);
     if (!sleep)
-        return no_memory(err);
+        return weft_no_memory(err, "sleeps");
     *sleep = (struct sleep){ .told = { .start_ns = state->start_ns,
                                        .end_ns = state->end_ns,
                                        .wake_ns = state->wake_ns,
@@ -126,9 +121,8 @@ static enum weft_code see_thread(void *context, size_t item, unsigned worker, st
         struct weft_states *states = NULL;
         const struct weft_state *state = NULL;
         size_t at = first;
-        if (code == WEFT_OK)
-            code = weft_states_open(job->histories[worker], id, 0, job->interplay->to_ns, &states,
-                                    err);
+        WEFT_THEN(code, weft_states_open(job->histories[worker], id, 0, job->interplay->to_ns,
+                                         &states, err));
         while (code == WEFT_OK && (code = weft_states_next(states, &state, err)) == WEFT_OK &&
                state)
             code = see_state(job, rep, state, &at, end, err);
@@ -248,17 +242,17 @@ static enum weft_code take_sleep(struct weft_interplay *interplay, const struct 
         weft_interplay_object(interplay, is_io ? WEFT_SHARED_FILES : kind, pid, UINT64_MAX, name);
     const uint32_t site = weft_interplay_place(interplay, WEFT_ID_NONE, name);
     if (object == WEFT_ID_NONE || site == WEFT_ID_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "sleeps");
     if (is_io) {
         struct weft_io_call *io = WEFT_ROOM_PUSH(&interplay->io);
         if (!io)
-            return no_memory(err);
+            return weft_no_memory(err, "sleeps");
         *io = (struct weft_io_call){ sleep->start_ns, sleep->end_ns, thread_id, object, site, 0 };
         return WEFT_OK;
     }
     struct weft_wait *wait = WEFT_ROOM_PUSH(&interplay->waits);
     if (!wait)
-        return no_memory(err);
+        return weft_no_memory(err, "sleeps");
     const bool is_known = sleep->waker_id != WEFT_ID_NONE && !sleep->is_open;
     *wait = (struct weft_wait){
         .start_ns = sleep->start_ns,
@@ -295,7 +289,7 @@ static enum weft_code take_thread(struct job *job, uint32_t thread_id, struct we
         if (sleep->wait == SIZE_MAX) {
             struct weft_sleep *kept = WEFT_ROOM_PUSH(&interplay->sleeps);
             if (!kept)
-                return no_memory(err);
+                return weft_no_memory(err, "sleeps");
             *kept = sleep->told;
         } else if (i + 1 == thread->sleeps.n || thread->sleeps.items[i + 1].wait != sleep->wait) {
             confirm(interplay, &interplay->waits.items[sleep->wait], &sleep->told);
@@ -343,10 +337,9 @@ enum weft_code weft_interplay_kernel(struct weft_interplay *interplay, const str
                        .histories = weft_room_new(n_workers, sizeof *job.histories),
                        .threads = weft_room_new((size_t)n_threads + 1, sizeof *job.threads),
                        .mem_bytes = mem_bytes };
-    enum weft_code code = job.histories && job.threads ? WEFT_OK : no_memory(err);
+    enum weft_code code = job.histories && job.threads ? WEFT_OK : weft_no_memory(err, "sleeps");
     weft_progress_start(run->progress, "looking at wakeups", "threads", n_threads);
-    if (code == WEFT_OK)
-        code = weft_pool_run(run->pool, n_threads, see_thread, &job, run->progress, err);
+    WEFT_THEN(code, weft_pool_run(run->pool, n_threads, see_thread, &job, run->progress, err));
     for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++)
         code = take_thread(&job, id, err);
     for (uint32_t id = 0; job.threads && id < n_threads; id++)

@@ -98,11 +98,6 @@ struct work {
     } stack;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for calls that block");
-}
-
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 static uint32_t node_add(struct thread *thread, uint32_t parent, uint32_t function_id)
@@ -149,7 +144,7 @@ static enum weft_code answer(struct work *work, struct weft_err *err)
     const struct moment *moment = &work->job->moments.items[work->next++];
     struct answer *answer = &work->job->answers[moment->slot];
     if (!node_of(work, work->stack.n, &answer->node))
-        return no_memory(err);
+        return weft_no_memory(err, "calls that block");
     answer->depth = work->stack.n ? (uint32_t)work->stack.n - 1 : 0;
     return WEFT_OK;
 }
@@ -187,7 +182,7 @@ static enum weft_code push(struct work *work, uint32_t depth, uint32_t function_
         work->stack.n = depth;
     struct frame *frame = WEFT_ROOM_PUSH(&work->stack);
     if (!frame)
-        return no_memory(err);
+        return weft_no_memory(err, "calls that block");
     *frame = (struct frame){ end_ns, function_id, WEFT_ID_NONE };
     return WEFT_OK;
 }
@@ -237,7 +232,7 @@ static enum weft_code find_caller(struct work *work, uint64_t row, uint32_t *cal
     if (name.n_bytes && !thread->callers)
         thread->callers = weft_strtab_new();
     if (name.n_bytes && !thread->callers)
-        return no_memory(err);
+        return weft_no_memory(err, "calls that block");
     return name.n_bytes ? weft_strtab_intern(thread->callers, name, caller, err) : WEFT_OK;
 }
 
@@ -262,7 +257,7 @@ static enum weft_code see_blocking(struct work *work, const struct weft_calls *c
         return WEFT_OK;
     struct blocking *made = WEFT_ROOM_PUSH(&work->thread->blocking);
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "calls that block");
     *made = (struct blocking){ .start_ns = calls->start_ns[row],
                                .end_ns = calls->end_ns[row],
                                .object = first_argument(work, calls, row),
@@ -271,13 +266,14 @@ static enum weft_code see_blocking(struct work *work, const struct weft_calls *c
                                .flags = calls->flags ? calls->flags[row] : 0 };
     if (use->mode == WEFT_WAIT_FOR_ANY && use->shared == WEFT_SHARED_FILES &&
         !take_set(work, calls, row, made))
-        return no_memory(err);
+        return weft_no_memory(err, "calls that block");
     made->caller = WEFT_ID_NONE;
     if (!work->scan->is_cut)
         code = find_caller(work, calls->first_row + row, &made->caller, err);
     if (code != WEFT_OK)
         return code;
-    return node_of(work, work->stack.n, &made->node) ? WEFT_OK : no_memory(err);
+    return node_of(work, work->stack.n, &made->node) ? WEFT_OK
+                                                     : weft_no_memory(err, "calls that block");
 }
 
 static enum weft_code see_calls(struct work *work, const struct weft_calls *calls,
@@ -298,8 +294,7 @@ static enum weft_code see_calls(struct work *work, const struct weft_calls *call
             next_ns =
                 work->next < work->end ? work->job->moments.items[work->next].at_ns : UINT64_MAX;
         }
-        if (code == WEFT_OK)
-            code = push(work, calls->depth[row], function_id, calls->end_ns[row], err);
+        WEFT_THEN(code, push(work, calls->depth[row], function_id, calls->end_ns[row], err));
         work->thread->calls[kind]++;
         if (kind == WEFT_BLOCKING_OTHER || code != WEFT_OK)
             continue;
@@ -376,16 +371,14 @@ static enum weft_code scan_blocks(struct work *work, struct weft_err *err)
     while (code == WEFT_OK) {
         if (!is_cut_due)
             code = skip_blocks(work, err);
-        if (code == WEFT_OK)
-            code = weft_scan_next(scan, &calls, err);
+        WEFT_THEN(code, weft_scan_next(scan, &calls, err));
         if (code != WEFT_OK || !calls)
             break;
         is_cut_due = false;
         if (calls->n_rows == 0 || calls->start_ns[0] < work->job->interplay->to_ns) {
             if (!scan->is_cut)
                 code = see_open(work, calls, err);
-            if (code == WEFT_OK)
-                code = see_calls(work, calls, err);
+            WEFT_THEN(code, see_calls(work, calls, err));
         }
         if (code == WEFT_OK && !scan->is_cut)
             code = answer_before(work, begin_of(scan, scan->next_block), err);
@@ -420,10 +413,8 @@ static enum weft_code scan_thread(void *context, struct weft_scan *scan, unsigne
     enum weft_code code =
         weft_events_open(job->interplay->trace, scan->thread_id, 1U << WEFT_EVENT_CALL_ARGS, 0,
                          UINT64_MAX, &work.texts, err);
-    if (code == WEFT_OK)
-        code = weft_events_next(work.texts, &work.text, err);
-    if (code == WEFT_OK)
-        code = scan_blocks(&work, err);
+    WEFT_THEN(code, weft_events_next(work.texts, &work.text, err));
+    WEFT_THEN(code, scan_blocks(&work, err));
     weft_events_close(work.texts);
     WEFT_ROOM_FINI(&work.stack);
     return code;
@@ -447,13 +438,13 @@ static enum weft_code make_moments(struct job *job, struct weft_err *err)
         const struct weft_wait *wait = &job->interplay->waits.items[i];
         struct moment *moment = WEFT_ROOM_PUSH(&job->moments);
         if (!moment)
-            return no_memory(err);
+            return weft_no_memory(err, "calls that block");
         *moment = (struct moment){ wait->start_ns, wait->waiter_id, (uint32_t)(2 * i) };
         if (wait->releaser_id == WEFT_ID_NONE)
             continue;
         moment = WEFT_ROOM_PUSH(&job->moments);
         if (!moment)
-            return no_memory(err);
+            return weft_no_memory(err, "calls that block");
         *moment = (struct moment){ wait->release_ns, wait->releaser_id, (uint32_t)(2 * i + 1) };
     }
     size_t n_ops;
@@ -464,7 +455,7 @@ static enum weft_code make_moments(struct job *job, struct weft_err *err)
             continue;
         struct moment *moment = WEFT_ROOM_PUSH(&job->moments);
         if (!moment)
-            return no_memory(err);
+            return weft_no_memory(err, "calls that block");
         *moment = (struct moment){ ops[i].got_ns, ops[i].thread_id,
                                    (uint32_t)(2 * job->interplay->waits.n + i) };
     }
@@ -511,7 +502,7 @@ static enum weft_code prepare(struct job *job, struct weft_err *err)
     job->asked = weft_room_new(n_threads + 1, sizeof *job->asked);
     job->is_awaited = weft_room_new(n_functions + 1, 1);
     if (!job->answers || !job->threads || !job->asked || !job->is_awaited)
-        return no_memory(err);
+        return weft_no_memory(err, "calls that block");
     for (size_t i = 0; i < n_functions; i++)
         job->is_awaited[i] = interplay->uses[i].kind != WEFT_BLOCKING_OTHER;
     for (size_t i = 0; i < n_slots; i++)
@@ -534,7 +525,7 @@ static enum weft_code merge_nodes(struct weft_interplay *interplay, const struct
         struct weft_interplay_node *made =
             global[i] != WEFT_MAP_NONE && is_new ? WEFT_ROOM_PUSH(&interplay->nodes) : NULL;
         if (global[i] == WEFT_MAP_NONE || (is_new && !made))
-            return no_memory(err);
+            return weft_no_memory(err, "calls that block");
         if (is_new)
             *made = (struct weft_interplay_node){ parent, node->function_id };
     }
@@ -602,7 +593,7 @@ static enum weft_code take_answers(struct job *job, uint32_t thread_id, const ui
         *site = place_of(interplay, node, *site);
         refine(interplay, wait, node);
         if (*site == WEFT_ID_NONE && node != WEFT_ID_NONE)
-            return no_memory(err);
+            return weft_no_memory(err, "calls that block");
     }
     return WEFT_OK;
 }
@@ -669,26 +660,24 @@ static enum weft_code take_blocking(struct weft_interplay *interplay, uint32_t t
     const uint32_t site = weft_interplay_place(interplay, node, caller);
     uint64_t end_ns = call->end_ns;
     if (call->flags & WEFT_CALL_CUT_END) {
-        const enum weft_code code = weft_thread_ends_find(ends, rep, call->start_ns, &end_ns, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_thread_ends_find(ends, rep, call->start_ns, &end_ns, err));
         end_ns = weft_max_u64(end_ns, call->end_ns);
     }
     end_ns = weft_min_u64(end_ns, interplay->to_ns);
     const bool is_cut = call->flags & WEFT_CALL_CUT_END || call->end_ns > interplay->to_ns;
     const bool has_failed = !is_cut && weft_interplay_has_failed(interplay, rep, end_ns);
     if (object == WEFT_ID_NONE || site == WEFT_ID_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "calls that block");
     if (use->kind == WEFT_BLOCKING_IO) {
         struct weft_io_call *io = WEFT_ROOM_PUSH(&interplay->io);
         if (!io)
-            return no_memory(err);
+            return weft_no_memory(err, "calls that block");
         *io = (struct weft_io_call){ call->start_ns, end_ns, rep, object, site, call->depth };
         return WEFT_OK;
     }
     struct weft_wait *wait = WEFT_ROOM_PUSH(&interplay->waits);
     if (!wait)
-        return no_memory(err);
+        return weft_no_memory(err, "calls that block");
     *wait = (struct weft_wait){
         .start_ns = call->start_ns,
         .end_ns = end_ns,
@@ -719,10 +708,9 @@ static enum weft_code take_thread(struct job *job, uint32_t thread_id,
 {
     const struct thread *thread = &job->threads[thread_id];
     uint32_t *global = weft_room_new(thread->nodes.n + 1, sizeof *global);
-    enum weft_code code =
-        global ? merge_nodes(job->interplay, thread, global, err) : no_memory(err);
-    if (code == WEFT_OK)
-        code = take_answers(job, thread_id, global, err);
+    enum weft_code code = global ? merge_nodes(job->interplay, thread, global, err)
+                                 : weft_no_memory(err, "calls that block");
+    WEFT_THEN(code, take_answers(job, thread_id, global, err));
     for (size_t i = 0; i < thread->blocking.n && code == WEFT_OK; i++)
         code = take_blocking(job->interplay, thread_id, &thread->blocking.items[i], thread,
                              global[thread->blocking.items[i].node], ends, err);
@@ -764,8 +752,8 @@ enum weft_code weft_interplay_scan(struct weft_interplay *interplay, const struc
     enum weft_code code = prepare(&job, err);
     weft_progress_start(run->progress, "reading calls", "calls",
                         weft_scan_calls(interplay->trace, NULL, 0));
-    if (code == WEFT_OK)
-        code = weft_scan_threads(interplay->trace, NULL, 0, NULL, run, scan_thread, &job, err);
+    WEFT_THEN(code,
+              weft_scan_threads(interplay->trace, NULL, 0, NULL, run, scan_thread, &job, err));
     for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++)
         code = take_thread(&job, id, &ends, err);
     if (code == WEFT_OK)

@@ -59,11 +59,6 @@ struct query {
     struct weft_err *err;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for an interval");
-}
-
 struct weft_interval_reader *weft_interval_reader_new(const struct weft_trace *trace)
 {
     struct weft_interval_reader *reader = calloc(1, sizeof *reader);
@@ -143,7 +138,7 @@ static enum weft_code limit_check(const struct query *query)
     if (reader->stage == STAGE_ALL)
         reader->is_over = true;
     else if (!weft_interval_sums_prune(&reader->sums, reader->max_contexts / 2))
-        return no_memory(query->err);
+        return weft_no_memory(query->err, "an interval");
     return WEFT_OK;
 }
 
@@ -191,7 +186,7 @@ static enum weft_code add_walked(const struct query *query, uint64_t block, uint
     weft_interval_sums_aside(sums);
     code = walk_part(query, part, whole_walk(query, block, PLUS));
     if (!weft_interval_sums_back(sums, &key, sign, code == WEFT_OK) && !code)
-        code = no_memory(query->err);
+        code = weft_no_memory(query->err, "an interval");
     return code;
 }
 
@@ -369,12 +364,13 @@ static enum weft_code add_prefix(const struct query *query, uint64_t end, uint64
         return WEFT_OK;
     const struct weft_interval_parts parts = query->reader->parts;
     weft_interval_sums_aside(sums);
-    enum weft_code code = weft_interval_sums_reserve(sums, 0) ? WEFT_OK : no_memory(query->err);
+    enum weft_code code =
+        weft_interval_sums_reserve(sums, 0) ? WEFT_OK : weft_no_memory(query->err, "an interval");
     if (!code)
         code = add_range(query, (struct range){ 0, end }, NO_PREFIXES);
     query->reader->parts = parts;
     if (!weft_interval_sums_back(sums, &key, sign, code == WEFT_OK) && !code)
-        code = no_memory(query->err);
+        code = weft_no_memory(query->err, "an interval");
     return code;
 }
 
@@ -438,7 +434,8 @@ static enum weft_code add_all(const struct query *query)
     if (!code && reader->is_over && !is_fresh) {
         reader->is_over = false;
         reader->parts = (struct weft_interval_parts){ 0 };
-        code = weft_interval_sums_reset(&reader->sums) ? add_blocks(query) : no_memory(query->err);
+        code = weft_interval_sums_reset(&reader->sums) ? add_blocks(query)
+                                                       : weft_no_memory(query->err, "an interval");
     }
     if (code || !reader->is_over)
         return code;
@@ -446,12 +443,13 @@ static enum weft_code add_all(const struct query *query)
     reader->is_over = false;
     const size_t kept_bytes = reader->sums.most_bytes;
     weft_interval_sums_keep(&reader->sums, 0);
-    code = weft_interval_sums_reset(&reader->sums) ? add_blocks(query) : no_memory(query->err);
+    code = weft_interval_sums_reset(&reader->sums) ? add_blocks(query)
+                                                   : weft_no_memory(query->err, "an interval");
     reader->stage = STAGE_FOLD;
     reader->parts = (struct weft_interval_parts){ 0 };
     if (!code && (!weft_interval_sums_prune(&reader->sums, reader->max_contexts / 2) ||
                   !weft_interval_sums_freeze(&reader->sums)))
-        code = no_memory(query->err);
+        code = weft_no_memory(query->err, "an interval");
     if (!code)
         code = add_blocks(query);
     reader->sums.most_bytes = kept_bytes;
@@ -559,7 +557,7 @@ static enum weft_code make_contexts(const struct query *query, struct weft_inter
     const size_t n = is_ok ? index_contexts(reader) : 0;
     if (!is_ok || !weft_vec_reserve(&reader->contexts.items, &reader->contexts.cap, n,
                                     sizeof *reader->contexts.items))
-        return no_memory(query->err);
+        return weft_no_memory(query->err, "an interval");
     struct weft_interval_context *contexts = reader->contexts.items;
     for (size_t i = 0; i < reader->kept.n; i++)
         for (uint64_t word = reader->kept.items[i]; word; word &= word - 1)
@@ -588,7 +586,7 @@ enum weft_code weft_interval_cct(struct weft_interval_reader *reader, uint32_t t
     *interval = (struct weft_interval){ 0 };
     reader->parts = (struct weft_interval_parts){ 0 };
     if (!weft_interval_sums_start(&reader->sums))
-        return no_memory(err);
+        return weft_no_memory(err, "an interval");
     enum weft_code code = add_all(&query);
     if (!code)
         code = make_contexts(&query, interval);

@@ -344,7 +344,7 @@ enum weft_code weft_interval_sums_group(struct weft_interval_sums *sums,
     if (code || !*is_known)
         return code;
     if (!weft_interval_sums_reserve(sums, 0))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for an interval");
+        return weft_no_memory(err, "an interval");
     entries_add(sums, sign);
     summary_keep(sums, key);
     return WEFT_OK;

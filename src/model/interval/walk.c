@@ -13,11 +13,6 @@ void weft_interval_walker_fini(struct weft_interval_walker *walker)
     WEFT_VEC_FINI(&walker->nodes);
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for an interval");
-}
-
 /* ---- rows with their starts and ends --------------------------------------------------------- */
 
 /* Pushes a call that was entered before the interval or the block. */
@@ -121,7 +116,7 @@ static enum weft_code walk_calls(struct weft_interval_walker *walker, struct wef
         !weft_vec_reserve(&walker->stack.items, &walker->stack.cap,
                           walker->stack.n + calls.n_rows + 1, sizeof *walker->stack.items) ||
         !walk_rows(walker, &walk, &calls))
-        return no_memory(err);
+        return weft_no_memory(err, "an interval");
     walk_out(walker, &walk);
     return WEFT_OK;
 }
@@ -230,11 +225,11 @@ static enum weft_code walk_steps(struct weft_interval_walker *walker, struct wef
         !weft_vec_reserve(&walker->nodes.items, &walker->nodes.cap, n_stack,
                           sizeof *walker->nodes.items) ||
         !steps_begin(walker, &walk, &steps))
-        return no_memory(err);
+        return weft_no_memory(err, "an interval");
     const size_t depth = steps.is_wide ? steps_walk(walker, &walk, &steps, true)
                                        : steps_walk(walker, &walk, &steps, false);
     if (depth == SIZE_MAX)
-        return no_memory(err);
+        return weft_no_memory(err, "an interval");
     steps_end(walker, &walk, &steps, depth);
     return WEFT_OK;
 }

@@ -282,9 +282,7 @@ static enum weft_code read_table(struct weft_blocking_names *names, struct weft_
             return weft_fail(err, names->lines.n < LINES_MAX ? WEFT_E_NOMEM : WEFT_E_LIMIT,
                              WEFT_NO_OFFSET, "the table of functions has more than %d lines",
                              LINES_MAX);
-        enum weft_code code = read_line(rest, path, number, line, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(read_line(rest, path, number, line, err));
     }
     if (names->lines.n)
         qsort(names->lines.items, names->lines.n, sizeof *names->lines.items, by_name);
@@ -302,9 +300,8 @@ enum weft_code weft_blocking_names_new(struct weft_str text, const char *path,
         made && made->arena ? weft_arena_copy(made->arena, text) : (struct weft_str){ 0 };
     enum weft_code code = WEFT_OK;
     if (!made || !made->arena || (text.n_bytes && !copy.bytes))
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names of functions");
-    if (code == WEFT_OK)
-        code = read_table(made, copy, path, err);
+        code = weft_no_memory(err, "names of functions");
+    WEFT_THEN(code, read_table(made, copy, path, err));
     if (code == WEFT_OK)
         *names = made;
     else

@@ -137,8 +137,7 @@ enum weft_code weft_lock_lives_split(struct weft_lock_finder *finder, struct wef
     for (size_t i = 0; i < signals->n && is_good; i++)
         is_good = see(&split, signals->items[i].object, signals->items[i].at_ns);
     enum weft_code code =
-        is_good ? number_pieces(&split, finder, err)
-                : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
+        is_good ? number_pieces(&split, finder, err) : weft_no_memory(err, "locks");
     for (size_t i = 0; i < ops->n && code == WEFT_OK; i++) {
         clip(&split, &ops->items[i]);
         ops->items[i].object = id_of(&split, ops->items[i].object, ops->items[i].start_ns);

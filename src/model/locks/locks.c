@@ -25,11 +25,6 @@ struct weft_locks {
     uint64_t unmatched, to_ns;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
-}
-
 /* ---- order ----------------------------------------------------------------------------------- */
 
 static int by_object(const void *a, const void *b)
@@ -62,7 +57,7 @@ static enum weft_code sort(struct weft_locks *locks, struct weft_err *err)
     struct weft_lock_ops *ops = &locks->ops;
     struct weft_order *order = &locks->order;
     if (!weft_order_reserve(order, ops->n))
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     for (size_t i = 0; i < ops->n; i++)
         order->items[i] = (struct weft_order_item){ ops->items[i].got_ns, (uint32_t)i };
     weft_order_sort(order, ops->n);
@@ -70,7 +65,7 @@ static enum weft_code sort(struct weft_locks *locks, struct weft_err *err)
         order->items[i].key = ops->items[order->items[i].place].object;
     weft_order_sort(order, ops->n);
     if (!weft_order_apply(order, ops->n, ops->items, sizeof *ops->items))
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     for (size_t from = 0, to = 0; from < ops->n; from = to) {
         for (to = from + 1; to < ops->n && ops->items[to].object == ops->items[from].object &&
                             ops->items[to].got_ns == ops->items[from].got_ns;)
@@ -177,7 +172,7 @@ static enum weft_code index_ops(struct weft_locks *locks, struct weft_err *err)
     struct weft_order_item *items = locks->order.items; /* there is room: they were sorted */
     locks->by_thread = weft_room_new(ops->n + 1, sizeof *locks->by_thread);
     if (!locks->by_thread)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     find_latest(locks);
     for (size_t i = 0; i < ops->n; i++)
         items[i] = (struct weft_order_item){ ops->items[i].got_ns, (uint32_t)i };
@@ -198,7 +193,7 @@ static enum weft_code find_rounds(struct weft_locks *locks, struct weft_err *err
     enum weft_code code = WEFT_OK;
     locks->last_of = weft_room_new(ops->n + 1, sizeof *locks->last_of);
     if (!locks->last_of)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     for (size_t from = 0, to = 0; from < ops->n && code == WEFT_OK; from = to) {
         const struct weft_lock_object *object = weft_locks_object(locks, ops->items[from].object);
         for (to = from + 1; is_one_object(ops, from, to);)
@@ -233,7 +228,7 @@ static enum weft_code read_all(struct weft_locks *locks, uint64_t to_ns, struct 
     struct weft_lock_machine *machine =
         weft_lock_machine_new(locks->finder, &locks->ops, &locks->signals);
     struct weft_thread_ends ends = weft_thread_ends_of(locks->trace, &locks->twins);
-    enum weft_code code = machine ? WEFT_OK : no_memory(err);
+    enum weft_code code = machine ? WEFT_OK : weft_no_memory(err, "locks");
     for (uint32_t id = 0; id < locks->twins.n_threads && code == WEFT_OK; id++) {
         if (locks->twins.first[id] != id)
             continue;
@@ -256,15 +251,13 @@ enum weft_code weft_locks_open(const struct weft_trace *trace, const struct weft
     struct weft_locks *made = calloc(1, sizeof *made);
     *locks = made;
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     made->trace = trace;
     made->to_ns = span->to_ns;
     enum weft_code code = weft_twins_make(trace, &made->twins, err);
-    if (code == WEFT_OK)
-        code = weft_lock_finder_open(trace, &made->twins, span, memory_bytes / SHARE, &made->finder,
-                                     err);
-    if (code == WEFT_OK)
-        code = read_all(made, span->to_ns, err);
+    WEFT_THEN(code, weft_lock_finder_open(trace, &made->twins, span, memory_bytes / SHARE,
+                                          &made->finder, err));
+    WEFT_THEN(code, read_all(made, span->to_ns, err));
     if (code != WEFT_OK)
         return code;
     code = weft_lock_lives_split(made->finder, &made->ops, &made->signals, err);
@@ -276,8 +269,7 @@ enum weft_code weft_locks_open(const struct weft_trace *trace, const struct weft
     code = sort(made, err);
     if (code == WEFT_OK)
         made->latest_ns = weft_room_new(made->ops.n + 1, sizeof *made->latest_ns);
-    if (code == WEFT_OK)
-        code = made->latest_ns ? find_begins(made, err) : no_memory(err);
+    WEFT_THEN(code, made->latest_ns ? find_begins(made, err) : weft_no_memory(err, "locks"));
     if (code != WEFT_OK)
         return code;
     clip(made, &made->ops);

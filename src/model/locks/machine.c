@@ -43,11 +43,6 @@ struct weft_lock_machine {
     bool is_sleep_of_pending; /* a futex between request and acquisition */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
-}
-
 struct weft_lock_machine *weft_lock_machine_new(const struct weft_lock_finder *finder,
                                                 struct weft_lock_ops *ops,
                                                 struct weft_lock_signals *signals)
@@ -101,7 +96,7 @@ static enum weft_code emit(struct weft_lock_machine *machine, struct weft_lock_o
     enum weft_code code = check_room(machine, err);
     struct weft_lock_op *kept = code == WEFT_OK ? WEFT_ROOM_PUSH(machine->ops) : NULL;
     if (!kept)
-        return code == WEFT_OK ? no_memory(err) : code;
+        return code == WEFT_OK ? weft_no_memory(err, "locks") : code;
     op.end_ns = end_ns;
     op.flags |= (uint16_t)flags;
     *kept = op;
@@ -114,7 +109,7 @@ static enum weft_code signal(struct weft_lock_machine *machine, const struct wef
     enum weft_code code = check_room(machine, err);
     struct weft_lock_signal *kept = code == WEFT_OK ? WEFT_ROOM_PUSH(machine->signals) : NULL;
     if (!kept)
-        return code == WEFT_OK ? no_memory(err) : code;
+        return code == WEFT_OK ? weft_no_memory(err, "locks") : code;
     *kept = (struct weft_lock_signal){ .at_ns = point->at_ns,
                                        .thread_id = machine->thread_id,
                                        .object = point->object,
@@ -159,7 +154,7 @@ static enum weft_code hold(struct weft_lock_machine *machine, struct weft_lock_o
 {
     struct held *held = WEFT_ROOM_PUSH(&machine->held);
     if (!held)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     op.got_ns = got_ns;
     *held = (struct held){ .op = op, .depth = 1, .is_tentative = is_tentative };
     return WEFT_OK;
@@ -183,7 +178,7 @@ static enum weft_code expect_release(struct weft_lock_machine *machine, uint32_t
         return WEFT_OK;
     uint32_t *place = WEFT_ROOM_PUSH(&machine->released);
     if (!place)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     *place = object;
     return WEFT_OK;
 }

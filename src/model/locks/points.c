@@ -72,11 +72,6 @@ struct weft_lock_finder {
     } stack;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
-}
-
 /* ---- objects --------------------------------------------------------------------------------- */
 
 /* What makes an object itself. */
@@ -130,7 +125,7 @@ static enum weft_code object_add(struct weft_lock_finder *finder, const struct k
     if (*object == finder->objects.n) {
         struct weft_lock_object *made = WEFT_ROOM_PUSH(&finder->objects);
         if (!made)
-            return no_memory(err);
+            return weft_no_memory(err, "locks");
         *made = (struct weft_lock_object){ .address = key->tag == 'a' ? key->number : 0,
                                            .pid = key->pid,
                                            .thread_id = WEFT_ID_NONE,
@@ -356,7 +351,7 @@ enum weft_code weft_lock_finder_open(const struct weft_trace *trace, const struc
     const size_t n_functions = weft_trace_n_functions(trace);
     *finder = made;
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     made->trace = trace;
     made->twins = twins;
     made->span = *span;
@@ -370,10 +365,10 @@ enum weft_code weft_lock_finder_open(const struct weft_trace *trace, const struc
     made->function_sites = weft_room_new(n_functions + 1, sizeof *made->function_sites);
     if (!made->keys || !made->texts || !made->sites || !made->words || !made->uses ||
         !made->has_points || !made->function_sites)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     if (span->without_sites && /* else they need the names of places */
         !weft_lock_early_init(&made->early, twins->n_threads, early_most(made)))
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     return survey(made, err);
 }
 
@@ -422,7 +417,7 @@ enum weft_code weft_lock_finder_next_life(struct weft_lock_finder *finder, uint3
 {
     struct weft_lock_object *made = WEFT_ROOM_PUSH(&finder->objects);
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     finder->objects.items[object].nth = 1;
     *made = finder->objects.items[object];
     made->nth = nth;
@@ -465,7 +460,7 @@ static enum weft_code point_add(struct reading *reading, const struct weft_lock_
                          UINT32_MAX);
     struct weft_lock_point *point = WEFT_ROOM_PUSH(points);
     if (!point)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     *point = *made;
     point->order = (uint32_t)points->n;
     return WEFT_OK;
@@ -569,7 +564,7 @@ static enum weft_code read_events(struct reading *reading, uint32_t thread_id, s
     enum weft_code code =
         weft_lock_early_read(&finder->early, thread_id, reading->points, &is_known)
             ? WEFT_OK
-            : no_memory(err);
+            : weft_no_memory(err, "locks");
     if (code != WEFT_OK || is_known)
         return code;
     if (finder->events)
@@ -611,9 +606,7 @@ static enum weft_code object_of_call(struct weft_lock_finder *finder, uint32_t t
     if (address || weft_argument_address(name, &address)) {
         key = key_of(finder, thread_id, 'a', address);
     } else if (name.n_bytes) {
-        enum weft_code code = weft_strtab_intern(finder->texts, name, &text_id, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_strtab_intern(finder->texts, name, &text_id, err));
         key = key_of(finder, thread_id, 't', text_id);
     }
     key.kind = key.tag == 'a' ? 0 : use.kind;
@@ -647,7 +640,7 @@ static enum weft_code add_life(struct reading *reading, const struct weft_walk_c
         return code;
     struct weft_lock_life *life = WEFT_ROOM_PUSH(&finder->lives);
     if (!life)
-        return no_memory(err);
+        return weft_no_memory(err, "locks");
     *life = (struct weft_lock_life){ call->start_ns + (use.role == WEFT_LOCK_UNMAKES), object };
     return WEFT_OK;
 }
@@ -701,7 +694,7 @@ static enum weft_code enter_call(struct reading *reading, const struct weft_walk
                               &open.object, err);
     struct open_call *place = code == WEFT_OK ? WEFT_ROOM_PUSH(&finder->stack) : NULL;
     if (!place)
-        return code == WEFT_OK ? no_memory(err) : code;
+        return code == WEFT_OK ? weft_no_memory(err, "locks") : code;
     *place = open;
     if (open.use.role == WEFT_LOCK_NO_ROLE)
         return WEFT_OK;

@@ -88,7 +88,7 @@ static enum weft_code find(struct program *program, uint8_t *kept, struct weft_l
                 continue;
             const uint32_t process = process_of(program, id);
             if (process == WEFT_MAP_NONE)
-                return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for processes");
+                return weft_no_memory(err, "processes");
             if (pass == 0 && program->is_told[id]) {
                 program->is_process_told[process] = 1;
                 left_out->by = WEFT_PROGRAM_TOLD;
@@ -120,7 +120,7 @@ enum weft_code weft_program_find(const struct weft_trace *trace, const struct we
     enum weft_code code =
         program.processes && program.is_told && program.is_process_told && program.is_process_out
             ? WEFT_OK
-            : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for processes");
+            : weft_no_memory(err, "processes");
     if (code == WEFT_OK) {
         find_told(&program, locks);
         code = find(&program, is_own, left_out, err);

@@ -97,6 +97,5 @@ enum weft_code weft_lock_rounds_find(const struct weft_lock_op *ops, size_t n, u
     weft_room_free(rounds.order);
     weft_room_free(rounds.place);
     weft_room_free(rounds.seen);
-    return is_good ? WEFT_OK
-                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for barriers");
+    return is_good ? WEFT_OK : weft_no_memory(err, "barriers");
 }

@@ -74,7 +74,7 @@ enum weft_code weft_lock_word_of(struct weft_lock_words *words, struct weft_str 
     *word = NULL;
     enum weft_code code = weft_strtab_intern(words->keys, key, &number, err);
     if (code == WEFT_OK && number == words->words.n && !WEFT_ROOM_PUSH(&words->words))
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for locks");
+        code = weft_no_memory(err, "locks");
     if (code == WEFT_OK)
         *word = &words->words.items[number];
     return code;

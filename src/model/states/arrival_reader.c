@@ -90,10 +90,7 @@ enum weft_code weft_arrival_at(struct weft_store *store, struct weft_event_buf *
         size_t n;
         if (weft_store_arrival_block_get(store, thread_id, i)->first_ns > time_ns)
             break;
-        const enum weft_code code =
-            weft_store_load_arrivals(store, thread_id, i, buf, &events, &n, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_store_load_arrivals(store, thread_id, i, buf, &events, &n, err));
         const size_t at = first_event(events, n, time_ns);
         *has = at < n && events[at].time_ns == time_ns;
     }

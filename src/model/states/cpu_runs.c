@@ -23,11 +23,6 @@ struct weft_cpu_runs {
 
 enum { SWITCH_UNSEEN = 1 }; /* a state: not from the thread of the switch before */
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "runs on a processor");
-}
-
 /* The processor's row of arrivals; WEFT_ID_NONE if nothing ran on it. */
 static uint32_t row_find(const struct weft_store *store, uint32_t host_id, int32_t cpu)
 {
@@ -102,7 +97,7 @@ enum weft_code weft_cpu_runs_open(struct weft_history *history, uint32_t host_id
     struct weft_cpu_runs *runs = calloc(1, sizeof *runs);
     *runs_out = runs;
     if (!runs)
-        return no_memory(err);
+        return weft_no_memory(err, "runs on a processor");
     runs->history = history;
     runs->trace = weft_history_trace(history);
     runs->store = weft_trace_store(runs->trace);
@@ -114,7 +109,8 @@ enum weft_code weft_cpu_runs_open(struct weft_history *history, uint32_t host_id
     if (runs->row != WEFT_ID_NONE)
         runs->n_blocks = weft_store_n_arrival_blocks(runs->store, runs->row);
     runs->block = block_find(runs, from_ns);
-    const enum weft_code code = runs->buf ? first_find(runs, err) : no_memory(err);
+    const enum weft_code code =
+        runs->buf ? first_find(runs, err) : weft_no_memory(err, "runs on a processor");
     runs->has_run = runs->n_blocks > 0 && runs->block == 0 && runs->at == 0;
     runs->run = run_of(runs, WEFT_ID_NONE, 0, 0); /* before the first switch of all */
     if (code != WEFT_OK) {
@@ -138,10 +134,8 @@ static enum weft_code switch_next(struct weft_cpu_runs *runs, struct weft_event 
     for (; runs->block < runs->n_blocks; runs->block++, runs->at = 0) {
         const struct weft_event *events;
         size_t n;
-        const enum weft_code code = weft_store_load_arrivals(runs->store, runs->row, runs->block,
-                                                             runs->buf, &events, &n, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_store_load_arrivals(runs->store, runs->row, runs->block, runs->buf, &events,
+                                          &n, err));
         if (runs->at < n) {
             *event = events[runs->at++];
             return WEFT_OK;
@@ -218,9 +212,7 @@ enum weft_code weft_cpu_runs_next(struct weft_cpu_runs *runs, const struct weft_
         } else if (runs->is_over) {
             return WEFT_OK;
         } else {
-            const enum weft_code code = run_take(runs, err);
-            if (code != WEFT_OK)
-                return code;
+            WEFT_TRY(run_take(runs, err));
         }
         if (is_asked(runs, &runs->done)) {
             *run = &runs->done;

@@ -8,11 +8,6 @@
 
 #include <stdlib.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "ends of threads");
-}
-
 /* ---- the last event of a kernel -------------------------------------------------------------- */
 
 static uint32_t kernel_kinds(void)
@@ -39,7 +34,7 @@ static enum weft_code block_load(const struct weft_trace *trace, uint32_t thread
     const enum weft_code code =
         weft_store_load_events(weft_trace_store(trace), thread_id, block, buf, events, n, NULL);
     if (code == WEFT_E_NOMEM)
-        return no_memory(err);
+        return weft_no_memory(err, "ends of threads");
     *n = code == WEFT_OK ? *n : 0;
     return WEFT_OK;
 }
@@ -64,9 +59,7 @@ static enum weft_code last_find(const struct weft_trace *trace, uint32_t thread_
             *last_ns = info->last_ns;
             continue;
         }
-        const enum weft_code code = block_load(trace, thread_id, k, buf, &events, &n, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(block_load(trace, thread_id, k, buf, &events, &n, err));
         for (size_t i = 0; i < n; i++)
             if (is_of_kernel(&events[i]) && events[i].time_ns > *last_ns)
                 *last_ns = events[i].time_ns;
@@ -85,15 +78,15 @@ static enum weft_code known_make(struct weft_state_ends *ends, const struct weft
     const uint32_t n = weft_trace_n_threads(trace);
     ends->of_host = weft_map_new();
     if (!ends->of_host)
-        return no_memory(err);
+        return weft_no_memory(err, "ends of threads");
     for (uint32_t id = 0; id < n; id++) {
         bool is_new;
         const uint32_t host_id = weft_trace_thread(trace, id)->info.host_id;
         if (weft_map_add(ends->of_host, host_id, &is_new) == WEFT_MAP_NONE)
-            return no_memory(err);
+            return weft_no_memory(err, "ends of threads");
         uint64_t *known_ns = is_new ? WEFT_VEC_PUSH(&ends->known_ns) : NULL;
         if (is_new && !known_ns)
-            return no_memory(err);
+            return weft_no_memory(err, "ends of threads");
     }
     enum weft_code code = WEFT_OK;
     for (unsigned is_mixed = 0; is_mixed < 2; is_mixed++)
@@ -146,9 +139,7 @@ static enum weft_code first_find(const struct weft_trace *trace, struct weft_eve
             life->first_ns = info->first_ns;
             continue;
         }
-        const enum weft_code code = block_load(trace, life->id, k, buf, &events, &n, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(block_load(trace, life->id, k, buf, &events, &n, err));
         for (size_t i = 0; i < n; i++)
             if (WEFT_MACHINE_KINDS >> events[i].kind & 1)
                 life->first_ns = weft_min_u64(life->first_ns, events[i].time_ns);
@@ -196,7 +187,7 @@ static enum weft_code shared_find(const struct weft_trace *trace, struct life *l
     weft_map_free(of_tid);
     free(counts);
     free(places);
-    return is_good ? WEFT_OK : no_memory(err);
+    return is_good ? WEFT_OK : weft_no_memory(err, "ends of threads");
 }
 
 static enum weft_code nexts_make(struct weft_state_ends *ends, const struct weft_trace *trace,
@@ -208,11 +199,10 @@ static enum weft_code nexts_make(struct weft_state_ends *ends, const struct weft
     ends->next_ns = calloc((size_t)n_threads + 1, sizeof *ends->next_ns);
     enum weft_code code = WEFT_OK;
     if (!lives || !ends->next_ns)
-        code = no_memory(err);
+        code = weft_no_memory(err, "ends of threads");
     for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++)
         ends->next_ns[id] = UINT64_MAX;
-    if (code == WEFT_OK)
-        code = shared_find(trace, lives, &n, err);
+    WEFT_THEN(code, shared_find(trace, lives, &n, err));
     if (n > 0)
         qsort(lives, n, sizeof *lives, by_identity);
     for (size_t from = 0, to; from < n && code == WEFT_OK; from = to) {
@@ -232,8 +222,7 @@ enum weft_code weft_state_ends_make(struct weft_state_ends *ends, const struct w
     if (ends->next_ns)
         return WEFT_OK;
     enum weft_code code = known_make(ends, trace, buf, err);
-    if (code == WEFT_OK)
-        code = nexts_make(ends, trace, buf, err);
+    WEFT_THEN(code, nexts_make(ends, trace, buf, err));
     if (code != WEFT_OK)
         weft_state_ends_fini(ends);
     return code;

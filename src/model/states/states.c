@@ -14,18 +14,13 @@
 enum { DEFAULT_BYTES = 16 << 20 };
 #define NONE WEFT_HISTORY_NONE
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "states of threads");
-}
-
 enum weft_code weft_history_open(const struct weft_trace *trace, uint64_t mem_bytes,
                                  struct weft_history **history_out, struct weft_err *err)
 {
     struct weft_history *history = calloc(1, sizeof *history);
     *history_out = history;
     if (!history)
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     history->trace = trace;
     history->store = weft_trace_store(trace);
     history->most_bytes = mem_bytes ? mem_bytes : DEFAULT_BYTES;
@@ -43,7 +38,7 @@ enum weft_code weft_history_open(const struct weft_trace *trace, uint64_t mem_by
         return WEFT_OK;
     weft_history_close(history);
     *history_out = NULL;
-    return no_memory(err);
+    return weft_no_memory(err, "states of threads");
 }
 
 void weft_history_close(struct weft_history *history)
@@ -132,7 +127,7 @@ static enum weft_code slot_fill(struct weft_history *history, uint32_t id, uint6
     const size_t n = history->machine.states.n;
     struct weft_state *states = malloc((n ? n : 1) * sizeof *states);
     if (!states)
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     if (n > 0)
         memcpy(states, history->machine.states.items, n * sizeof *states);
     slot->states = states;
@@ -153,11 +148,11 @@ static enum weft_code window_get(struct weft_history *history, uint32_t thread_i
 {
     const uint32_t id = weft_map_add(history->of_window, (uint64_t)thread_id << 32 | number, NULL);
     if (id == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     while (history->slots.n <= id) {
         struct weft_state_slot *made = WEFT_VEC_PUSH(&history->slots);
         if (!made)
-            return no_memory(err);
+            return weft_no_memory(err, "states of threads");
         made->newer = made->older = NONE;
     }
     enum weft_code code = WEFT_OK;
@@ -166,8 +161,7 @@ static enum weft_code window_get(struct weft_history *history, uint32_t thread_i
     } else {
         struct weft_state_window window = { .thread_id = thread_id, .number = number };
         code = weft_window_decode(history, facts, &window, err);
-        if (code == WEFT_OK)
-            code = slot_fill(history, id, window.end, err);
+        WEFT_THEN(code, slot_fill(history, id, window.end, err));
     }
     *slot = &history->slots.items[id];
     return code;
@@ -204,8 +198,7 @@ static enum weft_code window_back(struct weft_history *history, uint32_t thread_
         if (*window == 0)
             return WEFT_OK;
         code = weft_window_start(history, thread_id, facts, *window, &start, err);
-        if (code == WEFT_OK)
-            code = weft_window_of(history, thread_id, facts, start.time_ns, window, err);
+        WEFT_THEN(code, weft_window_of(history, thread_id, facts, start.time_ns, window, err));
         if (code != WEFT_OK)
             return code;
     }
@@ -219,14 +212,12 @@ enum weft_code weft_history_life(struct weft_history *history, uint32_t thread_i
     uint64_t window = 0;
     *first_ns = *last_ns = 0;
     enum weft_code code = weft_history_facts(history, thread_id, &facts, err);
-    if (code == WEFT_OK)
-        code = window_forward(history, thread_id, &facts, &window, &slot, err);
+    WEFT_THEN(code, window_forward(history, thread_id, &facts, &window, &slot, err));
     if (code != WEFT_OK || !slot)
         return code;
     *first_ns = slot->states[0].start_ns;
     code = weft_window_of(history, thread_id, &facts, UINT64_MAX, &window, err);
-    if (code == WEFT_OK)
-        code = window_back(history, thread_id, &facts, &window, &slot, err);
+    WEFT_THEN(code, window_back(history, thread_id, &facts, &window, &slot, err));
     if (code == WEFT_OK && slot)
         *last_ns = slot->states[slot->n - 1].end_ns;
     return code;
@@ -277,10 +268,8 @@ static enum weft_code slot_of(struct weft_history *history, uint32_t thread_id, 
     if (*slot)
         return WEFT_OK;
     enum weft_code code = weft_history_facts(history, thread_id, &facts, err);
-    if (code == WEFT_OK)
-        code = weft_window_of(history, thread_id, &facts, t_ns, &window, err);
-    if (code == WEFT_OK)
-        code = window_get(history, thread_id, &facts, window, &found, err);
+    WEFT_THEN(code, weft_window_of(history, thread_id, &facts, t_ns, &window, err));
+    WEFT_THEN(code, window_get(history, thread_id, &facts, window, &found, err));
     if (code != WEFT_OK)
         return code;
     const uint32_t id = (uint32_t)(found - history->slots.items);
@@ -297,16 +286,14 @@ enum weft_code weft_history_before(struct weft_history *history, uint32_t thread
     *state = unknown_state(0, 0);
     if (t_ns == 0)
         return WEFT_OK;
-    enum weft_code code = slot_of(history, thread_id, t_ns, &slot, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(slot_of(history, thread_id, t_ns, &slot, err));
     const size_t at = slot->near = state_find(slot, t_ns);
     if (at < slot->n && slot->states[at].start_ns < t_ns) {
         *state = slot->states[at];
         return WEFT_OK;
     }
     uint64_t first_ns, last_ns;
-    code = weft_history_life(history, thread_id, &first_ns, &last_ns, err);
+    enum weft_code code = weft_history_life(history, thread_id, &first_ns, &last_ns, err);
     if (code == WEFT_OK && last_ns == 0)
         *state = unknown_state(0, UINT64_MAX);
     else if (code == WEFT_OK)
@@ -331,18 +318,17 @@ enum weft_code weft_states_open(struct weft_history *history, uint32_t thread_id
     struct weft_states *states = calloc(1, sizeof *states);
     *states_out = NULL;
     if (!states)
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     states->history = history;
     states->thread_id = thread_id;
     states->from_ns = from_ns;
     states->to_ns = to_ns;
     const struct weft_state_slot *slot;
     enum weft_code code = weft_history_facts(history, thread_id, &states->facts, err);
-    if (code == WEFT_OK)
-        code = weft_window_of(history, thread_id, &states->facts,
-                              from_ns == UINT64_MAX ? from_ns : from_ns + 1, &states->window, err);
-    if (code == WEFT_OK)
-        code = window_get(history, thread_id, &states->facts, states->window, &slot, err);
+    WEFT_THEN(code,
+              weft_window_of(history, thread_id, &states->facts,
+                             from_ns == UINT64_MAX ? from_ns : from_ns + 1, &states->window, err));
+    WEFT_THEN(code, window_get(history, thread_id, &states->facts, states->window, &slot, err));
     if (code != WEFT_OK) {
         free(states);
         return code;
@@ -364,10 +350,8 @@ enum weft_code weft_states_next(struct weft_states *states, const struct weft_st
     *state = NULL;
     while (states->window <= states->facts.n_blocks) {
         const struct weft_state_slot *slot;
-        const enum weft_code code =
-            window_get(history, states->thread_id, &states->facts, states->window, &slot, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(
+            window_get(history, states->thread_id, &states->facts, states->window, &slot, err));
         if (states->at < slot->n) {
             states->state = slot->states[states->at++];
             if (states->state.start_ns < states->to_ns)

@@ -11,11 +11,6 @@
 
 #define NONE WEFT_HISTORY_NONE
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "states of threads");
-}
-
 /* ---- blocks --------------------------------------------------------------------------------- */
 
 static const struct weft_event_block_info *info_of(const struct weft_history *history,
@@ -54,9 +49,7 @@ static enum weft_code name_keep(struct weft_history *history, struct weft_str *n
         }
     }
     uint32_t id;
-    const enum weft_code code = weft_strtab_intern(history->names, *name, &id, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_strtab_intern(history->names, *name, &id, err));
     *name = weft_strtab_get(history->names, id);
     *guess = id + 1;
     return WEFT_OK;
@@ -96,8 +89,7 @@ static enum weft_code order_find(struct weft_history *history, uint32_t thread_i
         uint64_t last_ns = info_of(history, thread_id, block->number)->last_ns;
         if (i > 0 && block->first_ns < before_ns) {
             enum weft_code code = times_find(history, thread_id, block - 1, &before_ns, err);
-            if (code == WEFT_OK)
-                code = times_find(history, thread_id, block, &last_ns, err);
+            WEFT_THEN(code, times_find(history, thread_id, block, &last_ns, err));
             if (code != WEFT_OK)
                 return code;
         }
@@ -114,7 +106,7 @@ static enum weft_code facts_make(struct weft_history *history, uint32_t thread_i
     *facts = (struct weft_thread_facts){ .first_exit_block = UINT64_MAX };
     facts->blocks = calloc(n_all + 1, sizeof *facts->blocks);
     if (!facts->blocks)
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     for (uint64_t i = 0; i < n_all; i++) {
         const struct weft_event_block_info *info = info_of(history, thread_id, i);
         if (!(info->kinds & WEFT_MACHINE_KINDS))
@@ -134,11 +126,11 @@ enum weft_code weft_history_facts(struct weft_history *history, uint32_t thread_
     bool is_new;
     const uint32_t id = weft_map_add(history->of_thread, thread_id, &is_new);
     if (id == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     while (history->facts.n <= id) {
         struct weft_thread_facts *made = WEFT_VEC_PUSH(&history->facts);
         if (!made)
-            return no_memory(err);
+            return weft_no_memory(err, "states of threads");
         const uint32_t thread =
             (uint32_t)weft_map_key(history->of_thread, (uint32_t)history->facts.n - 1);
         const enum weft_code code = facts_make(history, thread, made, err);
@@ -206,16 +198,14 @@ static enum weft_code sync_get(struct weft_history *history, uint32_t thread_id,
         *sync = history->syncs.items[known];
         return WEFT_OK;
     }
-    const enum weft_code code = sync_find(history, thread_id, block, sync, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(sync_find(history, thread_id, block, sync, err));
     struct weft_state_sync *kept = WEFT_VEC_PUSH(&history->syncs);
     if (!kept)
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     *kept = *sync;
     if (weft_map_add(history->of_block, key, NULL) == WEFT_MAP_NONE) {
         history->syncs.n--;
-        return no_memory(err);
+        return weft_no_memory(err, "states of threads");
     }
     return WEFT_OK;
 }
@@ -245,10 +235,7 @@ enum weft_code weft_window_of(struct weft_history *history, uint32_t thread_id,
     }
     for (*window = low; *window > 0; --*window) {
         struct weft_state_sync sync;
-        const enum weft_code code =
-            weft_window_start(history, thread_id, facts, *window, &sync, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_window_start(history, thread_id, facts, *window, &sync, err));
         if (sync.index != NONE && sync.time_ns < t_ns)
             break;
     }
@@ -269,9 +256,7 @@ static enum weft_code call_find(struct weft_history *history, const struct weft_
             continue;
         const struct weft_event *events;
         size_t n;
-        enum weft_code code = block_load(history, window->thread_id, block, &events, &n, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(block_load(history, window->thread_id, block, &events, &n, err));
         n = i + 1 == window->number ? window->start.index : n;
         while (n-- > 0) {
             if (!(kinds >> events[n].kind & 1))
@@ -393,12 +378,10 @@ static enum weft_code window_begin(struct weft_history *history,
     if (window->start.index == NONE)
         return WEFT_OK;
     enum weft_code code = call_find(history, facts, window, err);
-    if (code == WEFT_OK)
-        code = exit_find(history, facts, window, err);
+    WEFT_THEN(code, exit_find(history, facts, window, err));
     const struct weft_event *events;
     size_t n;
-    if (code == WEFT_OK)
-        code = start_load(history, facts, window, &events, &n, err);
+    WEFT_THEN(code, start_load(history, facts, window, &events, &n, err));
     if (code != WEFT_OK)
         return code;
     weft_machine_sync(&history->machine, &events[window->start.index]);
@@ -444,10 +427,7 @@ static enum weft_code thread_end(struct weft_history *history,
 {
     const struct weft_arrival_list *arrivals = &history->arrivals;
     const uint64_t arrival_ns = arrivals->n ? arrivals->items[arrivals->n - 1].time_ns : 0;
-    enum weft_code code =
-        weft_state_ends_make(&history->ends, history->trace, history->arrival_buf, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_state_ends_make(&history->ends, history->trace, history->arrival_buf, err));
     const struct weft_state_end end =
         weft_state_end_get(&history->ends, history->trace, window->thread_id);
     if (end.next_ns != UINT64_MAX && end.next_ns >= weft_max_u64(window->time_ns, arrival_ns))
@@ -462,18 +442,15 @@ enum weft_code weft_window_decode(struct weft_history *history,
                                   const struct weft_thread_facts *facts,
                                   struct weft_state_window *window, struct weft_err *err)
 {
-    enum weft_code code = window_end(history, facts, window, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(window_end(history, facts, window, err));
     const bool is_last = window->stop.index == NONE;
     const uint64_t until_ns = is_last ? UINT64_MAX : window->stop.time_ns;
-    code = weft_arrivals_load(history->trace, history->arrival_buf, window->thread_id,
-                              window->start.index == NONE ? 0 : window->start.time_ns + 1, until_ns,
-                              &history->arrivals, err);
-    if (code == WEFT_OK)
-        code = window_begin(history, facts, window, err);
-    if (code == WEFT_OK)
-        code = own_events_take(history, facts, window, err);
+    enum weft_code code =
+        weft_arrivals_load(history->trace, history->arrival_buf, window->thread_id,
+                           window->start.index == NONE ? 0 : window->start.time_ns + 1, until_ns,
+                           &history->arrivals, err);
+    WEFT_THEN(code, window_begin(history, facts, window, err));
+    WEFT_THEN(code, own_events_take(history, facts, window, err));
     if (code != WEFT_OK)
         return code;
     arrivals_take(history, window, NULL);
@@ -481,5 +458,5 @@ enum weft_code weft_window_decode(struct weft_history *history,
         code = thread_end(history, window, err);
     else
         weft_machine_finish(&history->machine, until_ns, window->ran_ns);
-    return history->machine.has_failed ? no_memory(err) : code;
+    return history->machine.has_failed ? weft_no_memory(err, "states of threads") : code;
 }

@@ -66,9 +66,7 @@ enum weft_code weft_batch_add(struct weft_batch *batch, const struct weft_kernel
 {
     const uint32_t n_bytes = (uint32_t)sizeof *record + record->payload_bytes;
     if (batch->n_bytes + n_bytes > sizeof batch->bytes) {
-        enum weft_code code = weft_batch_end(batch, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_batch_end(batch, err));
     }
     struct weft_kernel_record now = *record;
     uint8_t *at = batch->bytes + batch->recent[open_place(batch, &now, n_bytes)];

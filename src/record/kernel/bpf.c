@@ -156,9 +156,7 @@ static enum weft_code open_ring(struct state *state, uint32_t id, struct weft_er
 static enum weft_code open_rings(struct state *state, struct weft_err *err)
 {
     for (uint32_t i = 0; i < state->n_cpus; i++) {
-        enum weft_code code = weft_cpu_is_online(i) ? open_ring(state, i, err) : WEFT_OK;
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_cpu_is_online(i) ? open_ring(state, i, err) : WEFT_OK);
     }
     return WEFT_OK;
 }
@@ -268,7 +266,7 @@ static enum weft_code open_bpf(const struct weft_kernel_opts *opts, void **opene
     (void)libbpf_set_print(keep_quiet);
     struct state *state = new_state(opts);
     if (!state)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the kernel's records");
+        return weft_no_memory(err, "the kernel's records");
     state->skel = weft_bpf__open();
     if (!state->skel || state->n_cpus == 0 || !load(state, gaps)) {
         close_state(state);
@@ -326,7 +324,7 @@ static enum weft_code add_target(void *opened, uint32_t pid, struct weft_err *er
     struct state *state = opened;
     uint32_t *target = WEFT_VEC_PUSH(&state->targets);
     if (!target)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a target");
+        return weft_no_memory(err, "a target");
     *target = pid;
     return mark(state, pid, err);
 }
@@ -359,8 +357,7 @@ static enum weft_code start(void *opened, struct weft_err *err)
     /* Threads that were born since their process became a target. */
     for (size_t i = 0; code == WEFT_OK && i < state->targets.n; i++)
         code = mark(state, state->targets.items[i], err);
-    if (code == WEFT_OK)
-        code = iterate(state->skel->progs.each_task, state, true, err);
+    WEFT_THEN(code, iterate(state->skel->progs.each_task, state, true, err));
     return code;
 }
 

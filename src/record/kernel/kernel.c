@@ -26,11 +26,6 @@ void weft_kernel_gap(struct weft_kernel_gaps *gaps, const char *level, const cha
         gaps->items[gaps->n++] = (struct weft_kernel_missing){ level, why, mend };
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the kernel's records");
-}
-
 enum weft_code weft_kernel_open(const struct weft_kernel_opts *opts, struct weft_kernel **kernel,
                                 struct weft_kernel_missing *missing, size_t *n_missing,
                                 struct weft_err *err)
@@ -52,7 +47,7 @@ enum weft_code weft_kernel_open(const struct weft_kernel_opts *opts, struct weft
             break;
         }
         all[i]->close(state);
-        code = no_memory(err);
+        code = weft_no_memory(err, "the kernel's records");
     }
     *n_missing = gaps.n;
     return code;
@@ -67,7 +62,7 @@ enum weft_code weft_kernel_add_target(struct weft_kernel *kernel, uint32_t pid,
 enum weft_code weft_kernel_start(struct weft_kernel *kernel, struct weft_err *err)
 {
     if (kernel->names_at_once && !weft_kernel_names_read_symbols(&kernel->names))
-        return no_memory(err);
+        return weft_no_memory(err, "the kernel's records");
     return kernel->backend->start(kernel->state, err);
 }
 
@@ -82,14 +77,16 @@ static enum weft_code hand_out(void *context, uint32_t cpu,
 {
     struct weft_kernel *kernel = context;
     if (!weft_kernel_names_see(&kernel->names, records, n_bytes))
-        return no_memory(err);
+        return weft_no_memory(err, "the kernel's records");
     return kernel->fn(kernel->context, cpu, records, n_bytes, err);
 }
 
 enum weft_code weft_kernel_names(struct weft_kernel *kernel, struct weft_str *text,
                                  struct weft_err *err)
 {
-    return weft_kernel_names_tell(&kernel->names, text) ? WEFT_OK : no_memory(err);
+    return weft_kernel_names_tell(&kernel->names, text)
+               ? WEFT_OK
+               : weft_no_memory(err, "the kernel's records");
 }
 
 enum weft_code weft_kernel_poll(struct weft_kernel *kernel, weft_kernel_records_fn fn,
@@ -105,8 +102,7 @@ enum weft_code weft_kernel_poll(struct weft_kernel *kernel, weft_kernel_records_
     batch->context = kernel;
     for (uint32_t cpu = 0; code == WEFT_OK && cpu < n_cpus; cpu++) {
         code = kernel->backend->read(kernel->state, cpu, batch, fill_percent, err);
-        if (code == WEFT_OK)
-            code = weft_batch_end(batch, err);
+        WEFT_THEN(code, weft_batch_end(batch, err));
     }
     return code;
 }

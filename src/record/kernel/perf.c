@@ -118,13 +118,13 @@ static enum weft_code keep_fd(struct state *state, int fd, uint8_t kind, struct 
     int *kept = WEFT_VEC_PUSH(&state->fds);
     if (!kept) {
         (void)close(fd);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for events");
+        return weft_no_memory(err, "events");
     }
     *kept = fd;
     if (ioctl(fd, PERF_EVENT_IOC_ID, &id) != 0)
         return weft_fail_errno(err, errno, "cannot identify an event");
     if (!weft_perf_convert_event(&state->convert, id, kind))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for events");
+        return weft_no_memory(err, "events");
     return WEFT_OK;
 }
 
@@ -162,9 +162,7 @@ static enum weft_code open_event(struct state *state, uint8_t kind, int tid, uin
     const int fd = open_fd(state, kind, tid, id);
     if (fd < 0)
         return weft_fail_errno(err, errno, "cannot open an event of processor %u", id);
-    enum weft_code code = keep_fd(state, fd, kind, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(keep_fd(state, fd, kind, err));
     if (!cpu->page)
         return open_ring(state, cpu, fd, err);
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->ring_fd) != 0)
@@ -278,7 +276,7 @@ static enum weft_code open_perf(const struct weft_kernel_opts *opts, void **open
 {
     struct state *state = new_state(opts);
     if (!state)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the kernel's records");
+        return weft_no_memory(err, "the kernel's records");
     weft_tracepoints_read(state->convert.formats);
     enum weft_code code = WEFT_OK;
     if (find_reach(state, gaps)) {
@@ -304,7 +302,7 @@ static enum weft_code add_target(void *opened, uint32_t pid, struct weft_err *er
 {
     struct state *state = opened;
     if (weft_map_add(state->convert.targets, pid, NULL) == WEFT_MAP_NONE)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a target");
+        return weft_no_memory(err, "a target");
     return state->reach == REACH_TARGETS ? weft_tasks_each(pid, open_thread, state, err) : WEFT_OK;
 }
 
@@ -313,7 +311,7 @@ static enum weft_code note_task(void *context, const struct weft_task *task, str
     struct state *state = context;
     struct weft_task *noted = WEFT_VEC_PUSH(&state->tasks);
     if (!noted || !weft_perf_convert_thread(&state->convert, task->tid, task->pid, NULL))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for threads");
+        return weft_no_memory(err, "threads");
     *noted = *task;
     return WEFT_OK;
 }

@@ -83,11 +83,6 @@ struct about {
     uint32_t cpu; /* of a sample */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for threads");
-}
-
 static struct weft_kernel_record record_of(const struct about *about, uint16_t type, uint64_t a,
                                            uint64_t b)
 {
@@ -136,7 +131,7 @@ static enum weft_code count_run_time(struct weft_perf_convert *convert, const st
     const uint32_t tid = (uint32_t)field(format, 0, raw, n_raw);
     while (convert->runs.n <= about->cpu && about->cpu < CPUS_MAX)
         if (!WEFT_VEC_PUSH(&convert->runs))
-            return no_memory(err);
+            return weft_no_memory(err, "threads");
     if (about->cpu >= convert->runs.n || tid == 0)
         return WEFT_OK;
     struct weft_perf_run *run = &convert->runs.items[about->cpu];
@@ -157,7 +152,7 @@ static enum weft_code add_switch(struct weft_perf_convert *convert, const struct
     char comm[16];
     bool is_new = false;
     if (next != 0 && !weft_perf_convert_thread(convert, next, 0, &is_new))
-        return no_memory(err);
+        return weft_no_memory(err, "threads");
     struct weft_kernel_record record =
         record_of(about, WEFT_KERNEL_SWITCH, next | (is_preempted ? 0 : state & 0xff) << 32,
                   pid_of(convert, next) | (uint64_t)is_preempted << 32);
@@ -408,9 +403,9 @@ static enum weft_code add_fork(struct weft_perf_convert *convert, struct about *
         return WEFT_OK;
     if (is_target(convert, parent_pid) && !convert->with_all &&
         weft_map_add(convert->targets, pid, NULL) == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "threads");
     if (!weft_perf_convert_thread(convert, tid, pid, NULL))
-        return no_memory(err);
+        return weft_no_memory(err, "threads");
     const struct weft_kernel_record record =
         record_of(about, WEFT_KERNEL_FORK, tid | (uint64_t)pid << 32,
                   pid == parent_pid ? CLONE_THREAD | CLONE_VM : 0);
@@ -463,7 +458,7 @@ static enum weft_code add_plain_switch(struct weft_perf_convert *convert, struct
     const uint32_t next = is_out ? other_tid : self;
     if (next != 0 &&
         !weft_perf_convert_thread(convert, next, is_out ? other_pid : about->pid, NULL))
-        return no_memory(err);
+        return weft_no_memory(err, "threads");
     const struct weft_kernel_record record =
         record_of(about, WEFT_KERNEL_SWITCH, next | state << 32,
                   pid_of(convert, next) | (uint64_t)is_preempted << 32);

@@ -152,8 +152,7 @@ static enum weft_code write_module(struct session_filter *filter, const char *mo
         return code;
     filter->may_grow |= may_load(&file);
     code = weft_symtab_read(&file, &symtab, err);
-    if (code == WEFT_OK)
-        code = write_functions(filter, module, symtab, err);
+    WEFT_THEN(code, write_functions(filter, module, symtab, err));
     weft_symtab_free(symtab);
     weft_elf_file_close(&file);
     return code;
@@ -272,7 +271,7 @@ enum weft_code session_filter_open(const struct weft_recorder_opts *opts, int fo
         return WEFT_OK;
     struct session_filter *filter = calloc(1, sizeof *filter);
     if (!filter)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a filter");
+        return weft_no_memory(err, "a filter");
     filter->opts = opts;
     const int fd = openat(folder_fd, "filter", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     filter->out = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -282,9 +281,8 @@ enum weft_code session_filter_open(const struct weft_recorder_opts *opts, int fo
     if (!filter->out)
         code = weft_fail_errno(err, errno, "cannot write the filter of functions");
     else if (!filter->symbols || !filter->modules)
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for symbols");
-    if (code == WEFT_OK)
-        code = write_file(filter, err);
+        code = weft_no_memory(err, "symbols");
+    WEFT_THEN(code, write_file(filter, err));
     if (code == WEFT_OK && (filter->only || filter->skip))
         *opened = filter;
     else

@@ -447,10 +447,10 @@ enum weft_code ledger_put(struct ledger *ledger, struct session_output *output, 
         return WEFT_OK;
     ledger->has_news = false;
     if (ledger->has_no_memory)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the ledger");
+        return weft_no_memory(err, "the ledger");
     uint8_t *bytes = malloc(PIECE_BYTES);
     if (!bytes)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the ledger");
+        return weft_no_memory(err, "the ledger");
     for (size_t k = 0; code == WEFT_OK && k <= ledger->processes.n; k++) {
         const bool is_end = k == ledger->processes.n;
         const size_t n_next = sizeof(struct weft_ledger_entry) + NAME_BYTES + 8;

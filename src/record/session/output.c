@@ -76,14 +76,13 @@ static enum weft_code begin_file(struct session_output *output, struct weft_err 
     char **place = path ? WEFT_VEC_PUSH(&output->files) : NULL;
     if (!place) {
         free(path);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a file");
+        return weft_no_memory(err, "a file");
     }
     *place = path;
     output->file_bytes = sizeof head;
     output->is_placed = false;
     enum weft_code code = weft_fresh_open(path, WEFT_ACCESS_PRIVATE, O_APPEND, &output->file, err);
-    if (code == WEFT_OK)
-        code = weft_fd_write(output->file.fd, &head, sizeof head, err);
+    WEFT_THEN(code, weft_fd_write(output->file.fd, &head, sizeof head, err));
     for (size_t k = 0; code == WEFT_OK && k < output->lasting.n; k++) {
         const struct kept *piece = &output->lasting.items[k];
         code = weft_fd_write(output->file.fd, piece->bytes, piece->n_bytes, err);
@@ -108,7 +107,7 @@ enum weft_code session_output_open(const struct session_output_opts *opts,
     struct session_output *made = calloc(1, sizeof *made);
     *output = made;
     if (!made)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a recording");
+        return weft_no_memory(err, "a recording");
     made->opts = *opts;
     made->file.fd = -1;
     if (opts->snapshot_ns && opts->size_bytes == 0)
@@ -240,7 +239,7 @@ static enum weft_code append(struct session_output *output, enum weft_piece_kind
         return WEFT_OK;
     uint8_t *bytes = make_room(output, sizeof head + n_padded);
     if (!bytes)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a piece");
+        return weft_no_memory(err, "a piece");
     XXH3_state_t state;
     (void)XXH3_64bits_reset(&state);
     (void)XXH3_64bits_update(&state, &head, offsetof(struct weft_piece_head, checksum));
@@ -253,9 +252,7 @@ static enum weft_code append(struct session_output *output, enum weft_piece_kind
     if (payload.n_bytes)
         memcpy(bytes + sizeof head + front.n_bytes, payload.bytes, payload.n_bytes);
     memset(bytes + sizeof head + n_payload, 0, n_padded - n_payload);
-    return keep_piece(output, kind, at, head.time_ns)
-               ? WEFT_OK
-               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a piece");
+    return keep_piece(output, kind, at, head.time_ns) ? WEFT_OK : weft_no_memory(err, "a piece");
 }
 
 enum weft_code session_put(struct session_output *output, enum weft_piece_kind kind,
@@ -295,11 +292,10 @@ static bool put_stopped(struct session_output *output, size_t n_kept, size_t n_u
     output->buffer.n = 0;
     enum weft_code code = session_put(output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
                                       (struct weft_str){ text, (size_t)n_text }, &unused);
-    if (code == WEFT_OK)
-        code = session_put(output, WEFT_PIECE_END, 0, 0, WEFT_STR(""),
-                           WEFT_STR("the file could take no more"), &unused);
-    if (code == WEFT_OK)
-        code = weft_fd_write(output->file.fd, output->buffer.items, output->buffer.n, &unused);
+    WEFT_THEN(code, session_put(output, WEFT_PIECE_END, 0, 0, WEFT_STR(""),
+                                WEFT_STR("the file could take no more"), &unused));
+    WEFT_THEN(code,
+              weft_fd_write(output->file.fd, output->buffer.items, output->buffer.n, &unused));
     output->buffer.n = 0;
     output->file_bytes += code == WEFT_OK ? n_kept : 0;
     return code == WEFT_OK;
@@ -356,8 +352,8 @@ static enum weft_code end_full(struct session_output *output, struct weft_err *e
     const size_t n_before = output->buffer.n;
     enum weft_code code = append(output, WEFT_PIECE_END, 0, 0, WEFT_STR(""),
                                  WEFT_STR("the next file continues"), err);
-    if (code == WEFT_OK)
-        code = write_out(output, output->buffer.items + n_before, output->buffer.n - n_before, err);
+    WEFT_THEN(code,
+              write_out(output, output->buffer.items + n_before, output->buffer.n - n_before, err));
     output->buffer.n = n_before;
     end_file(output);
     return code;
@@ -374,8 +370,7 @@ enum weft_code session_flush(struct session_output *output, struct weft_err *err
     if (output->opts.size_bytes && output->file_bytes + n_bytes > output->opts.size_bytes &&
         output->file_bytes > sizeof(struct weft_recording_head)) {
         code = end_full(output, err);
-        if (code == WEFT_OK)
-            code = begin_file(output, err);
+        WEFT_THEN(code, begin_file(output, err));
     }
     if (code == WEFT_OK)
         code = write_out(output, output->buffer.items, n_bytes, err);
@@ -400,10 +395,8 @@ enum weft_code session_snapshot(struct session_output *output, struct weft_str w
     output->opts.snapshot_ns = 0; /* the end goes into the file */
     const uint64_t size_bytes = output->opts.size_bytes;
     output->opts.size_bytes = 0;
-    if (code == WEFT_OK)
-        code = session_put(output, WEFT_PIECE_END, 0, 0, WEFT_STR("snapshot: "), why, err);
-    if (code == WEFT_OK)
-        code = session_flush(output, err);
+    WEFT_THEN(code, session_put(output, WEFT_PIECE_END, 0, 0, WEFT_STR("snapshot: "), why, err));
+    WEFT_THEN(code, session_flush(output, err));
     output->opts.snapshot_ns = window_ns;
     output->opts.size_bytes = size_bytes;
     end_file(output);
@@ -417,8 +410,7 @@ enum weft_code session_output_end(struct session_output *output, struct weft_str
     enum weft_code code = WEFT_OK;
     if (!output->opts.snapshot_ns)
         code = session_put(output, WEFT_PIECE_END, 0, 0, WEFT_STR(""), why, err);
-    if (code == WEFT_OK)
-        code = session_flush(output, err);
+    WEFT_THEN(code, session_flush(output, err));
     end_file(output);
     return code;
 }

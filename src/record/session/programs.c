@@ -26,11 +26,6 @@
  */
 enum { STALE_SECONDS = 60, SELDOM_LOOKS = 64 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for programs");
-}
-
 /* ---- the folder ------------------------------------------------------------------------------ */
 
 static void remove_files(int folder_fd)
@@ -97,7 +92,7 @@ enum weft_code programs_open(struct programs *programs, struct session_output *o
     programs->reading.room = malloc(RING_ROOM_BYTES);
     programs->paths = weft_strtab_new();
     if (!programs->reading.room || !programs->paths)
-        return no_memory(err);
+        return weft_no_memory(err, "programs");
     if (!make_folder(programs))
         return weft_fail_errno(err, errno, "cannot make a folder for rings in /dev/shm or /tmp");
     programs->folder_fd = open(programs->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -447,7 +442,7 @@ static enum weft_code add_file(struct programs *programs, struct ring_file *file
     struct program *program = place && !file->is_broken ? program_of(programs, file->pid) : NULL;
     if (!place || (!program && !file->is_broken)) {
         programs->files.n -= place != NULL;
-        return no_memory(err);
+        return weft_no_memory(err, "programs");
     }
     *place = *file;
     *file = (struct ring_file){ .fd = -1 };
@@ -505,7 +500,7 @@ static enum weft_code open_new(struct programs *programs, const char *name, stru
             return WEFT_OK;
     struct ring_file *file = WEFT_VEC_PUSH(files);
     if (!file)
-        return no_memory(err);
+        return weft_no_memory(err, "programs");
     if (!ring_file_open(programs->folder_fd, name, file) && !file->is_broken) {
         programs->has_new = true; /* not ready yet */
         files->n--;

@@ -93,10 +93,8 @@ static enum weft_code take_snapshot(struct recorder *recorder, const char *why,
     const char *path;
     char text[512];
     enum weft_code code = recorder_put_clock(recorder, err);
-    if (code == WEFT_OK)
-        code = ledger_put(recorder->ledger, recorder->output, true, err);
-    if (code == WEFT_OK)
-        code = session_snapshot(recorder->output, weft_str_of(why), &path, err);
+    WEFT_THEN(code, ledger_put(recorder->ledger, recorder->output, true, err));
+    WEFT_THEN(code, session_snapshot(recorder->output, weft_str_of(why), &path, err));
     if (code != WEFT_OK || !path)
         return code;
     (void)snprintf(text, sizeof text, "snapshot (%s): %s", why, path);
@@ -153,19 +151,14 @@ static enum weft_code do_due(struct recorder *recorder, uint64_t now_ns, struct 
     if (code == WEFT_OK && (recorder->opts->size_bytes || recorder->opts->snapshot_ns))
         code = recorder_put_kernel_names(recorder, err);
     loadable_look_at_starts(&recorder->loadable, &recorder->programs);
-    if (code == WEFT_OK)
-        code = recorder_put_losses(recorder, err);
+    WEFT_THEN(code, recorder_put_losses(recorder, err));
     if (code == WEFT_OK && is_time(&recorder->cost_ns, now_ns, COST_NS)) {
         code = recorder_put_cost(recorder, err);
-        if (code == WEFT_OK)
-            code = recorder_put_unplaced(recorder, err);
+        WEFT_THEN(code, recorder_put_unplaced(recorder, err));
     }
-    if (code == WEFT_OK)
-        code = keep_ledger(recorder, now_ns, err);
-    if (code == WEFT_OK)
-        code = look_for_snapshots(recorder, err);
-    if (code == WEFT_OK)
-        code = session_flush(recorder->output, err);
+    WEFT_THEN(code, keep_ledger(recorder, now_ns, err));
+    WEFT_THEN(code, look_for_snapshots(recorder, err));
+    WEFT_THEN(code, session_flush(recorder->output, err));
     if (recorder->opts->show && is_time(&recorder->show_ns, now_ns, SHOW_NS)) {
         const struct weft_recorder_state state = recorder_state(recorder);
         recorder->opts->show(recorder->opts->context, &state);
@@ -181,8 +174,7 @@ static enum weft_code do_round(struct recorder *recorder, uint32_t *fill_percent
     const bool is_due = is_time(&recorder->due_ns, now_ns, DUE_NS);
     enum weft_code code = programs_poll(&recorder->programs, is_due, err);
     *fill_percent = recorder->programs.reading.fill_percent;
-    if (code == WEFT_OK)
-        code = recorder_poll_kernel(recorder, fill_percent, err);
+    WEFT_THEN(code, recorder_poll_kernel(recorder, fill_percent, err));
     return code == WEFT_OK && is_due ? do_due(recorder, now_ns, err) : code;
 }
 
@@ -327,28 +319,17 @@ static enum weft_code finish(struct recorder *recorder, const char *why, struct 
     if (recorder->levels.kernel)
         weft_kernel_stop(recorder->levels.kernel);
     enum weft_code code = put_stop(recorder, err);
-    if (code == WEFT_OK)
-        code = programs_stop(&recorder->programs, err);
-    if (code == WEFT_OK)
-        code = recorder_poll_kernel(recorder, &fill, err);
-    if (code == WEFT_OK)
-        code = recorder_put_kernel_names(recorder, err);
-    if (code == WEFT_OK)
-        code = recorder_put_losses(recorder, err);
-    if (code == WEFT_OK)
-        code = end_ledger(recorder, err);
-    if (code == WEFT_OK)
-        code = recorder_put_unplaced(recorder, err);
-    if (code == WEFT_OK)
-        code = recorder_put_cost(recorder, err);
-    if (code == WEFT_OK)
-        code = put_interruption(recorder, err);
-    if (code == WEFT_OK)
-        code = recorder_put_clock(recorder, err);
-    if (code == WEFT_OK)
-        code = look_for_snapshots(recorder, err);
-    if (code == WEFT_OK)
-        code = session_output_end(recorder->output, weft_str_of(why), err);
+    WEFT_THEN(code, programs_stop(&recorder->programs, err));
+    WEFT_THEN(code, recorder_poll_kernel(recorder, &fill, err));
+    WEFT_THEN(code, recorder_put_kernel_names(recorder, err));
+    WEFT_THEN(code, recorder_put_losses(recorder, err));
+    WEFT_THEN(code, end_ledger(recorder, err));
+    WEFT_THEN(code, recorder_put_unplaced(recorder, err));
+    WEFT_THEN(code, recorder_put_cost(recorder, err));
+    WEFT_THEN(code, put_interruption(recorder, err));
+    WEFT_THEN(code, recorder_put_clock(recorder, err));
+    WEFT_THEN(code, look_for_snapshots(recorder, err));
+    WEFT_THEN(code, session_output_end(recorder->output, weft_str_of(why), err));
     return code;
 }
 
@@ -380,8 +361,7 @@ static void record(struct recorder *recorder)
         code = do_round(recorder, &fill_percent, &err);
     }
     recorder->stop_ns = session_clock_ns(CLOCK_MONOTONIC);
-    if (code == WEFT_OK)
-        code = finish(recorder, why, &err);
+    WEFT_THEN(code, finish(recorder, why, &err));
     recorder->has_stopped_early = code != WEFT_OK;
     if (code != WEFT_OK)
         give_up(recorder, &err);
@@ -417,10 +397,8 @@ static enum weft_code open_output(struct recorder *recorder, struct weft_err *er
     enum weft_code code = WEFT_OK;
     if (recorder->opts->trigger)
         code = trigger_new(recorder->opts->trigger, &recorder->trigger, err);
-    if (code == WEFT_OK)
-        code = session_output_open(&opts, &recorder->output, err);
-    if (code == WEFT_OK)
-        code = programs_open(&recorder->programs, recorder->output, recorder->trigger, err);
+    WEFT_THEN(code, session_output_open(&opts, &recorder->output, err));
+    WEFT_THEN(code, programs_open(&recorder->programs, recorder->output, recorder->trigger, err));
     if (code == WEFT_OK && recorder->opts->snapshot_ns)
         code = write_about(recorder, err);
     return code == WEFT_OK ? session_filter_open(recorder->opts, recorder->programs.folder_fd,
@@ -489,7 +467,7 @@ static enum weft_code begin_ledger(struct recorder *recorder, struct weft_err *e
         return WEFT_OK;
     recorder->ledger = recorder->programs.ledger = ledger_new(&ledger_opts);
     if (!recorder->ledger)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the ledger");
+        return weft_no_memory(err, "the ledger");
     if (!opts->argv || !proc_find_program(opts->argv[0], program))
         program[0] = '\0';
     ledger_begin(recorder->ledger, opts->argv ? (uint32_t)recorder->target.pid : opts->pid, program,
@@ -504,12 +482,9 @@ static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
     const struct timespec pause = { .tv_nsec = 1000000 };
     enum weft_code code = recorder_put_clock(recorder, err);
     (void)nanosleep(&pause, NULL); /* two pairs tell how fast ticks are */
-    if (code == WEFT_OK)
-        code = recorder_put_clock(recorder, err);
-    if (code == WEFT_OK)
-        code = recorder_put_meta(recorder, err);
-    if (code == WEFT_OK)
-        code = begin_ledger(recorder, err);
+    WEFT_THEN(code, recorder_put_clock(recorder, err));
+    WEFT_THEN(code, recorder_put_meta(recorder, err));
+    WEFT_THEN(code, begin_ledger(recorder, err));
     if (code == WEFT_OK && recorder->opts->pid) {
         recorder->watched_fd = (int)syscall(SYS_pidfd_open, recorder->opts->pid, 0);
         if (recorder->watched_fd < 0)
@@ -534,10 +509,8 @@ static enum weft_code run(struct recorder *recorder, struct weft_err *err)
         return weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
     enum weft_code code = open_output(recorder, err);
     recorder->is_wrong_usage = code == WEFT_E_ARG;
-    if (code == WEFT_OK)
-        code = start_target(recorder, err);
-    if (code == WEFT_OK)
-        code = start_kernel(recorder, err);
+    WEFT_THEN(code, start_target(recorder, err));
+    WEFT_THEN(code, start_kernel(recorder, err));
     recorder->start_ns = recorder->due_ns = recorder->clock_ns = recorder->show_ns =
         recorder->cost_ns = recorder->lost_since_ns = session_clock_ns(CLOCK_MONOTONIC);
     recorder->sleep_ns = LEAST_POLL_NS;
@@ -546,8 +519,7 @@ static enum weft_code run(struct recorder *recorder, struct weft_err *err)
     (void)setpriority(PRIO_PROCESS, 0, NICENESS);
     recorder->cpu_at_start_ns =
         recorder_own_cpu_ns(); /* what came before was no cost to the program */
-    if (code == WEFT_OK)
-        code = begin(recorder, err);
+    WEFT_THEN(code, begin(recorder, err));
     if (code == WEFT_OK)
         record(recorder);
     return code;
@@ -569,9 +541,7 @@ static enum weft_code take_result(struct recorder *recorder, struct weft_recorde
         if (!result->files[result->n_files])
             break;
     }
-    return result->files && result->n_files == n_files
-               ? WEFT_OK
-               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names");
+    return result->files && result->n_files == n_files ? WEFT_OK : weft_no_memory(err, "names");
 }
 
 /* A recording that ended before the program is of use at once; the program's status comes later. */

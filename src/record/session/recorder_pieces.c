@@ -103,7 +103,7 @@ enum weft_code recorder_put_meta(struct recorder *recorder, struct weft_err *err
     struct utsname system;
     FILE *out = open_memstream(&text, &n_text);
     if (!out)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a recording");
+        return weft_no_memory(err, "a recording");
     (void)uname(&system);
     fprintf(out, "host=%s\nkernel=%s\narchitecture=%s\nprocessors=%ld\n", system.nodename,
             system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN));
@@ -119,7 +119,7 @@ enum weft_code recorder_put_meta(struct recorder *recorder, struct weft_err *err
     const enum weft_code code =
         is_whole ? session_put(recorder->output, WEFT_PIECE_META, 0, 0, WEFT_STR(""),
                                (struct weft_str){ text, n_text }, err)
-                 : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a recording");
+                 : weft_no_memory(err, "a recording");
     free(text);
     return code;
 }

@@ -271,7 +271,7 @@ static enum weft_code put_functions(struct ring_file *file, struct session_outpu
     if (n_all <= n_before)
         return WEFT_OK;
     if (!weft_vec_reserve(&file->functions.items, &file->functions.cap, n_all, sizeof(uint64_t)))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+        return weft_no_memory(err, "functions");
     uint64_t *news = file->functions.items + n_before;
     const size_t n_bytes = (n_all - n_before) * sizeof *news;
     if (pread(file->fd, news, n_bytes, (off_t)(file->functions_off + n_before * sizeof *news)) !=
@@ -528,7 +528,7 @@ enum weft_code ring_file_read(struct ring_file *file, struct ring_reading *readi
     if (!file->head || file->is_broken)
         return WEFT_OK;
     if (!add_slots(file))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for slots");
+        return weft_no_memory(err, "slots");
     for (uint32_t k = 0; code == WEFT_OK && !file->is_broken && k < file->slots.n; k++) {
         struct look look;
         if (!look_at(file, k, &look)) {

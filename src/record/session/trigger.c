@@ -84,7 +84,7 @@ enum weft_code trigger_new(const char *text, struct trigger **trigger, struct we
         return WEFT_OK;
     }
     trigger_free(made);
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a trigger");
+    return weft_no_memory(err, "a trigger");
 }
 
 void trigger_free(struct trigger *trigger)
