@@ -206,9 +206,11 @@ __attribute__((noinline)) static void take_naps(void)
 __attribute__((noinline)) static void spin(void)
 {
     struct timespec now;
-    do
+    do {
+        for (volatile unsigned i = 0; i < 100000; i++) /* samples are here, not in a library */
+            continue;
         (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    while (now.tv_sec == 0 && now.tv_nsec < 100000000);
+    } while (now.tv_sec == 0 && now.tv_nsec < 100000000);
 }
 
 static void naps_and_spin(void)
