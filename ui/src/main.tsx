@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The report: a page with all its data inside.
-import { loadPage } from './api/page';
-import { makeApp } from './state/app';
+import { OVERVIEW, PATTERNS } from './screens/overview/views_overview';
+import { loadPage } from './shared/api/page';
+import { makeApp } from './shared/state/app';
 import { startPage } from './start';
-import { OVERVIEW, PATTERNS } from './views/overview';
 
 startPage(async () => makeApp(await loadPage(), [OVERVIEW, PATTERNS]));

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 // The page of `weft serve`: asks its server for what each screen shows.
-import type { Columns } from './api/columns';
-import { object, objects } from './api/json';
-import type { Json } from './api/json';
-import { Source } from './api/source';
-import type { OwnColor } from './lib/colorfile';
-import { readFragment } from './lib/fragment';
-import { makeApp } from './state/app';
-import type { App } from './state/app';
-import { offerColors } from './state/colors';
-import { interplayOf } from './state/interplay';
-import { askSketch, Live } from './state/live';
-import { Searches } from './state/sets';
-import { bareTrace, loadServed } from './state/served';
+import { compareScreen } from './screens/compare/views_compare';
+import { functionsScreen } from './screens/functions/views_functions';
+import { healthScreen } from './screens/health/views_health';
+import { interplayOf } from './screens/interplay/state_interplay';
+import { INTERPLAY } from './screens/interplay/views_interplay';
+import { OVERVIEW, PATTERNS } from './screens/overview/views_overview';
+import { pathScreen } from './screens/path/views_path';
+import { TIMELINE } from './screens/timeline/views_timeline';
+import type { Columns } from './shared/api/columns';
+import { object, objects } from './shared/api/json';
+import type { Json } from './shared/api/json';
+import { Source } from './shared/api/source';
+import type { OwnColor } from './shared/lib/colorfile';
+import { readFragment } from './shared/lib/fragment';
+import { makeApp } from './shared/state/app';
+import type { App } from './shared/state/app';
+import { offerColors } from './shared/state/colors';
+import { askSketch, Live } from './shared/state/live';
+import { bareTrace, loadServed } from './shared/state/served';
+import { Searches } from './shared/state/sets';
 import { startPage } from './start';
-import { compareScreen } from './views/compare';
-import { functionsScreen } from './views/functions';
-import { healthScreen } from './views/health';
-import { INTERPLAY } from './views/interplay';
-import { OVERVIEW, PATTERNS } from './views/overview';
-import { pathScreen } from './views/path';
-import { TIMELINE } from './views/timeline';
 import './served.css';
 
 /** Which of the traces served: "?trace=1" behind the address of the page. */

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import * as compare from '../../src/lib/compare';
-import type { Condition, Group } from '../../src/lib/compare';
-import { shortWords, valueTicks } from '../../src/draw/comparehist';
-import { BinAxis, binRange, countBins, makeBins, moveRange } from '../../src/lib/comparebins';
-import type { EdgeMove } from '../../src/lib/comparebins';
+import { shortWords, valueTicks } from '../../src/screens/compare/draw_hist';
+import {
+  BinAxis,
+  binRange,
+  countBins,
+  makeBins,
+  moveRange,
+} from '../../src/screens/compare/lib_bins';
+import type { EdgeMove } from '../../src/screens/compare/lib_bins';
+import * as compare from '../../src/screens/compare/lib_compare';
+import type { Condition, Group } from '../../src/screens/compare/lib_compare';
 import {
   countedOf,
   isUnsure,
@@ -14,11 +20,17 @@ import {
   stepOf,
   verdictOf,
   whereOf,
-} from '../../src/lib/compared';
-import { depthOf, diffTree, treeNode, widestOf, withoutWidth } from '../../src/lib/compareflame';
-import { flameSvg } from '../../src/lib/comparesvg';
-import { difference } from '../../src/lib/color';
-import type { Vision } from '../../src/lib/color';
+} from '../../src/screens/compare/lib_d';
+import {
+  depthOf,
+  diffTree,
+  treeNode,
+  widestOf,
+  withoutWidth,
+} from '../../src/screens/compare/lib_flame';
+import { flameSvg } from '../../src/screens/compare/lib_svg';
+import { difference } from '../../src/shared/lib/color';
+import type { Vision } from '../../src/shared/lib/color';
 import { makeCompared, makeExecutions } from '../fixtures/executions';
 
 const executions = makeExecutions(1000);
@@ -375,7 +387,7 @@ describe('an answer', () => {
 });
 
 it.each(['light', 'dark'] as const)('%s: steps of differences are told from each other', theme => {
-  const css = ['style.css', 'views/compare.css']
+  const css = ['style.css', 'screens/compare/compare.css']
     .map(name => readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8'))
     .map(text =>
       theme === 'light'

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import type { Executions, Frame } from '../../src/lib/compare';
-import type { Compared } from '../../src/lib/compared';
-import { depthOf, diffTree, foldedNames, nodeAt, treeNode } from '../../src/lib/compareflame';
+import type { Executions, Frame } from '../../src/screens/compare/lib_compare';
+import type { Compared } from '../../src/screens/compare/lib_d';
+import {
+  depthOf,
+  diffTree,
+  foldedNames,
+  nodeAt,
+  treeNode,
+} from '../../src/screens/compare/lib_flame';
 import { makeCompared, makeExecutions } from '../fixtures/executions';
 
 const KERNEL = '[kernel]+0x';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The Compare screen's questions, whatever order their answers come in.
 import { expect, it } from 'vitest';
-import type { App } from '../../src/state/app';
-import { Compare } from '../../src/state/compare';
+import { Compare } from '../../src/screens/compare/state_compare';
+import type { App } from '../../src/shared/state/app';
 import { pack } from '../fixtures/columns';
 import { makeExecutions } from '../fixtures/executions';
 import { HeldSource, makeServed } from '../fixtures/served';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { clockRows, findingsOf, quoted, verdictOf } from '../../src/lib/health';
-import type { Info } from '../../src/lib/health';
-import { decodeInfo } from '../../src/state/health';
+import { clockRows, findingsOf, quoted, verdictOf } from '../../src/screens/health/lib_health';
+import type { Info } from '../../src/screens/health/lib_health';
+import { decodeInfo } from '../../src/screens/health/state_health';
 
 const note = (kind: string, className: string, count = 3): Record<string, unknown> => ({
   ...{ class: className, kind, count, threads: 2, first_offset: 4096, text: `${kind} text` },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import { expect, it } from 'vitest';
-import * as hist from '../../src/lib/histogram';
+import * as hist from '../../src/shared/lib/histogram';
 
 /** Bins of 16 equal parts of every power of two, as the server makes them. */
 function binsOf(values: readonly number[]): hist.Bins {

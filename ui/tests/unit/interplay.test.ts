@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { plateStyle } from '../../src/draw/platepaint';
-import type { Theme } from '../../src/draw/theme';
-import { difference } from '../../src/lib/color';
-import type { Vision } from '../../src/lib/color';
+import { plateStyle } from '../../src/screens/interplay/draw_platepaint';
 import {
   curvesOf,
   isBundle,
@@ -19,10 +16,13 @@ import {
   TONE_STEPS,
   waitAt,
   waitsIn,
-} from '../../src/lib/interplay';
-import type { Waits } from '../../src/lib/interplay';
-import { laneOrder, pieceAt } from '../../src/lib/timelinelanes';
-import type { Lane } from '../../src/lib/timelinelanes';
+} from '../../src/screens/interplay/lib_interplay';
+import type { Waits } from '../../src/screens/interplay/lib_interplay';
+import { laneOrder, pieceAt } from '../../src/screens/timeline/lib_lanes';
+import type { Lane } from '../../src/screens/timeline/lib_lanes';
+import type { Theme } from '../../src/shared/draw/theme';
+import { difference } from '../../src/shared/lib/color';
+import type { Vision } from '../../src/shared/lib/color';
 
 function random(seed: number): () => number {
   let s = seed >>> 0;

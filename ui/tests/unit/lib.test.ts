@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { Atom } from '../../src/lib/atom';
-import { readFragment, writeFragment } from '../../src/lib/fragment';
-import type { Place } from '../../src/lib/fragment';
-import { glyphs, MIN_WIDTH } from '../../src/lib/lod';
-import { axisTicks, tickStep } from '../../src/lib/scale';
-import { matchesName, matchesThread, parseDuration, parseQuery } from '../../src/lib/search';
+import { Atom } from '../../src/shared/lib/atom';
+import { readFragment, writeFragment } from '../../src/shared/lib/fragment';
+import type { Place } from '../../src/shared/lib/fragment';
+import { glyphs, MIN_WIDTH } from '../../src/shared/lib/lod';
+import { axisTicks, tickStep } from '../../src/shared/lib/scale';
+import { matchesName, matchesThread, parseDuration, parseQuery } from '../../src/shared/lib/search';
 
 function random(seed: number): () => number {
   let s = seed;

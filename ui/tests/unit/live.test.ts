@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What a served page makes of its server's answers.
 import { describe, expect, it } from 'vitest';
-import { decodeExact } from '../../src/api/exact';
-import { decodeRegimes } from '../../src/api/regimes';
-import { decodeTrace } from '../../src/api/page';
-import { askParams, NO_ASK, readAsk, readTime, writeAsk } from '../../src/lib/ask';
-import { rank, sortRanked, summarizeExact } from '../../src/lib/exact';
-import { sketchRows } from '../../src/lib/sketch';
-import type { LodItems } from '../../src/lib/sketch';
-import { findRow, makeApp, Model, replaceModel, rowAt } from '../../src/state/app';
+import { decodeExact } from '../../src/screens/overview/api_exact';
+import { rank, sortRanked, summarizeExact } from '../../src/screens/overview/lib_exact';
+import { decodeTrace } from '../../src/shared/api/page';
+import { decodeRegimes } from '../../src/shared/api/regimes';
+import { askParams, NO_ASK, readAsk, readTime, writeAsk } from '../../src/shared/lib/ask';
+import { sketchRows } from '../../src/shared/lib/sketch';
+import type { LodItems } from '../../src/shared/lib/sketch';
+import { findRow, makeApp, Model, replaceModel, rowAt } from '../../src/shared/state/app';
 import { makeData } from '../fixtures/make.mjs';
 
 type Item = [start: number, end: number, depth: number, fn: number, count?: number];

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 // Answers in any order: late ones, refused ones, those to questions that nobody asks any more.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Columns } from '../../src/api/columns';
-import type { Span } from '../../src/lib/model';
-import { set } from '../../src/state/actions';
-import type { App } from '../../src/state/app';
-import { ExactAnswers } from '../../src/state/exact';
-import { Functions } from '../../src/state/functions';
-import { Health } from '../../src/state/health';
-import { Live } from '../../src/state/live';
-import { Interplay } from '../../src/state/interplay';
-import type { PlateHit } from '../../src/state/interplay';
-import { Paths } from '../../src/state/path';
-import { setServed } from '../../src/state/served';
-import type { CallAt, Served } from '../../src/state/served';
-import { Searches } from '../../src/state/sets';
-import { timelineOf } from '../../src/state/timeline';
-import { detailsOf } from '../../src/state/timelinedetails';
-import { readPlace, writePlace } from '../../src/state/timelineplace';
-import { followSearch } from '../../src/state/timelinesearch';
-import { TileLoader } from '../../src/state/timelinetiles';
-import * as walk from '../../src/state/timelinewalk';
+import { Functions } from '../../src/screens/functions/state_functions';
+import { Health } from '../../src/screens/health/state_health';
+import { Interplay } from '../../src/screens/interplay/state_interplay';
+import type { PlateHit } from '../../src/screens/interplay/state_interplay';
+import { ExactAnswers } from '../../src/screens/overview/state_exact';
+import { detailsOf } from '../../src/screens/timeline/state_details';
+import { readPlace, writePlace } from '../../src/screens/timeline/state_place';
+import { followSearch } from '../../src/screens/timeline/state_search';
+import { TileLoader } from '../../src/screens/timeline/state_tiles';
+import { timelineOf } from '../../src/screens/timeline/state_timeline';
+import * as walk from '../../src/screens/timeline/state_walk';
+import type { Columns } from '../../src/shared/api/columns';
+import type { Span } from '../../src/shared/lib/model';
+import { set } from '../../src/shared/state/actions';
+import type { App } from '../../src/shared/state/app';
+import { Live } from '../../src/shared/state/live';
+import { Paths } from '../../src/shared/state/paths';
+import { setServed } from '../../src/shared/state/served';
+import type { CallAt, Served } from '../../src/shared/state/served';
+import { Searches } from '../../src/shared/state/sets';
 import { pack } from '../fixtures/columns';
 import { DATA, FUNCTIONS, HeldSource, makeOne, rest, THREADS } from '../fixtures/served';
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { decodePath } from '../../src/api/path';
-import { layTree } from '../../src/lib/ecct';
+import { layoutStrip, partAt } from '../../src/screens/path/lib_layout';
+import { pathTree } from '../../src/screens/path/lib_tree';
+import { decodePath } from '../../src/shared/api/path';
+import { layTree } from '../../src/shared/lib/ecct';
 import {
   causeOf,
   causesOf,
@@ -10,11 +12,9 @@ import {
   placeSums,
   segmentAt,
   threadsInOrder,
-} from '../../src/lib/path';
-import type { Path } from '../../src/lib/path';
-import { layoutStrip, partAt } from '../../src/lib/pathlayout';
-import { readPicks, writePicks } from '../../src/lib/pathpick';
-import { pathTree } from '../../src/lib/pathtree';
+} from '../../src/shared/lib/path';
+import type { Path } from '../../src/shared/lib/path';
+import { readPicks, writePicks } from '../../src/shared/lib/pathpick';
 
 const segment = (start: number, end: number, thread: number, depth: number, more = {}): object => ({
   ...{ start_ns: start, end_ns: end, thread_id: thread, depth, state: 'running' },

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT
 import { expect, it } from 'vitest';
+import { PATTERNS, OVERVIEW } from '../../src/screens/overview/views_overview';
+import {
+  chooseExample,
+  selectCluster,
+  toggleFolds,
+} from '../../src/screens/patterns/state_patterns';
+import { decodeTrace } from '../../src/shared/api/page';
+import { readFragment, writeFragment } from '../../src/shared/lib/fragment';
+import { idleStretches } from '../../src/shared/lib/idle';
+import { isSamePin, readPin, writePin } from '../../src/shared/lib/pins';
+import type { Pin } from '../../src/shared/lib/pins';
+import { foldMap } from '../../src/shared/lib/timemap';
+import * as act from '../../src/shared/state/actions';
+import { applyPlace, makeApp, placeOf } from '../../src/shared/state/app';
+import type { App } from '../../src/shared/state/app';
+import { folded, idleOf, timeMap } from '../../src/shared/state/idle';
+import { goToPin, pinAtHand, togglePin, unpin } from '../../src/shared/state/pins';
 import { makeData, withIdle } from '../fixtures/make.mjs';
-import { decodeTrace } from '../../src/api/page';
-import { readFragment, writeFragment } from '../../src/lib/fragment';
-import { isSamePin, readPin, writePin } from '../../src/lib/pins';
-import type { Pin } from '../../src/lib/pins';
-import { idleStretches } from '../../src/lib/idle';
-import { foldMap } from '../../src/lib/timemap';
-import * as act from '../../src/state/actions';
-import { applyPlace, makeApp, placeOf } from '../../src/state/app';
-import type { App } from '../../src/state/app';
-import { folded, idleOf, timeMap } from '../../src/state/idle';
-import { chooseExample, selectCluster, toggleFolds } from '../../src/state/patterns';
-import { goToPin, pinAtHand, togglePin, unpin } from '../../src/state/pins';
-import { PATTERNS, OVERVIEW } from '../../src/views/overview';
 
 const fresh = (): App => makeApp(decodeTrace(makeData(6)), [OVERVIEW, PATTERNS]);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { lookOf } from '../../src/draw/platepaint';
-import { contrast, toHex } from '../../src/lib/color';
+import { lookOf } from '../../src/screens/interplay/draw_platepaint';
 import {
   defaultSplit,
   LABEL_PX,
@@ -14,8 +13,9 @@ import {
   sections,
   StraightFrame,
   unpolar,
-} from '../../src/lib/plate';
-import type { Frame, Plate, PlateOptions } from '../../src/lib/plate';
+} from '../../src/screens/interplay/lib_plate';
+import type { Frame, Plate, PlateOptions } from '../../src/screens/interplay/lib_plate';
+import { contrast, toHex } from '../../src/shared/lib/color';
 
 /** The same numbers in every run. */
 function random(seed: number): () => number {

@@ -9,8 +9,8 @@ import {
   inkOfCss,
   pixelOf,
   Strips,
-} from '../../src/lib/platestrip';
-import type { Section } from '../../src/lib/platestrip';
+} from '../../src/screens/interplay/lib_platestrip';
+import type { Section } from '../../src/screens/interplay/lib_platestrip';
 
 const WHITE = 0xffffffff;
 const BLACK = 0xff000000;

@@ -9,8 +9,8 @@ import {
   repeatsDiffer,
   ShapeMetric,
   signOf,
-} from '../../src/lib/shapediff';
-import type { ShapeTable } from '../../src/lib/shapes';
+} from '../../src/screens/patterns/lib_shapediff';
+import type { ShapeTable } from '../../src/shared/lib/shapes';
 
 interface Fixture {
   functions: number[];

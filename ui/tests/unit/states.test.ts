@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import type { Thread } from '../../src/lib/model';
-import { inferredStrip, LOOK, lookOf, stateAt, stateWords } from '../../src/lib/timelinestates';
-import type { Strip } from '../../src/lib/timelinestates';
-import { layoutTracks, LOW_STRIP, STRIP } from '../../src/lib/timelinetracks';
+import { layoutTracks, LOW_STRIP, STRIP } from '../../src/screens/timeline/lib_tracks';
+import type { Thread } from '../../src/shared/lib/model';
+import { inferredStrip, LOOK, lookOf, stateAt, stateWords } from '../../src/shared/lib/states';
+import type { Strip } from '../../src/shared/lib/states';
 
 function strip(rows: [number, number, number, number][]): Strip {
   return {

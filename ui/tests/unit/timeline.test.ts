@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT
-import { allBelow } from '../../src/lib/timelinebelow';
 import { describe, expect, it } from 'vitest';
-import { decodeColumns } from '../../src/api/columns';
-import { glyphAt, LevelGlyphs } from '../../src/lib/timelineglyphs';
-import type { Window } from '../../src/lib/timelineglyphs';
-import { binBehind, columnsOf, quantile, rankOf } from '../../src/lib/timelinehistogram';
-import type { Bins } from '../../src/lib/timelinehistogram';
-import { addLoad, addRunning } from '../../src/lib/timelineload';
-import { blend, MARK, maskOf, packColor, Raster, zigzagAt } from '../../src/lib/timelineraster';
-import { SetIndex, stepSet } from '../../src/lib/timelineset';
+import { allBelow } from '../../src/screens/timeline/lib_below';
+import { glyphAt, LevelGlyphs } from '../../src/screens/timeline/lib_glyphs';
+import type { Window } from '../../src/screens/timeline/lib_glyphs';
+import { binBehind, columnsOf, quantile, rankOf } from '../../src/screens/timeline/lib_histogram';
+import type { Bins } from '../../src/screens/timeline/lib_histogram';
+import { addLoad, addRunning } from '../../src/screens/timeline/lib_load';
+import { SetIndex, stepSet } from '../../src/screens/timeline/lib_set';
+import {
+  FEW_LEVELS,
+  firstTrackAt,
+  layoutTracks,
+  LEVEL,
+} from '../../src/screens/timeline/lib_tracks';
+import type { TrackOptions, TrackThread } from '../../src/screens/timeline/lib_tracks';
+import { tilesFrom } from '../../src/screens/timeline/state_tiles';
+import { decodeColumns } from '../../src/shared/api/columns';
+import { blend, MARK, maskOf, packColor, Raster, zigzagAt } from '../../src/shared/lib/raster';
 import {
   columnNs,
   Cover,
@@ -18,11 +26,8 @@ import {
   tileNs,
   tilesOf,
   TileStore,
-} from '../../src/lib/timelinetiles';
-import type { Tile } from '../../src/lib/timelinetiles';
-import { FEW_LEVELS, firstTrackAt, layoutTracks, LEVEL } from '../../src/lib/timelinetracks';
-import type { TrackOptions, TrackThread } from '../../src/lib/timelinetracks';
-import { tilesFrom } from '../../src/state/timelinetiles';
+} from '../../src/shared/lib/tiles';
+import type { Tile } from '../../src/shared/lib/tiles';
 import { encodeLod, makeTrace } from '../browser/timelineserver.mjs';
 
 function random(seed: number): () => number {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { decodePath } from '../../src/api/path';
-import type { Path, PathSegment } from '../../src/lib/path';
 import {
   barWords,
   eachPathBar,
@@ -9,16 +7,18 @@ import {
   laneSegmentAt,
   stepSegment,
   timelinePath,
-} from '../../src/lib/timelinepath';
-import type { Hop, PathLane, TimelinePath } from '../../src/lib/timelinepath';
-import { Atom } from '../../src/lib/atom';
-import { makeApp } from '../../src/state/app';
-import { pathsOf } from '../../src/state/path';
-import type { Asked } from '../../src/state/path';
-import { bareTrace } from '../../src/state/served';
-import type { Served } from '../../src/state/served';
-import { setTimeline, timelineOf } from '../../src/state/timeline';
-import { followPath } from '../../src/state/timelinepath';
+} from '../../src/screens/timeline/lib_path';
+import type { Hop, PathLane, TimelinePath } from '../../src/screens/timeline/lib_path';
+import { followPath } from '../../src/screens/timeline/state_path';
+import { setTimeline, timelineOf } from '../../src/screens/timeline/state_timeline';
+import { decodePath } from '../../src/shared/api/path';
+import { Atom } from '../../src/shared/lib/atom';
+import type { Path, PathSegment } from '../../src/shared/lib/path';
+import { makeApp } from '../../src/shared/state/app';
+import { pathsOf } from '../../src/shared/state/paths';
+import type { Asked } from '../../src/shared/state/paths';
+import { bareTrace } from '../../src/shared/state/served';
+import type { Served } from '../../src/shared/state/served';
 
 const SEGMENT = {
   ...{ depth: 0, reason: '', name: '', function: '', stack: '', other_thread: '', span: '' },

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT
+// What the timeline knows besides the window, the range and the set, and how it changes.
+import { Atom } from '../../shared/lib/atom';
+import { duration, exact, integer, plural } from '../../shared/lib/format';
+import type { Span } from '../../shared/lib/model';
+import { say } from '../../shared/state/actions';
+import type { App } from '../../shared/state/app';
+import { setServed } from '../../shared/state/served';
+import type { CallAt, Served } from '../../shared/state/served';
+import type { TimelinePath } from './lib_path';
+import { layoutTracks, TRACK_SORTS } from './lib_tracks';
+import type { TrackMode, Tracks, TrackSort } from './lib_tracks';
+import { askLaneOrder } from './state_lanes';
+
+/** What the pointer is on. */
+export interface TimelineHit {
+  thread: number;
+  depth: number;
+  start: number;
+  end: number;
+  fn: number;
+  /** 1: a call; more: so many calls are merged. */
+  count: number;
+  covered: number;
+  longest: number;
+  /** Box in CSS px of the area. */
+  x0: number;
+  x1: number;
+  y0: number;
+  y1: number;
+}
+
+/** A state of a thread under the pointer. */
+export interface StateHit {
+  thread: number;
+  start: number;
+  end: number;
+  words: string;
+  /** Who says so. */
+  by: string;
+  /** The lock, if it is a piece of a lane. */
+  lock?: string;
+  /** The segment, if it is a stretch of the critical path. */
+  segment?: number;
+}
+
+export interface Flag {
+  t: number;
+  note: string;
+  /** From the notes beside the trace: not ours to keep. */
+  isGiven: boolean;
+}
+
+export interface TimelineMenu {
+  x: number;
+  y: number;
+  t: number;
+  hit: TimelineHit | null;
+  thread: number;
+}
+
+export interface TimelineState {
+  sort: TrackSort;
+  mode: TrackMode;
+  modes: ReadonlyMap<number, TrackMode>;
+  pins: readonly number[];
+  closed: ReadonlySet<number>;
+  hover: TimelineHit | null;
+  over: StateHit | null;
+  pointer: { x: number; y: number } | null;
+  isTipPinned: boolean;
+  menu: TimelineMenu | null;
+  flags: readonly Flag[];
+  /** The flag whose note is being written, or -1. */
+  editing: number;
+  busy: Float64Array | null;
+  hasLanes: boolean;
+  /** By thread: the locks that have lanes; null: not known yet. */
+  laneOrder: ReadonlyMap<number, readonly string[]> | null;
+  /** The critical path is drawn, if there is one. */
+  hasPath: boolean;
+  /** The one that is drawn (state/timelinepath); null: none, or it is switched off. */
+  path: TimelinePath | null;
+  /** Its selected segment, or -1. */
+  segment: number;
+  /** What is being asked for, in words. */
+  asking: readonly string[];
+  trouble: string;
+}
+
+export interface Timeline {
+  served: Served;
+  state: Atom<TimelineState>;
+  tracks: () => Tracks;
+}
+
+const FRESH: TimelineState = {
+  ...{ sort: 'first', mode: 'few', modes: new Map(), pins: [], closed: new Set(), hover: null },
+  over: null,
+  ...{ pointer: null, isTipPinned: false, menu: null, flags: [], editing: -1, busy: null },
+  ...{ asking: [], trouble: '', hasLanes: true, laneOrder: null },
+  ...{ hasPath: true, path: null, segment: -1 },
+};
+
+const all = new WeakMap<App, Timeline>();
+
+/** The timeline of a served page. */
+export function timelineOf(app: App): Timeline {
+  const timeline = all.get(app) ?? makeTimeline(app, app.served!);
+  all.set(app, timeline);
+  return timeline;
+}
+
+/** Threads that the set is in; null: no thread is to be left out. */
+function onlyThreads(served: Served): ReadonlySet<number> | null {
+  const { set, isSetOnly } = served.state.get();
+  return set && isSetOnly ? new Set(set.thread) : null;
+}
+
+function makeTimeline(app: App, served: Served): Timeline {
+  const state = new Atom<TimelineState>(FRESH);
+  let made: { parts: unknown[]; tracks: Tracks } | null = null;
+  return {
+    ...{ served, state },
+    tracks() {
+      const { hidden } = app.state.get();
+      const { sort, mode, modes, pins, closed, busy, hasLanes, laneOrder, path } = state.get();
+      const { set, isSetOnly } = served.state.get();
+      const parts = [
+        hidden,
+        sort,
+        mode,
+        modes,
+        pins,
+        closed,
+        busy,
+        isSetOnly && set,
+        hasLanes,
+        laneOrder,
+        path,
+      ];
+      if (made && parts.every((part, i) => part === made!.parts[i])) return made.tracks;
+      const only = onlyThreads(served);
+      const hasStrip = served.trace.hasStates || served.trace.calls > 0;
+      const lanes = (thread: number): number =>
+        hasLanes ? (laneOrder?.get(thread)?.length ?? 0) : 0;
+      const onPath = path?.lanes ?? null;
+      const look = { sort, mode, modes, pins, closed, busy };
+      const options = { ...look, lanes, hidden, only, hasStrip, onPath };
+      made = { parts, tracks: layoutTracks({ threads: served.threads, ...options }) };
+      return made.tracks;
+    },
+  };
+}
+
+export function setTimeline(app: App, change: Partial<TimelineState>): void {
+  const { state } = timelineOf(app);
+  state.update(now => ({ ...now, ...change }));
+}
+
+/** Says that something is being asked for, or no longer. */
+export function setAsking(app: App, what: string, isAsked: boolean): void {
+  const rest = timelineOf(app)
+    .state.get()
+    .asking.filter(one => one !== what);
+  setTimeline(app, { asking: isAsked ? [...rest, what] : rest });
+}
+
+/** Tells when something changes that the address names. */
+export function watchPlace(app: App, tell: () => void): () => void {
+  const { state, served } = timelineOf(app);
+  const keys = ['pins', 'sort', 'mode', 'modes', 'closed', 'hasPath'] as const;
+  const offs = [
+    state.subscribe((now, before) => {
+      if (keys.some(key => now[key] !== before[key])) tell();
+    }),
+    served.state.subscribe((now, before) => {
+      if (now.call !== before.call || now.isSetOnly !== before.isSetOnly) tell();
+    }),
+  ];
+  return () => offs.forEach(off => off());
+}
+
+/* ---- tracks ---- */
+
+export function togglePin(app: App, thread: number): void {
+  const { pins } = timelineOf(app).state.get();
+  const rest = pins.filter(id => id !== thread);
+  setTimeline(app, { pins: rest.length < pins.length ? rest : [...pins, thread] });
+}
+
+const NEXT_MODE = { few: 'all', all: 'compact', compact: 'few' } as const;
+
+/** few -> all -> compact -> few, of one thread, or of all if it is -1. */
+export function nextMode(app: App, thread: number): void {
+  const { mode, modes } = timelineOf(app).state.get();
+  if (thread < 0) return setTimeline(app, { mode: NEXT_MODE[mode], modes: new Map() });
+  setMode(app, thread, NEXT_MODE[modes.get(thread) ?? mode]);
+}
+
+export function setMode(app: App, thread: number, mode: TrackMode): void {
+  const modes = new Map(timelineOf(app).state.get().modes);
+  modes.set(thread, mode);
+  setTimeline(app, { modes });
+}
+
+/** Lanes of locks are shown, or not. */
+export function toggleLanes(app: App): void {
+  const { hasLanes, laneOrder } = timelineOf(app).state.get();
+  setTimeline(app, { hasLanes: !hasLanes });
+  if (laneOrder?.size === 0) say(app, 'no lock of this trace was waited for');
+}
+
+/** Learns whose locks have lanes. */
+export function learnLanes(app: App): void {
+  const { state, served } = timelineOf(app);
+  if (state.get().laneOrder) return;
+  askLaneOrder(served.source)
+    .then(laneOrder => setTimeline(app, { laneOrder }))
+    .catch(() => undefined); // without lanes the rest is still there
+}
+
+export function toggleProcess(app: App, pid: number): void {
+  const closed = new Set(timelineOf(app).state.get().closed);
+  if (!closed.delete(pid)) closed.add(pid);
+  setTimeline(app, { closed });
+}
+
+export function nextSort(app: App): void {
+  const { sort } = timelineOf(app).state.get();
+  const at = TRACK_SORTS.findIndex(([key]) => key === sort);
+  setTimeline(app, { sort: TRACK_SORTS[(at + 1) % TRACK_SORTS.length]![0] });
+}
+
+/* ---- items ---- */
+
+export function callOf(hit: TimelineHit): CallAt {
+  const { thread, depth, start, end, fn } = hit;
+  return { thread, depth, start, end, fn };
+}
+
+export function callSpan(call: CallAt | null): Span | null {
+  return call && { t0: call.start, t1: Math.max(call.end, call.start + 1) };
+}
+
+export function callSentence(served: Served, call: CallAt): string {
+  const { label } = served.threads[call.thread]!;
+  const name = served.names.name[call.fn] ?? 'unknown function';
+  return `${name}, ${duration(call.end - call.start)}, ${label}, starts at ${exact(call.start)}, depth ${call.depth}.`;
+}
+
+export function hitTitle(served: Served, hit: TimelineHit): string {
+  const name = served.names.name[hit.fn] ?? 'unknown function';
+  return hit.count > 1 ? `${plural(hit.count, 'short call')}, longest ${name}` : name;
+}
+
+export function selectCall(app: App, call: CallAt | null): void {
+  const { served } = timelineOf(app);
+  setServed(served, { call });
+  app.state.update(now => ({ ...now, said: call ? callSentence(served, call) : '' }));
+}
+
+export function isSameCall(a: CallAt | null, b: CallAt | null): boolean {
+  return (
+    a === b || (!!a && !!b && a.thread === b.thread && a.depth === b.depth && a.start === b.start)
+  );
+}
+
+/* ---- flags ---- */
+
+const flagKey = ({ trace }: Served): string =>
+  `weft flags ${trace.name} ${trace.calls} ${integer(trace.duration)}`;
+
+export function setFlags(app: App, flags: readonly Flag[], editing = -1): void {
+  const { served } = timelineOf(app);
+  const sorted = [...flags].sort((a, b) => a.t - b.t);
+  const at = editing < 0 ? -1 : sorted.indexOf(flags[editing]!);
+  setTimeline(app, { flags: sorted, editing: at });
+  const own = sorted.filter(flag => !flag.isGiven).map(({ t, note }) => ({ t, note }));
+  try {
+    localStorage.setItem(flagKey(served), JSON.stringify(own));
+  } catch {
+    // a browser that keeps nothing: flags last as long as the page
+  }
+}
+
+/** The flags that this browser kept. */
+export function keptFlags(served: Served): Flag[] {
+  try {
+    const kept = JSON.parse(localStorage.getItem(flagKey(served)) ?? '[]') as unknown;
+    return Array.isArray(kept) ? kept.flatMap(readFlag(false)) : [];
+  } catch {
+    return [];
+  }
+}
+
+export function readFlag(isGiven: boolean): (value: unknown) => Flag[] {
+  return value => {
+    if (typeof value !== 'object' || value === null) return [];
+    const { t, t_ns, note } = value as Record<string, unknown>;
+    const at = typeof t_ns === 'number' ? t_ns : t;
+    if (typeof at !== 'number' || !(at >= 0)) return [];
+    return [{ t: at, note: typeof note === 'string' ? note.slice(0, 500) : '', isGiven }];
+  };
+}
+
+export function toggleFlag(app: App, t: number, isNote: boolean, nearNs: number): void {
+  const { flags } = timelineOf(app).state.get();
+  const near = flags.findIndex(flag => Math.abs(flag.t - t) <= nearNs);
+  if (near >= 0 && isNote) return setTimeline(app, { editing: near });
+  if (near >= 0)
+    return setFlags(
+      app,
+      flags.filter((_, i) => i !== near),
+    );
+  const next = [...flags, { t: Math.round(t), note: '', isGiven: false }];
+  setFlags(app, next, isNote ? next.length - 1 : -1);
+}
+
+/** What is saved beside the trace, as trace.notes.json. */
+export function notesText(app: App): string {
+  const { flags } = timelineOf(app).state.get();
+  const list = flags.map(({ t, note }) => ({ t_ns: t, note }));
+  return `${JSON.stringify({ version: 1, flags: list }, null, 1)}\n`;
+}

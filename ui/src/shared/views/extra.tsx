@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// Tool-tip, thread list, help.
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { factsOf } from '../../screens/overview/views_panel';
+import { duration, exact, integer, plural } from '../lib/format';
+import { KIND } from '../lib/model';
+import type { Thread } from '../lib/model';
+import * as act from '../state/actions';
+import { SORTS } from '../state/app';
+import type { SortKey } from '../state/app';
+import { commandsOf } from '../state/commands';
+import { sortThreads } from '../state/rows';
+import type { KeyWord } from '../state/screens';
+import { Key, Swatch } from './parts';
+import { useApp, usePart } from './use';
+
+export function Tooltip(): JSX.Element | null {
+  const app = useApp();
+  const hover = usePart(s => s.hover);
+  const pointer = usePart(s => s.pointer);
+  if (!hover || !pointer) return null;
+  const thread = app.model.trace.threads[hover.thread]!;
+  const { rows } = thread;
+  const i = hover.row;
+  const isFolded = rows.kind[i] === KIND.NODE || rows.kind[i] === KIND.OTHER;
+  const time = isFolded ? rows.sum[i]! : rows.end[i]! - rows.start[i]!;
+  const isLeft = pointer.x + 12 + 290 > innerWidth;
+  const isUp = pointer.y + 220 > innerHeight;
+  const style = {
+    left: isLeft ? 'auto' : `${pointer.x + 12}px`,
+    right: isLeft ? `${innerWidth - pointer.x + 12}px` : 'auto',
+    top: isUp ? 'auto' : `${pointer.y + 14}px`,
+    bottom: isUp ? `${innerHeight - pointer.y + 14}px` : 'auto',
+  };
+  const flags = rows.flags[i]!;
+  const marks = [
+    flags & 8 && 'unusual for its function',
+    flags & 1 && 'began before the trace',
+    flags & 2 && 'open at the end',
+    flags & 4 && 'repaired',
+  ].filter(Boolean);
+  return (
+    <div class="tip" role="tooltip" style={style}>
+      <div class="line">
+        <Swatch fn={rows.fn[i]!} />
+        <b class="grow">{act.title(app, hover)}</b>
+        <b>{duration(time)}</b>
+      </div>
+      <p class="remark">
+        {thread.label} · {isFolded ? 'first starts' : 'starts'} {exact(rows.start[i]!)} · depth{' '}
+        {rows.level[i]}
+      </p>
+      <table>
+        <tbody>
+          {factsOf(app.model, hover).map(fact => (
+            <tr key={fact.name}>
+              <th scope="row">{fact.name}</th>
+              <td class="num">{fact.value}</td>
+              <td class="num dim">{fact.more ?? ''}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {marks.length > 0 && <p class="remark">{marks.join(', ')}</p>}
+      {isFolded && <p class="remark">Folded: order inside is by first occurrence, not by time.</p>}
+      <p class="keys">
+        <Key>click</Key> keep <Key>z</Key> zoom <Key>Esc</Key> clear
+      </p>
+    </div>
+  );
+}
+
+function useFocusTrap(close: () => void): { current: HTMLDivElement | null } {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    box.current?.focus();
+    const keys = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape') return;
+      event.stopPropagation();
+      close();
+    };
+    box.current?.addEventListener('keydown', keys);
+    return () => before?.focus();
+  }, []);
+  return box;
+}
+
+const COLUMNS: [SortKey | '', string, (t: Thread) => string][] = [
+  ['calls', 'calls', t => integer(t.calls)],
+  ['first', 'first activity', t => duration(t.first)],
+  ['ran', 'ran', t => duration(t.runningNs)],
+  ['wait', 'wait', t => duration(t.waitNs)],
+  ['still', 'stood still', t => duration(t.stillNs)],
+  ['', 'rows', t => integer(t.rowsAfter)],
+];
+
+export function ThreadList(): JSX.Element {
+  const app = useApp();
+  const box = useFocusTrap(() => act.toggleDrawer(app, 'threads'));
+  const picked = usePart(s => s.picked);
+  const hidden = usePart(s => s.hidden);
+  const sort = usePart(s => s.sort);
+  const [text, setText] = useState('');
+  const wanted = text.toLowerCase();
+  const all = sortThreads(app.model.trace.threads, sort).filter(t =>
+    `${t.label} ${t.name}`.toLowerCase().includes(wanted),
+  );
+  const ids = all.map(t => t.index);
+  const head = (key: SortKey | '', name: string): JSX.Element => (
+    <th scope="col" class="num" aria-sort={key && key === sort ? 'descending' : undefined}>
+      {key ? (
+        <button class="link" onClick={() => act.setSort(app, key)}>
+          {name}
+          {key === sort ? ' ▾' : ''}
+        </button>
+      ) : (
+        name
+      )}
+    </th>
+  );
+  return (
+    <div class="drawer threads" role="dialog" aria-label="Threads" tabIndex={-1} ref={box}>
+      <h2>
+        Threads{' '}
+        <small>
+          {plural(app.model.trace.threads.length, 'thread')}, {hidden.size} hidden, {picked.size}{' '}
+          ticked
+        </small>
+        <button class="link right" onClick={() => act.toggleDrawer(app, 'threads')}>
+          close
+        </button>
+      </h2>
+      <div class="tools">
+        <input
+          type="text"
+          aria-label="Find threads by id or name"
+          placeholder="id or name"
+          value={text}
+          onInput={e => setText(e.currentTarget.value)}
+        />
+        <button onClick={() => act.pickOnly(app, ids)}>Tick all</button>
+        <button
+          onClick={() =>
+            act.pickOnly(
+              app,
+              ids.filter(i => !picked.has(i)),
+            )
+          }
+        >
+          Invert
+        </button>
+        <button disabled={picked.size === 0} onClick={() => act.showOnly(app, picked)}>
+          Show only ticked
+        </button>
+        <button disabled={picked.size === 0} onClick={() => act.hide(app, picked)}>
+          Hide ticked
+        </button>
+        <button disabled={hidden.size === 0} onClick={() => act.showAll(app)}>
+          Show all
+        </button>
+      </div>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">
+                <button class="link" onClick={() => act.setSort(app, 'tid')}>
+                  thread{sort === 'tid' ? ' ▾' : ''}
+                </button>
+              </th>
+              {COLUMNS.map(([key, name]) => head(key, name))}
+            </tr>
+          </thead>
+          <tbody>
+            {all.slice(0, 500).map(t => (
+              <tr key={t.index} class={hidden.has(t.index) ? 'off' : ''}>
+                <th scope="row">
+                  <label>
+                    <input
+                      type="checkbox"
+                      checked={picked.has(t.index)}
+                      onChange={() => act.pick(app, t.index)}
+                    />{' '}
+                    {t.label} {t.name} {hidden.has(t.index) && '(hidden)'}
+                  </label>
+                </th>
+                {COLUMNS.map(([key, name, value]) => (
+                  <td key={key || name} class="num">
+                    {value(t)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {all.length > 500 && (
+          <p class="remark">500 of {all.length} listed: narrow it by id or name.</p>
+        )}
+      </div>
+      <p class="remark">Sorted by {SORTS.find(([key]) => key === sort)![1]}; the chart follows.</p>
+    </div>
+  );
+}
+
+/** Keys that no command of the registry has: those of the focused chart, and of the search box. */
+const HELP: KeyWord[] = [
+  ['/', 'search: name, /regex/, fn: tid: min:5ms max:1s kind:gap, - negates'],
+  ['Enter, Shift+Enter', 'next, previous hit (in the search box)'],
+  ['\u2191 \u2193', 'in the search box: searches of before; the link keeps them'],
+  ['Esc, Delete', 'on a pinned card: closes it; Enter goes back to its place'],
+  ['W S A D', 'zoom in, out, pan (the chart has the focus); Shift: faster'],
+  ['\u2190 \u2192 \u2191 \u2193', 'walk items in time, and threads'],
+  ['e', 'selected thread: every level, or compact'],
+];
+
+const MOUSE: [string, string][] = [
+  ['hover', 'facts; the item\u2019s time is shown in all threads'],
+  ['click', 'keeps the item; the panel below says what each thread did then'],
+  ['double click', 'zooms to the item'],
+  ['drag', 'selects a range (snaps to borders; Alt: free)'],
+  ['Shift+drag, middle', 'pans'],
+  ['Ctrl+wheel, wheel', 'zooms at the pointer; scrolls the rows'],
+  ['right click', 'starts or ends a range there, and more (served page)'],
+  ['click on T\u2026', 'every level of that thread; Ctrl+click ticks it'],
+];
+
+export function Help(): JSX.Element {
+  const app = useApp();
+  const box = useFocusTrap(() => act.toggleDrawer(app, 'help'));
+  const list = (rows: readonly KeyWord[]): JSX.Element => (
+    <table>
+      <tbody>
+        {rows.map(([key, word]) => (
+          <tr key={key}>
+            <th scope="row">
+              <Key>{key}</Key>
+            </th>
+            <td class="wrap">{word}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+  return (
+    <div class="drawer help" role="dialog" aria-label="Help" tabIndex={-1} ref={box}>
+      <h2>
+        Keys and mouse{' '}
+        <button class="link right" onClick={() => act.toggleDrawer(app, 'help')}>
+          close
+        </button>
+      </h2>
+      {list([
+        ...HELP,
+        ...commandsOf(app).flatMap(({ name, key, also = [] }) =>
+          key && key !== '/' ? [[[key, ...also].join(', '), name] as KeyWord] : [],
+        ),
+        ...app.screens.flatMap(({ help }) => help),
+      ])}
+      {list(MOUSE)}
+      <p class="remark">
+        A thread is one row. Calls that are long for the thread, and gaps, are drawn where they are.
+        Runs of short calls between them are folded into framed boxes: widths inside are shares of
+        time, the order is by first occurrence. Nothing is dropped without being counted. Hollow
+        bars are known only in sum. {app.model.trace.generator}.
+      </p>
+    </div>
+  );
+}
