@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The page of `weft serve`: asks its server for what each screen shows.
-import { compareScreen } from './screens/compare/views_compare';
-import { functionsScreen } from './screens/functions/views_functions';
-import { healthScreen } from './screens/health/views_health';
+import { COMPARE } from './screens/compare/views_compare';
+import { FUNCTIONS } from './screens/functions/views_functions';
+import { HEALTH } from './screens/health/views_health';
 import { interplayOf } from './screens/interplay/state_interplay';
 import { INTERPLAY } from './screens/interplay/views_interplay';
-import { OVERVIEW, PATTERNS } from './screens/overview/views_overview';
-import { pathScreen } from './screens/path/views_path';
+import { OVERVIEW } from './screens/overview/views_overview';
+import { PATH } from './screens/path/views_path';
 import { TIMELINE } from './screens/timeline/views_timeline';
 import type { Columns } from './shared/api/columns';
 import { object, objects } from './shared/api/json';
@@ -22,6 +22,7 @@ import { bareTrace, loadServed } from './shared/state/served';
 import { Searches } from './shared/state/sets';
 import { startPage } from './start';
 import './served.css';
+import { PATTERNS } from './screens/patterns/views_patterns';
 
 /** Which of the traces served: "?trace=1" behind the address of the page. */
 function wantedTrace(): number {
@@ -37,10 +38,8 @@ function startsWhole(): boolean {
 
 async function makeServed(source: Source, early: Promise<Columns> | null): Promise<App> {
   const served = await loadServed(source);
-  const ofTrace = [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, pathScreen(), compareScreen()];
-  const screens = served.hasTrace
-    ? [...ofTrace, functionsScreen(), healthScreen()]
-    : [compareScreen()];
+  const ofTrace = [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, PATH, COMPARE];
+  const screens = served.hasTrace ? [...ofTrace, FUNCTIONS, HEALTH] : [COMPARE];
   const app = makeApp(bareTrace(served, 'weft'), screens, served);
   if (served.hasTrace) {
     app.live = new Live(app, served, early);

@@ -273,7 +273,8 @@ const wideBar = page =>
 const patternState = page =>
   page.evaluate(async () => {
     const { app } = await window.weftReady;
-    const { screen, cluster, chosen, over, hasMarks, drawing } = app.state.get();
+    const { screen } = app.state.get();
+    const { cluster, chosen, over, hasMarks, drawing } = app.own.get('patterns').get();
     return { screen, cluster, chosen, over, hasMarks, drawing };
   });
 
@@ -405,7 +406,8 @@ async function rareOnes(page) {
     await settle(page);
     const state = await page.evaluate(async () => {
       const { app } = await window.weftReady;
-      const { chosen, range } = app.state.get();
+      const { range } = app.state.get();
+      const { chosen } = app.own.get('patterns').get();
       return { how: chosen?.how ?? '', range };
     });
     ok(state.how === 'rare' || state.range !== null, 'a click goes to the slowest call');

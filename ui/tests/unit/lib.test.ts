@@ -119,10 +119,9 @@ describe('address', () => {
     ...{ sort: 'calls', hidden: [4, 7], open: [9], unpacked: ['brief', 'w3.-1'] },
     ...{
       item: { tid: 12, row: 34 },
-      ...{ screen: 3, cluster: 17, hasNoMarks: true, clusterSort: 'p99' },
+      screen: 3,
       ...{ pins: ['3~0-12.5~c17~t7.1-2', '1~3-4.000001~t7.0.3.1200-4500'] },
       ...{ past: ['fn:lock min:1ms', '/a|b&c=d/ -"x, y"'] },
-      occurrence: { tid: 7, span: { t0: 5, t1: 99 } },
       family: 'a::b',
     },
     parts: { pin: 't7,t9', fn: 'a::b' },

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 import { expect, it } from 'vitest';
-import { PATTERNS, OVERVIEW } from '../../src/screens/overview/views_overview';
+import { OVERVIEW } from '../../src/screens/overview/views_overview';
 import {
   chooseExample,
+  put,
   selectCluster,
+  stateOf,
   toggleFolds,
 } from '../../src/screens/patterns/state_patterns';
 import { decodeTrace } from '../../src/shared/api/page';
@@ -12,12 +14,15 @@ import { idleStretches } from '../../src/shared/lib/idle';
 import { isSamePin, readPin, writePin } from '../../src/shared/lib/pins';
 import type { Pin } from '../../src/shared/lib/pins';
 import { foldMap } from '../../src/shared/lib/timemap';
+import { focusSpan } from '../../src/shared/state/actions';
 import * as act from '../../src/shared/state/actions';
 import { applyPlace, makeApp, placeOf } from '../../src/shared/state/app';
 import type { App } from '../../src/shared/state/app';
-import { folded, idleOf, timeMap } from '../../src/shared/state/idle';
+import { timeMap } from '../../src/shared/state/screens';
+import { folded, idleOf } from '../../src/screens/patterns/state_idle';
 import { goToPin, pinAtHand, togglePin, unpin } from '../../src/shared/state/pins';
 import { makeData, withIdle } from '../fixtures/make.mjs';
+import { PATTERNS } from '../../src/screens/patterns/views_patterns';
 
 const fresh = (): App => makeApp(decodeTrace(makeData(6)), [OVERVIEW, PATTERNS]);
 
@@ -52,15 +57,17 @@ it('a pinned card leads back to its place, whatever has changed', () => {
   chooseExample(app, 2, 'slowest');
   togglePin(app);
   const [pin] = app.state.get().pins;
-  const { window, chosen } = app.state.get();
+  const { window } = app.state.get();
+  const { chosen } = stateOf(app);
   act.setScreen(app, 'overview');
   act.resetView(app);
   act.select(app, { thread: 1, row: 0 });
   togglePin(app);
   expect(app.state.get().pins.length).toBe(2);
   goToPin(app, pin!);
-  expect(app.state.get()).toMatchObject({ screen: 'patterns', window, cluster: 2 });
-  expect(app.state.get().chosen!.at).toEqual(chosen!.at);
+  expect(app.state.get()).toMatchObject({ screen: 'patterns', window });
+  expect(stateOf(app).cluster).toBe(2);
+  expect(stateOf(app).chosen!.at).toEqual(chosen!.at);
   expect(app.state.get().crumbs.length).toBe(1);
   goToPin(app, app.state.get().pins[1]!);
   expect(app.state.get()).toMatchObject({ screen: 'overview', item: { thread: 1, row: 0 } });
@@ -84,6 +91,33 @@ it('a second time the key closes the card; an address has them all', () => {
   expect(other.state.get().pins).toEqual(app.state.get().pins);
   unpin(app, app.state.get().pins[0]!);
   expect(app.state.get().pins.length).toBe(6);
+});
+
+it('what is selected among patterns comes back from an address', () => {
+  const app = fresh();
+  act.setScreen(app, 'patterns');
+  chooseExample(app, 2, 'slowest');
+  put(app, { sort: 'p99', hasMarks: false, a: 1, tab: 'diff', isRare: true });
+  const other = fresh();
+  const address = writeFragment(placeOf(app));
+  for (const part of ['cl=', 'occ=t', 'marks=0', 'by=p99', 'A=shape:', 'tab=diff', 'pick=rare'])
+    expect(address).toContain(part);
+  applyPlace(other, readFragment(address)!);
+  const { chosen, ...rest } = stateOf(other);
+  const { chosen: before, ...all } = stateOf(app);
+  expect(rest).toEqual(all);
+  expect(chosen?.at).toEqual(before?.at);
+  expect(focusSpan(other)).toEqual(focusSpan(app));
+});
+
+it('Esc gives up the occurrence, then the behaviour', () => {
+  const app = fresh();
+  act.setScreen(app, 'patterns');
+  chooseExample(app, 2, 'slowest');
+  act.clear(app);
+  expect(stateOf(app)).toMatchObject({ cluster: 2, chosen: null });
+  act.clear(app);
+  expect(stateOf(app).cluster).toBe(-1);
 });
 
 it('searches of before are kept, once each, the latest first, and in the address', () => {
@@ -164,6 +198,5 @@ it('folds hold on the Patterns screen alone, and where nothing shown occurs', ()
         }
   expect(folded(app)).toBe(stretches);
   act.setScreen(app, 'overview');
-  expect(folded(app)).toEqual([]);
   expect(timeMap(app).isLinear).toBe(true);
 });

@@ -14,7 +14,7 @@ import {
   LEVEL,
 } from '../../src/screens/timeline/lib_tracks';
 import type { TrackOptions, TrackThread } from '../../src/screens/timeline/lib_tracks';
-import { tilesFrom } from '../../src/screens/timeline/state_tiles';
+
 import { decodeColumns } from '../../src/shared/api/columns';
 import { blend, MARK, maskOf, packColor, Raster, zigzagAt } from '../../src/shared/lib/raster';
 import {
@@ -29,6 +29,7 @@ import {
 } from '../../src/shared/lib/tiles';
 import type { Tile } from '../../src/shared/lib/tiles';
 import { encodeLod, makeTrace } from '../browser/timelineserver.mjs';
+import { tilesFrom } from '../../src/shared/api/tiles';
 
 function random(seed: number): () => number {
   let s = seed;

@@ -6,7 +6,6 @@ import { mix } from '../../shared/lib/color';
 import { compact } from '../../shared/lib/format';
 import { fittingScale, heightOf, heightTicks } from '../../shared/lib/histogram';
 import type { CountScale } from '../../shared/lib/histogram';
-import { diffColors } from './draw_diff';
 import { BinAxis, binRange } from './lib_bins';
 import type { MetricBins } from './lib_bins';
 import type { MetricUnit } from './lib_compare';
@@ -103,7 +102,7 @@ class HistPainter {
     this.counts();
     this.brush();
     const { theme } = this.pane;
-    const colors = diffColors(theme);
+    const colors = theme.diff;
     this.bars(this.scene.bins.all, colors.others);
     this.bars(this.scene.own, colors[this.scene.side]);
     this.values();
@@ -197,7 +196,7 @@ class HistPainter {
     const own = this.brushed();
     if (!own) return;
     const { theme } = this.pane;
-    const color = diffColors(theme)[this.scene.side];
+    const color = theme.diff[this.scene.side];
     const share = theme.isDark ? 0.2 : 0.13;
     this.fill(mix(color, theme.bg, share), own[0], own[1], TOP - 4, this.bottom);
   }

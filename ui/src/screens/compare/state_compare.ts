@@ -6,6 +6,7 @@ import { num, objects, text } from '../../shared/api/json';
 import { Superseded } from '../../shared/api/source';
 import type { Params } from '../../shared/api/source';
 import { Atom } from '../../shared/lib/atom';
+import { Own } from '../../shared/lib/own';
 import type { CountScale } from '../../shared/lib/histogram';
 import type { Pick } from '../../shared/lib/pathpick';
 import type { App } from '../../shared/state/app';
@@ -537,10 +538,5 @@ function firstCharts({ metrics }: Executions): string[] {
   return names.filter((name): name is string => name !== undefined);
 }
 
-const known = new WeakMap<App, Compare>();
-
-export function compareOf(app: App): Compare {
-  let own = known.get(app);
-  if (!own) known.set(app, (own = new Compare(app, app.served!)));
-  return own;
-}
+export const COMPARE_STATE = new Own<App, Compare>('compare', app => new Compare(app, app.served!));
+export const compareOf = (app: App): Compare => COMPARE_STATE.of(app);

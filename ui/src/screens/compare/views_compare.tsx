@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Screen 6: two groups of executions, and what differs between them.
 import type { JSX } from 'preact';
+import type { CompareScope } from './views_use';
+import { Own } from '../../shared/lib/own';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { Panes } from '../../shared/draw/pane';
 import { duration, integer, plural } from '../../shared/lib/format';
@@ -12,7 +14,7 @@ import type { App } from '../../shared/state/app';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
 import { Key, Sentence } from '../../shared/views/parts';
 import { useApp, useAtom, useLater } from '../../shared/views/use';
-import { copyExact } from '../functions/views_use';
+
 import { contextOf, cutWords, writeGroup, writeView } from './lib_compare';
 import type { Executions, Side } from './lib_compare';
 import { countedOf, methodOf, rankedCsv, STATISTICS, verdictOf } from './lib_d';
@@ -25,8 +27,8 @@ import { GroupColumn } from './views_group';
 import { SubjectList } from './views_source';
 import { ExecutionTable, Ranked } from './views_tables';
 import { chartWords, CompareContext, metricWords, useCompare, useCompareState } from './views_use';
-import type { CompareScope } from './views_use';
 import './compare.css';
+import { copyExact } from '../../shared/views/tables';
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
@@ -495,78 +497,78 @@ function stepHit(app: App, direction: 1 | -1): void {
   compare.set({ node: compared.nodes.node[found[next]!]! });
 }
 
-export function compareScreen(): ScreenSpec {
-  const panes = new Panes();
-  return {
-    ...{ key: 'compare', digit: 6, name: 'Compare' },
-    View: function CompareScreen({ onReady }) {
-      const app = useApp();
-      const scope = useMemo(() => ({ compare: compareOf(app), panes }), [app]);
-      return <CompareView scope={scope} onReady={onReady} />;
+const SCOPE = new Own<App, CompareScope>('compare screen', app => ({
+  compare: compareOf(app),
+  panes: new Panes(),
+}));
+
+export const COMPARE: ScreenSpec = {
+  key: 'compare',
+  digit: 6,
+  name: 'Compare',
+  View({ onReady }) {
+    return <CompareView scope={SCOPE.of(useApp())} onReady={onReady} />;
+  },
+  own: SCOPE,
+  kind: () => ' compare-page',
+  keys: [
+    ['b', 'swap A and B'],
+    ['Alt+A', 'filter A'],
+    ['Alt+B', 'filter B'],
+    ['. ,', 'next difference'],
+    ['f', 'focus'],
+    ['0', 'whole tree'],
+    ['Enter', 'open a pair side by side'],
+  ],
+  help: [
+    ['b', 'Compare: what was A is B, and the other way round'],
+    ['Alt+A Alt+B', 'Compare: group A, B by the time in the selected context'],
+    ['. ,', 'Compare: next, previous difference'],
+    ['\u2190 \u2192', 'Compare: on a histogram, its upper edge by a bin; with Shift the lower one'],
+    ['PgUp PgDn', 'Compare: on a histogram, both edges; Del takes the condition away'],
+    ['f 0', 'Compare: focus the tree below the selected box; the whole tree'],
+    ['Enter', 'Compare: the ticked executions, or the slowest of A and B, side by side'],
+  ],
+  status: statusOf,
+  onKey: keyOn,
+  commands: app => [
+    { name: 'Compare: swap A and B', key: 'b', run: () => compareOf(app).swap() },
+    {
+      name: 'Compare: counts linear, square root, log',
+      run: () => {
+        const { scale } = compareOf(app).state.get();
+        compareOf(app).turnCounts(scale === 'fit' ? 'linear' : scale);
+      },
     },
-    kind: () => ' compare-page',
-    keys: [
-      ['b', 'swap A and B'],
-      ['Alt+A', 'filter A'],
-      ['Alt+B', 'filter B'],
-      ['. ,', 'next difference'],
-      ['f', 'focus'],
-      ['0', 'whole tree'],
-      ['Enter', 'open a pair side by side'],
-    ],
-    help: [
-      ['b', 'Compare: what was A is B, and the other way round'],
-      ['Alt+A Alt+B', 'Compare: group A, B by the time in the selected context'],
-      ['. ,', 'Compare: next, previous difference'],
-      [
-        '\u2190 \u2192',
-        'Compare: on a histogram, its upper edge by a bin; with Shift the lower one',
-      ],
-      ['PgUp PgDn', 'Compare: on a histogram, both edges; Del takes the condition away'],
-      ['f 0', 'Compare: focus the tree below the selected box; the whole tree'],
-      ['Enter', 'Compare: the ticked executions, or the slowest of A and B, side by side'],
-    ],
-    status: statusOf,
-    onKey: keyOn,
-    commands: app => [
-      { name: 'Compare: swap A and B', key: 'b', run: () => compareOf(app).swap() },
-      {
-        name: 'Compare: counts linear, square root, log',
-        run: () => {
-          const { scale } = compareOf(app).state.get();
-          compareOf(app).turnCounts(scale === 'fit' ? 'linear' : scale);
-        },
+    {
+      name: 'Compare: axis of the first chart linear, log',
+      run: () => {
+        const { charts } = compareOf(app).state.get();
+        if (charts[0] !== undefined) compareOf(app).toggleLinear(charts[0]);
       },
-      {
-        name: 'Compare: axis of the first chart linear, log',
-        run: () => {
-          const { charts } = compareOf(app).state.get();
-          if (charts[0] !== undefined) compareOf(app).toggleLinear(charts[0]);
-        },
-      },
-      {
-        name: 'Compare: widths by the mean of A, of B',
-        run: () => compareOf(app).turnWidths(),
-      },
-      { name: 'Compare: save the flame graph as SVG', run: () => exportSvg(compareOf(app)) },
-      { name: 'Compare: save the differences as CSV', run: () => exportCsv(compareOf(app)) },
-      {
-        name: 'Compare: filter A by the selected context',
-        key: 'Alt+a',
-        run: () => sideFilter(compareOf(app), 'a'),
-      },
-      {
-        name: 'Compare: filter B by the selected context',
-        key: 'Alt+b',
-        run: () => sideFilter(compareOf(app), 'b'),
-      },
-    ],
-    search: { text: hits, step: stepHit },
-    clear: clearTop,
-    Settings,
-    write: writeState,
-    read: readState,
-    watch: (app, changed) => compareOf(app).state.subscribe(changed),
-    steps: ['A', 'B', 'cx'],
-  };
-}
+    },
+    {
+      name: 'Compare: widths by the mean of A, of B',
+      run: () => compareOf(app).turnWidths(),
+    },
+    { name: 'Compare: save the flame graph as SVG', run: () => exportSvg(compareOf(app)) },
+    { name: 'Compare: save the differences as CSV', run: () => exportCsv(compareOf(app)) },
+    {
+      name: 'Compare: filter A by the selected context',
+      key: 'Alt+a',
+      run: () => sideFilter(compareOf(app), 'a'),
+    },
+    {
+      name: 'Compare: filter B by the selected context',
+      key: 'Alt+b',
+      run: () => sideFilter(compareOf(app), 'b'),
+    },
+  ],
+  search: { text: hits, step: stepHit },
+  clear: clearTop,
+  Settings,
+  write: writeState,
+  read: readState,
+  watch: (app, changed) => compareOf(app).state.subscribe(changed),
+  steps: ['A', 'B', 'cx'],
+};

@@ -13,8 +13,7 @@ import { matchesName, parseQuery } from '../../shared/lib/search';
 import { useClientHeight } from '../../shared/views/canvas';
 import { Key } from '../../shared/views/parts';
 import { usePart } from '../../shared/views/use';
-import { tipStyle } from '../path/views_use';
-import { diffColors } from './draw_diff';
+
 import { contextOf } from './lib_compare';
 import type { Executions } from './lib_compare';
 import { isUnsure, lastOf, pWords, signed, stepOf, valueWords } from './lib_d';
@@ -31,6 +30,7 @@ import {
 import type { DiffTree } from './lib_flame';
 import type { Compare } from './state_compare';
 import { useCompare, useCompareCanvas, useCompareState } from './views_use';
+import { tipStyle } from '../../shared/views/parts';
 
 export interface FlameScope {
   compare: Compare;
@@ -49,7 +49,7 @@ export function wholeDifference({ metrics }: Compared): number {
 }
 
 export function lookAt(pane: Pane, scope: FlameScope, at: number): FrameLook {
-  const { steps } = diffColors(pane.theme);
+  const { steps } = pane.theme.diff;
   const place = placeAt(scope, at);
   const { kind } = scope.diff.nodes[scope.diff.tree.fn[at]!]!;
   const { self, sum } = scope.diff.tree;

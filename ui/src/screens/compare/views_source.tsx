@@ -4,9 +4,10 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { plural } from '../../shared/lib/format';
 import { Command } from '../../shared/views/parts';
-import { quoted } from '../health/lib_health';
+
 import type { Subject } from './state_compare';
 import { useCompare, useCompareState } from './views_use';
+import { quoted } from '../../shared/lib/notes';
 
 const NONE: Subject = { db: -1, type: '', begin: '', end: '', match: '', within: '' };
 const FIELDS = [

@@ -6,8 +6,7 @@ import { duration, exact, integer, plural, signedPercent } from '../../shared/li
 import { LongName } from '../../shared/views/longname';
 import { Key } from '../../shared/views/parts';
 import { memo, useLater } from '../../shared/views/use';
-import { Gap, useRowsInView } from '../functions/views_use';
-import { quoted } from '../health/lib_health';
+
 import { shortWords } from './draw_hist';
 import { contextOf, numberOf } from './lib_compare';
 import type { Executions, Side } from './lib_compare';
@@ -24,6 +23,8 @@ import {
 import type { Compared, ComparedCause } from './lib_d';
 import { filterByNode, wholeDifference } from './views_flame';
 import { LETTER, metricWords, SideSwatch, useCompare, useCompareState } from './views_use';
+import { quoted } from '../../shared/lib/notes';
+import { Gap, useRowsInView } from '../../shared/views/tables';
 
 const MOST_RANKED = 200;
 const OWN_THREAD = 'the thread of the execution';

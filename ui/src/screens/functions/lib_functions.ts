@@ -104,16 +104,3 @@ export function functionsText(rows: readonly FunctionRow[]): string {
   );
   return [heads.join('\t'), ...lines].join('\n') + '\n';
 }
-
-/** Rows of equal height that a window onto them needs: [first, behind the last). */
-export function rowsInView(
-  top: number,
-  height: number,
-  rowHeight: number,
-  n: number,
-): [first: number, end: number] {
-  const margin = 10;
-  const first = Math.max(0, Math.floor(top / rowHeight) - margin);
-  const end = Math.min(n, Math.ceil((top + height) / rowHeight) + margin);
-  return [Math.min(first, end), end];
-}

@@ -18,6 +18,8 @@ import { setServed } from '../../shared/state/served';
 import type { CallSet, Served } from '../../shared/state/served';
 import { filterFunctions, sortFunctions } from './lib_functions';
 import type { FunctionKey, FunctionRow } from './lib_functions';
+import { committedSpan } from '../../shared/state/actions';
+import { viewSpan } from '../../shared/state/actions';
 
 /** An answer of the server; `value` may still be that of an older question. */
 export interface Answer<T> {
@@ -109,20 +111,6 @@ export interface Part {
   params: Params;
   /** "46.4-50.9 ms, 3 of 148 threads" */
   words: string;
-}
-
-/** The range that was committed or selected last; null: the whole trace. */
-export function committedSpan(app: App): Span | null {
-  const { range, isPreview, crumbs } = app.state.get();
-  if (range && !isPreview) return range;
-  return crumbs.length > 0 ? viewSpan(app) : null;
-}
-
-/** The window, unless it shows everything. */
-export function viewSpan(app: App): Span | null {
-  const { window } = app.state.get();
-  const isWhole = window.t0 <= 0 && window.t1 >= app.model.trace.duration;
-  return isWhole ? null : window;
 }
 
 function chosenThreads(app: App, served: Served): { ids: number[] | null; words: string } {

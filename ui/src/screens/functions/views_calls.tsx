@@ -7,16 +7,8 @@ import { callAt, goToCall, sameCall } from '../../shared/state/jump';
 import { copyText } from '../../shared/views/parts';
 import { MOST_CALLS } from './state_functions';
 import type { Calls, Functions } from './state_functions';
-import {
-  Choice,
-  Gap,
-  Ns,
-  useFunctions,
-  useRowsInView,
-  useScreen,
-  useServed,
-  Waiting,
-} from './views_use';
+import { Choice, useFunctions, useScreen, useServed, Waiting } from './views_use';
+import { Gap, Ns, useRowsInView } from '../../shared/views/tables';
 
 interface PerThread {
   thread: number;

@@ -15,13 +15,13 @@ import { CallList } from './views_calls';
 import {
   Choice,
   FnSwatch,
-  Ns,
   useCanvas,
   useFunctions,
   useScreen,
   useServed,
   Waiting,
 } from './views_use';
+import { Ns } from '../../shared/views/tables';
 
 const LEAST_BAR = 5;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Screen 7: statistics of functions, the calls of one, and where time goes by call path.
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { Own } from '../../shared/lib/own';
+import { useEffect } from 'preact/hooks';
 import { Panes } from '../../shared/draw/pane';
 import { duration, plural, span } from '../../shared/lib/format';
 import { parseQuery } from '../../shared/lib/search';
@@ -12,14 +13,16 @@ import { setServed } from '../../shared/state/served';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
 import { FUNCTION_KEYS } from './lib_functions';
 import { TreeView } from './state_calltree';
-import { committedSpan, Functions, initialFunctions, viewSpan } from './state_functions';
+import { Functions, initialFunctions } from './state_functions';
 import type { FunctionsState } from './state_functions';
 import { FunctionCard } from './views_card';
 import { FunctionHeadline, FunctionTable, sentence } from './views_table';
 import { TreePanel, treeKey } from './views_tree';
-import { copyExact, FunctionsContext } from './views_use';
+import { FunctionsContext } from './views_use';
 import type { FunctionsScope } from './views_use';
 import './functions.css';
+import { committedSpan, viewSpan } from '../../shared/state/actions';
+import { copyExact } from '../../shared/views/tables';
 
 /** The state of the screen in the address: what differs from how it begins. */
 function writeState(state: FunctionsState, fn: number): [string, string][] {
@@ -183,69 +186,65 @@ function screenKey(scope: FunctionsScope, event: KeyboardEvent): boolean {
   return treeKey(view, event);
 }
 
-/** Screen 7; its state lives as long as the page. */
-export function functionsScreen(): ScreenSpec {
-  let own: FunctionsScope | null = null;
-  const of = (app: App): FunctionsScope => {
-    if (!own) {
-      const screen = new Functions(app, app.served!);
-      own = { screen, view: new TreeView(screen), panes: new Panes() };
-    }
-    return own;
-  };
-  return {
-    ...{ key: 'functions', digit: 7, name: 'Functions' },
-    View: function FunctionsScreen({ onReady }) {
-      const app = useApp();
-      const scope = useMemo(() => of(app), [app]);
-      return <FunctionsView scope={scope} onReady={onReady} />;
-    },
-    kind: () => ' functions-page',
-    keys: [
-      ['\u2191\u2193', 'function'],
-      ['/', 'filter'],
-      ['f F', 'focus function, node'],
-      ['m M', 'merge'],
-      ['c C', 'collapse'],
-      ['d', 'drop'],
-      ['i', 'invert'],
-      ['r', 'recursion'],
-      ['s', 'sandwich'],
-      ['y', 'copy stack'],
+const SCOPE = new Own<App, FunctionsScope>('functions', app => {
+  const screen = new Functions(app, app.served!);
+  return { screen, view: new TreeView(screen), panes: new Panes() };
+});
+const of = (app: App): FunctionsScope => SCOPE.of(app);
+
+export const FUNCTIONS: ScreenSpec = {
+  key: 'functions',
+  digit: 7,
+  name: 'Functions',
+  View({ onReady }) {
+    return <FunctionsView scope={of(useApp())} onReady={onReady} />;
+  },
+  own: SCOPE,
+  kind: () => ' functions-page',
+  keys: [
+    ['\u2191\u2193', 'function'],
+    ['/', 'filter'],
+    ['f F', 'focus function, node'],
+    ['m M', 'merge'],
+    ['c C', 'collapse'],
+    ['d', 'drop'],
+    ['i', 'invert'],
+    ['r', 'recursion'],
+    ['s', 'sandwich'],
+    ['y', 'copy stack'],
+  ],
+  help: [
+    [
+      'm M f F c C d r i',
+      'Functions: merge, focus, collapse, drop, recursion, invert the call tree',
     ],
-    help: [
-      [
-        'm M f F c C d r i',
-        'Functions: merge, focus, collapse, drop, recursion, invert the call tree',
-      ],
-      ['s y *', 'Functions: sandwich; copy the stack; open all below in the call tree'],
-    ],
-    status: app => statusOf(of(app)),
-    onKey: (app, event) => screenKey(of(app), event),
-    search: {
-      text: (app, query) => hitWords(of(app), query),
-      step: (app, direction) => stepFunction(of(app), direction),
-    },
-    focus: app => {
-      const call = app.served!.state.get().call;
-      return call && { t0: call.start, t1: Math.max(call.end, call.start + 1) };
-    },
-    clear: app => clearTop(of(app)),
-    Settings: function FunctionsSettings() {
-      return <Scope screen={of(useApp()).screen} />;
-    },
-    write: app => writeState(of(app).screen.state.get(), app.served!.state.get().fn),
-    read: (app, get) => {
-      const { screen } = of(app);
-      const fn = /^\d{1,9}$/.test(get('fn')) ? Number(get('fn')) : -1;
-      setServed(screen.served, { fn: fn < screen.served.names.n ? fn : -1 });
-      screen.set(readState(get));
-    },
-    watch: (app, changed) => {
-      const { screen } = of(app);
-      const offs = [screen.state.subscribe(changed), screen.served.state.subscribe(changed)];
-      return () => offs.forEach(off => off());
-    },
-    steps: ['tr', 'pane', 'brush'],
-  };
-}
+    ['s y *', 'Functions: sandwich; copy the stack; open all below in the call tree'],
+  ],
+  status: app => statusOf(of(app)),
+  onKey: (app, event) => screenKey(of(app), event),
+  search: {
+    text: (app, query) => hitWords(of(app), query),
+    step: (app, direction) => stepFunction(of(app), direction),
+  },
+  focus: app => {
+    const call = app.served!.state.get().call;
+    return call && { t0: call.start, t1: Math.max(call.end, call.start + 1) };
+  },
+  clear: app => clearTop(of(app)),
+  Settings() {
+    return <Scope screen={of(useApp()).screen} />;
+  },
+  write: app => writeState(of(app).screen.state.get(), app.served!.state.get().fn),
+  read: (app, get) => {
+    const { screen } = of(app);
+    const fn = /^\d{1,9}$/.test(get('fn')) ? Number(get('fn')) : -1;
+    setServed(screen.served, { fn: fn < screen.served.names.n ? fn : -1 });
+    screen.set(readState(get));
+  },
+  watch: (app, changed) => {
+    const { screen } = of(app);
+    const offs = [screen.state.subscribe(changed), screen.served.state.subscribe(changed)];
+    return () => offs.forEach(off => off());
+  },
+  steps: ['tr', 'pane', 'brush'],
+};

@@ -11,17 +11,8 @@ import { usePart } from '../../shared/views/use';
 import { functionsText, SORT_WORDS } from './lib_functions';
 import type { FunctionKey, FunctionRow } from './lib_functions';
 import type { Functions } from './state_functions';
-import {
-  FnSwatch,
-  Gap,
-  Ns,
-  ROW,
-  useFunctions,
-  useRowsInView,
-  useScreen,
-  useServed,
-  Waiting,
-} from './views_use';
+import { FnSwatch, useFunctions, useScreen, useServed, Waiting } from './views_use';
+import { Gap, Ns, ROW, useRowsInView } from '../../shared/views/tables';
 
 interface Column {
   key: FunctionKey;

@@ -18,15 +18,13 @@ import type { TreeView } from './state_calltree';
 import {
   Choice,
   FnSwatch,
-  Gap,
-  Ns,
   useCanvas,
   useFunctions,
-  useRowsInView,
   useScreen,
   useServed,
   Waiting,
 } from './views_use';
+import { Gap, Ns, useRowsInView } from '../../shared/views/tables';
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 

@@ -2,6 +2,8 @@
 // What was lost, mended, left out or folded of a trace: what it means for whoever reads it, and what
 // to do about it.
 import { bytes, duration, integer, plural } from '../../shared/lib/format';
+import { quoted } from '../../shared/lib/notes';
+import { isBytes } from '../../shared/lib/notes';
 
 export type HealthClass = 'lost' | 'repaired' | 'info';
 
@@ -110,11 +112,6 @@ interface Advice {
   means: string;
   todo: string;
   command?: string;
-}
-
-/** Text that a shell takes as one word. */
-export function quoted(word: string): string {
-  return /^[\w./+=:@%-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 }
 
 const importAgain = (info: Info, trace: string): string =>
@@ -228,34 +225,6 @@ const ADVICE: Record<string, Adviser> = {
   }),
 };
 
-/** Notes in few words, behind their count. */
-const SHORT: Record<string, string> = {
-  truncated: 'cut off',
-  bad_record: 'unreadable',
-  unknown_record: 'unknown records',
-  lost_records: 'lost records',
-  not_recorded: 'processes not fully recorded',
-  excluded: 'processes excluded',
-  depth_limit: 'calls too deep',
-  duplicate_buffer: 'events twice',
-  clock_set: 'ns of doubt between clocks',
-  exit_without_entry: 'exits without entry',
-  exit_ignored: 'exits left out',
-  missing_exit: 'missing exits',
-  open_at_end: 'calls open at the end',
-  time_backward: 'steps back in time',
-  unnamed_function: 'unnamed functions',
-  foreign_map: 'names of another build',
-  not_kept: 'events not kept',
-};
-
-/** "326 exits without entry" */
-export function shortNote(kind: string, count: number): string {
-  if (isBytes(kind)) return `${bytes(count)} ${SHORT[kind] ?? 'lost'}`;
-  const words = SHORT[kind] ?? kind.replace(/_/g, ' ');
-  return `${integer(count)} ${count === 1 ? words.replace(/^(\w+)s\b/, '$1') : words}`;
-}
-
 const UNKNOWN: Advice = {
   means: 'A note of a kind that this page does not know.',
   todo: 'The manual of weft-info may say more.',
@@ -282,8 +251,6 @@ function adviceOf(note: HealthNote, info: Info, trace: string): Advice {
     return SWITCHES;
   return ADVICE[note.kind]?.(info, trace) ?? UNKNOWN;
 }
-
-const isBytes = (kind: string): boolean => kind === 'truncated' || kind === 'bad_record';
 
 function findingOf(note: HealthNote, info: Info, trace: string): Finding {
   const advice = adviceOf(note, info, trace);

@@ -2,6 +2,7 @@
 // Screen 9: what was lost, mended and left out, and what to do about it; and the badge that says so
 // on every screen.
 import type { JSX } from 'preact';
+import { Own } from '../../shared/lib/own';
 import { useEffect, useState } from 'preact/hooks';
 import { bytes, duration, integer, percent, plural } from '../../shared/lib/format';
 import * as act from '../../shared/state/actions';
@@ -9,10 +10,11 @@ import type { App } from '../../shared/state/app';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
 import { Command } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
-import { clockRows, findingsOf, shortNote, verdictOf } from './lib_health';
+import { clockRows, findingsOf, verdictOf } from './lib_health';
 import type { Finding, HealthClass, Info } from './lib_health';
 import { Health } from './state_health';
 import type { Ahead } from './state_health';
+import { shortNote } from '../../shared/lib/notes';
 
 const FIRST_THREADS = 12;
 
@@ -273,27 +275,28 @@ function HealthBadge({ health }: { health: Health }): JSX.Element {
 }
 
 /** Screen 9; what it knows is asked once. */
-export function healthScreen(): ScreenSpec {
-  let own: Health | null = null;
-  const of = (app: App): Health => (own ??= new Health(app.served!));
-  return {
-    ...{ key: 'health', digit: 9, name: 'Health' },
-    View: function HealthScreen({ onReady }) {
-      return <HealthView health={of(useApp())} onReady={onReady} />;
-    },
-    kind: () => ' health-page',
-    keys: [
-      ['Tab', 'next command'],
-      ['1', 'Overview'],
-    ],
-    help: [],
-    status: app => {
-      const { info } = of(app).state.get();
-      return info ? verdictOf(info) : '';
-    },
-    Settings: () => <></>,
-    Badge: function Badge() {
-      return <HealthBadge health={of(useApp())} />;
-    },
-  };
-}
+const HEALTH_STATE = new Own<App, Health>('health', app => new Health(app.served!));
+
+export const HEALTH: ScreenSpec = {
+  key: 'health',
+  digit: 9,
+  name: 'Health',
+  View({ onReady }) {
+    return <HealthView health={HEALTH_STATE.of(useApp())} onReady={onReady} />;
+  },
+  own: HEALTH_STATE,
+  kind: () => ' health-page',
+  keys: [
+    ['Tab', 'next command'],
+    ['1', 'Overview'],
+  ],
+  help: [],
+  status: app => {
+    const { info } = HEALTH_STATE.of(app).state.get();
+    return info ? verdictOf(info) : '';
+  },
+  Settings: () => <></>,
+  Badge: function Badge() {
+    return <HealthBadge health={HEALTH_STATE.of(useApp())} />;
+  },
+};

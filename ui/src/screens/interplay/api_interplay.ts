@@ -4,22 +4,13 @@ import { take } from '../../shared/api/columns';
 import type { Column, Columns } from '../../shared/api/columns';
 import { list, num, objects, text } from '../../shared/api/json';
 import type { Json } from '../../shared/api/json';
-import type { Lane } from '../timeline/lib_lanes';
 import { reachOf, Shares } from './lib_interplay';
-import type { Site, WaitObject, Waits } from './lib_interplay';
+import type { Site, Waits } from './lib_interplay';
+import type { WaitObject } from '../../shared/lib/waits';
+import { decodeObjects } from '../../shared/api/objects';
 
 const orNone = (json: Json, key: string): number =>
   typeof json[key] === 'number' ? json[key] : -1;
-
-export function decodeObjects(meta: Json): WaitObject[] {
-  return objects(meta, 'objects').map(row => ({
-    ...{ id: text(row, 'id'), name: text(row, 'name'), kind: text(row, 'kind') },
-    ...{ waiters: num(row, 'n_waiters'), releasers: num(row, 'n_releasers') },
-    ...{ waits: num(row, 'waits'), ns: num(row, 'wait_ns'), free: num(row, 'uncontended') },
-    isNeverReleased: row['is_never_released'] === true,
-    isReused: row['is_reused'] === true,
-  }));
-}
 
 export function decodeSites(meta: Json): Site[] {
   return objects(meta, 'sites').map(row => ({
@@ -313,31 +304,4 @@ export function decodeLockTree(answer: Columns): LockTree {
     },
     ...{ sumNs: num(meta, 'sum_ns'), unknownNs: num(meta, 'unknown_ns') },
   };
-}
-
-/* ---- lanes ---- */
-
-export function decodeLanes(answer: Columns): Lane[] {
-  const known = decodeObjects(answer.meta);
-  const thread = take<Uint32Array>(answer, 'lanes', 'thread');
-  const object = take<Uint32Array>(answer, 'lanes', 'object');
-  const first = take<Uint32Array>(answer, 'lanes', 'first_piece');
-  const many = take<Uint32Array>(answer, 'lanes', 'n_pieces');
-  const [held, waited, waits] = ['held_ns', 'held_waited_ns', 'waits_ns'].map(name =>
-    take<Float64Array>(answer, 'lanes', name),
-  ) as [Float64Array, Float64Array, Float64Array];
-  const start = take<Float64Array>(answer, 'pieces', 'start_ns');
-  const end = take<Float64Array>(answer, 'pieces', 'end_ns');
-  const count = take<Uint32Array>(answer, 'pieces', 'count');
-  const state = take<Uint8Array>(answer, 'pieces', 'state');
-  return Array.from(thread, (id, i) => {
-    const [a, b] = [first[i]!, first[i]! + many[i]!];
-    const own = known[object[i]!];
-    if (!own || b > start.length) throw new Error('a lane names an unknown object or piece');
-    return {
-      ...{ thread: id, object: own, n: b - a, start: start.slice(a, b), end: end.slice(a, b) },
-      ...{ count: count.slice(a, b), state: state.slice(a, b) },
-      ns: [held[i]!, waited[i]!, waits[i]!] as const,
-    };
-  });
 }

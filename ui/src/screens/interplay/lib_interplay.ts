@@ -2,6 +2,7 @@
 // Waits of threads, the releases that ended them, and what is derived from both: shares of calls,
 // colours, bundles, who is worth showing.
 import type { Span } from '../../shared/lib/model';
+import type { WaitObject } from '../../shared/lib/waits';
 
 export const FLAG = {
   ...{ CUT_START: 1, CUT_END: 2, FAILED: 4, TIMED: 8, NO_OBJECT: 16, LOSSY: 32, SHARED: 64 },
@@ -16,22 +17,6 @@ export interface Site {
   call: string;
   path: string;
   fn: number;
-}
-
-export interface WaitObject {
-  /** The same in all answers. */
-  id: string;
-  name: string;
-  kind: string;
-  /** Threads that ever waited for it, and that ever released it. */
-  waiters: number;
-  releasers: number;
-  waits: number;
-  ns: number;
-  /** Acquisitions that did not wait. */
-  free: number;
-  isNeverReleased: boolean;
-  isReused: boolean;
 }
 
 /** Waits of one thread, in order of their starts; they may overlap. `count` of them are one where
@@ -324,16 +309,4 @@ export function longestFirst(curves: Curve[], most: number): { drawn: Curve[]; l
     (a, b) => b.ns - a.ns || a.start - b.start || a.thread - b.thread,
   );
   return { drawn: sorted.slice(0, most), left: curves.length - most };
-}
-
-/* ---- objects ---- */
-
-const LOCKS = /^(mutex|rwlock|spin|condition|semaphore|barrier|once|join)/;
-
-/** An address or a variable's name alone does not say what is there. */
-export function objectName(object: Pick<WaitObject, 'name' | 'kind'> | undefined): string {
-  if (!object) return 'object not told';
-  const { name, kind } = object;
-  const isBare = name.startsWith('0x') || (LOCKS.test(kind) && !name.includes(kind));
-  return isBare ? `${kind} ${name}` : name;
 }

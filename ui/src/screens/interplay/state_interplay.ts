@@ -4,17 +4,19 @@
 import { num, objects } from '../../shared/api/json';
 import { Superseded } from '../../shared/api/source';
 import { Atom } from '../../shared/lib/atom';
+import { Own } from '../../shared/lib/own';
 import { duration, exact } from '../../shared/lib/format';
 import type { Span } from '../../shared/lib/model';
 import * as act from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
 import type { Served } from '../../shared/state/served';
-import { committedSpan } from '../functions/state_functions';
+
 import { decodeBlocking, decodeSummary } from './api_interplay';
 import type { Summary } from './api_interplay';
 import { MOST_CONTEXTS, pickContexts, pickFocus, threadHues, waitAt } from './lib_interplay';
 import type { Curve, Pair, Shares, Site, Waits } from './lib_interplay';
 import { PlateLoader, SITE_FN } from './state_load';
+import { committedSpan } from '../../shared/state/actions';
 
 export const MODES = ['plate', 'ladder', 'table'] as const;
 export type Mode = (typeof MODES)[number];
@@ -90,13 +92,11 @@ export function pairsOf(summary: Summary | null): Pair[] {
 
 const OVERVIEW_COLUMNS = 1600;
 
-const all = new WeakMap<App, Interplay>();
-
-export function interplayOf(app: App): Interplay {
-  const own = all.get(app) ?? new Interplay(app, app.served!);
-  all.set(app, own);
-  return own;
-}
+export const INTERPLAY_STATE = new Own<App, Interplay>(
+  'interplay',
+  app => new Interplay(app, app.served!),
+);
+export const interplayOf = (app: App): Interplay => INTERPLAY_STATE.of(app);
 
 export class Interplay {
   readonly state = new Atom<InterplayState>(fresh());

@@ -8,11 +8,12 @@ import type { Params } from '../../shared/api/source';
 import type { Span } from '../../shared/lib/model';
 import type { Tile } from '../../shared/lib/tiles';
 import type { Served } from '../../shared/state/served';
-import { tilesFrom } from '../timeline/state_tiles';
+
 import { decodeBlocking, decodeCorrespondences, noWaits } from './api_interplay';
 import type { Rows } from './api_interplay';
 import { toneCode, toneOf, waitsIn } from './lib_interplay';
 import type { Shares, Waits } from './lib_interplay';
+import { tilesFrom } from '../../shared/api/tiles';
 
 const MARGIN = 0.5; // of the view, on either side
 const KEPT = 64; // threads

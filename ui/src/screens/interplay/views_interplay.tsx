@@ -9,7 +9,7 @@ import { Command } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
 import type { Pattern, Summary } from './api_interplay';
 import { MOST_CONTEXTS } from './lib_interplay';
-import { interplayOf, MODES, TABS } from './state_interplay';
+import { INTERPLAY_STATE, interplayOf, MODES, TABS } from './state_interplay';
 import type { Interplay, InterplayState } from './state_interplay';
 import { ROWS } from './state_load';
 import { InterplayChart } from './views_chart';
@@ -384,5 +384,10 @@ export const INTERPLAY: ScreenSpec = {
     interplayOf(app).state.subscribe((now, before) => {
       if (WRITTEN.some(key => now[key] !== before[key])) changed();
     }),
+  own: INTERPLAY_STATE,
+  showLock(app, lock) {
+    interplayOf(app).set({ tab: 'objects', object: lock });
+    act.setScreen(app, 'interplay');
+  },
   steps: ['as', 'plate'],
 };

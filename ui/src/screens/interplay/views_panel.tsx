@@ -9,13 +9,15 @@ import { Key, hueVar } from '../../shared/views/parts';
 import { useApp, useAtom } from '../../shared/views/use';
 import { decodeLockTree } from './api_interplay';
 import type { LockTree, Summary, ThreadWaits } from './api_interplay';
-import { FLAG, objectName } from './lib_interplay';
-import type { WaitObject, Waits } from './lib_interplay';
+import { FLAG } from './lib_interplay';
+import type { Waits } from './lib_interplay';
 import { interplayOf } from './state_interplay';
 import type { Interplay, Tab } from './state_interplay';
 import { LockCard } from './views_lockcard';
 import { LockFlame } from './views_lockflame';
 import { useAsked } from './views_use';
+import { objectName } from '../../shared/lib/waits';
+import type { WaitObject } from '../../shared/lib/waits';
 
 const SHOWN = 200;
 /** What the server calls a function that nothing tells. */

@@ -5,10 +5,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { duration, exact, integer, plural } from '../../shared/lib/format';
 import type { OnReady } from '../../shared/state/screens';
 import { useAtom, usePart } from '../../shared/views/use';
-import { objectName, waitsIn } from './lib_interplay';
+import { waitsIn } from './lib_interplay';
 import type { Waits } from './lib_interplay';
 import type { Interplay } from './state_interplay';
 import { ThreadDot } from './views_panel';
+import { objectName } from '../../shared/lib/waits';
 
 const ROW_PX = 22;
 const AHEAD = 20;

@@ -119,20 +119,6 @@ function holdsBright({ rows }: Thread, bright: Uint8Array, row: number): boolean
   return false;
 }
 
-const longests = new WeakMap<Thread, Flat | null>();
-
-/** The longest part of a thread's line; the first of several. */
-function longestOf({ model }: Scene, thread: Thread): Flat | null {
-  let longest = longests.get(thread);
-  if (longest === undefined) {
-    longest = null;
-    for (const part of model.flatOf(thread))
-      if (!longest || part.end - part.start > longest.end - longest.start) longest = part;
-    longests.set(thread, longest);
-  }
-  return longest;
-}
-
 /** A word on a pack of thin lines that nearly all show one wait. */
 export function labelPack(scene: Scene, { row, top }: PlacedPack, labels: Label[]): void {
   const { model, theme, view, ctx, dpr } = scene;
@@ -141,7 +127,7 @@ export function labelPack(scene: Scene, { row, top }: PlacedPack, labels: Label[
   const height = stripHeight(threads.length) * threads.length;
   const longest: Flat[] = [];
   for (const thread of threads) {
-    const own = longestOf(scene, thread);
+    const own = model.longestOf(thread);
     if (!own || own.fn < 0 || own.fn !== (longest[0] ?? own).fn) return;
     longest.push(own);
   }

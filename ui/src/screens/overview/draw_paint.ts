@@ -2,7 +2,7 @@
 // Paints the rows of the chart that are in view. Everything is in device pixels: both edges of a
 // bar are rounded, never its width.
 import { paintGrid } from '../../shared/draw/axis';
-import { paintTriangles } from '../../shared/draw/ribbons';
+
 import type { TextMeter } from '../../shared/draw/text';
 import type { Patterns, Theme } from '../../shared/draw/theme';
 import { duration } from '../../shared/lib/format';
@@ -18,6 +18,10 @@ import { MARK_TOP } from '../../shared/state/rows';
 import type { ChartRow } from '../../shared/state/rows';
 import { labelPack, paintPacks } from './draw_packs';
 import type { Strips } from './draw_packs';
+import { paintTriangles } from '../../shared/draw/overlay';
+import type { Span } from '../../shared/lib/model';
+import { paintBands } from '../../shared/draw/overlay';
+import { band } from '../../shared/draw/overlay';
 
 /** Where an item was painted, in CSS px: for hover, click, keyboard and outlines. */
 export interface Hit {
@@ -597,4 +601,43 @@ export function hitAt(found: readonly Hit[], x: number, y: number): Hit | null {
 
 export function isSameItem(a: Item | null, b: Item | null): boolean {
   return a !== null && b !== null && a.thread === b.thread && a.row === b.row;
+}
+
+export interface Overlay {
+  ctx: CanvasRenderingContext2D;
+  theme: Theme;
+  view: View;
+  dpr: number;
+  height: number;
+  range: Span | null;
+  isPreview: boolean;
+  hoverSpan: Span | null;
+  itemSpan: Span | null;
+  hover: Item | null;
+  item: Item | null;
+  found: readonly Hit[];
+}
+
+export function paintOverlay(overlay: Overlay): void {
+  const { ctx } = overlay;
+  ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+  paintBands(overlay, overlay.range, overlay.isPreview, overlay.itemSpan);
+  if (overlay.hoverSpan) band(overlay, overlay.hoverSpan, true, 0.08);
+  outline(overlay, overlay.hover, 1);
+  outline(overlay, overlay.item, 2);
+}
+
+export function outline(
+  { ctx, theme, dpr, found }: Overlay,
+  item: Item | null,
+  width: number,
+): void {
+  const hit = item && found.find(candidate => isSameItem(candidate, item));
+  if (!hit) return;
+  const out = width * dpr;
+  const [x0, y0] = [Math.round(hit.x0 * dpr) - out / 2, Math.round(hit.y0 * dpr) - out / 2];
+  const [w, h] = [Math.round((hit.x1 - hit.x0) * dpr), Math.round((hit.y1 - hit.y0) * dpr)];
+  ctx.strokeStyle = theme.ink;
+  ctx.lineWidth = out;
+  ctx.strokeRect(x0, y0, w + out, h + out);
 }

@@ -3,7 +3,7 @@
 import { paintAxis } from '../../shared/draw/axis';
 import { BaseStage } from '../../shared/draw/base';
 import type { Canvases } from '../../shared/draw/base';
-import { paintOverlay } from '../../shared/draw/overlay';
+
 import type { View } from '../../shared/lib/timemap';
 import { itemSpan } from '../../shared/state/actions';
 import type { App, Model } from '../../shared/state/app';
@@ -15,6 +15,7 @@ import { makeStrips } from './draw_packs';
 import type { Strips } from './draw_packs';
 import { hitAt, paintRows } from './draw_paint';
 import type { Hit } from './draw_paint';
+import { paintOverlay } from './draw_paint';
 
 const SET_MARK = 3; // px: height of the mark of a call of the set
 

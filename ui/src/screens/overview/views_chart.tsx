@@ -7,10 +7,21 @@ import type { Thread } from '../../shared/lib/model';
 import * as act from '../../shared/state/actions';
 import type { ChartRow } from '../../shared/state/rows';
 import { Frame } from '../../shared/views/frame';
-import { bindItems, chartKey } from '../../shared/views/gestures';
+
 import { useApp, usePart } from '../../shared/views/use';
 import { Stage } from './draw_stage';
 import { RegimeStatus, useRegimeWords } from './views_regimes';
+import { KIND } from '../../shared/lib/model';
+import { Swatch } from '../../shared/views/parts';
+import { exact } from '../../shared/lib/format';
+import { factsOf } from './views_panel';
+import { Key } from '../../shared/views/parts';
+import type { App } from '../../shared/state/app';
+import type { Item } from '../../shared/state/app';
+import type { Pointing } from '../../shared/views/gestures';
+import { bindPointer } from '../../shared/views/gestures';
+import { runKey } from '../../shared/views/gestures';
+import { stepSet } from '../../shared/state/sets';
 
 interface LeftOut {
   calls: number;
@@ -232,4 +243,150 @@ export function Chart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX
       onReady={onReady}
     />
   );
+}
+
+export function Tooltip(): JSX.Element | null {
+  const app = useApp();
+  const hover = usePart(s => s.hover);
+  const pointer = usePart(s => s.pointer);
+  if (!hover || !pointer) return null;
+  const thread = app.model.trace.threads[hover.thread]!;
+  const { rows } = thread;
+  const i = hover.row;
+  const isFolded = rows.kind[i] === KIND.NODE || rows.kind[i] === KIND.OTHER;
+  const time = isFolded ? rows.sum[i]! : rows.end[i]! - rows.start[i]!;
+  const isLeft = pointer.x + 12 + 290 > innerWidth;
+  const isUp = pointer.y + 220 > innerHeight;
+  const style = {
+    left: isLeft ? 'auto' : `${pointer.x + 12}px`,
+    right: isLeft ? `${innerWidth - pointer.x + 12}px` : 'auto',
+    top: isUp ? 'auto' : `${pointer.y + 14}px`,
+    bottom: isUp ? `${innerHeight - pointer.y + 14}px` : 'auto',
+  };
+  const flags = rows.flags[i]!;
+  const marks = [
+    flags & 8 && 'unusual for its function',
+    flags & 1 && 'began before the trace',
+    flags & 2 && 'open at the end',
+    flags & 4 && 'repaired',
+  ].filter(Boolean);
+  return (
+    <div class="tip" role="tooltip" style={style}>
+      <div class="line">
+        <Swatch fn={rows.fn[i]!} />
+        <b class="grow">{act.title(app, hover)}</b>
+        <b>{duration(time)}</b>
+      </div>
+      <p class="remark">
+        {thread.label} · {isFolded ? 'first starts' : 'starts'} {exact(rows.start[i]!)} · depth{' '}
+        {rows.level[i]}
+      </p>
+      <table>
+        <tbody>
+          {factsOf(app.model, hover).map(fact => (
+            <tr key={fact.name}>
+              <th scope="row">{fact.name}</th>
+              <td class="num">{fact.value}</td>
+              <td class="num dim">{fact.more ?? ''}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {marks.length > 0 && <p class="remark">{marks.join(', ')}</p>}
+      {isFolded && <p class="remark">Folded: order inside is by first occurrence, not by time.</p>}
+      <p class="keys">
+        <Key>click</Key> keep <Key>z</Key> zoom <Key>Esc</Key> clear
+      </p>
+    </div>
+  );
+}
+
+/** The Overview's pointing: items. */
+export function bindItems(app: App, stage: Stage, area: HTMLElement): () => void {
+  const itemAt = (x: number, y: number): Item | null => {
+    const hit = stage.hit(x, y);
+    return hit && { thread: hit.thread, row: hit.row };
+  };
+  const pointing: Pointing = {
+    stage,
+    borders: (x, y) => {
+      const hit = stage.hit(x, y);
+      return hit && [hit.x0, hit.x1];
+    },
+    hover: (x, y, pointer) => {
+      const item = itemAt(x, y);
+      act.hover(app, item, item ? pointer : null);
+    },
+    leave: () => act.hover(app, null, null),
+    click: (x, y) => act.select(app, itemAt(x, y)),
+  };
+  if (app.served)
+    pointing.menu = (x, y, event) => {
+      const at = y + stage.scrollTop;
+      const row = stage.rows().rows.find(one => at >= one.y && at < one.y + one.height);
+      const item = itemAt(x, y);
+      const thread = item?.thread ?? row?.thread?.index ?? -1;
+      const t = stage.view().t(x);
+      act.hover(app, null, null);
+      act.openMenu(app, { x: event.clientX, y: event.clientY, t, item, thread });
+    };
+  return bindPointer(app, pointing, area);
+}
+
+/** Items of a thread that can carry the focus: those in view, from the painted ones. */
+export function focusable(app: App, stage: Stage, thread: number): number[] {
+  const { rows } = app.model.trace.threads[thread]!;
+  const seen = new Set<number>();
+  for (const hit of stage.hits())
+    if (hit.thread === thread && rows.kind[hit.row] !== KIND.SLIVER) seen.add(hit.row);
+  return [...seen].sort((a, b) => a - b);
+}
+
+export function firstItem(app: App, stage: Stage, thread: number): Item {
+  return { thread, row: focusable(app, stage, thread)[0] ?? 0 };
+}
+
+export function stepItem(app: App, stage: Stage, by: 1 | -1): void {
+  const { item } = app.state.get();
+  if (!item) return stepThread(app, stage, 1);
+  const list = focusable(app, stage, item.thread);
+  const at = list.indexOf(item.row);
+  const next = list[at < 0 ? 0 : Math.min(list.length - 1, Math.max(0, at + by))];
+  if (next !== undefined) act.select(app, { thread: item.thread, row: next });
+}
+
+export function stepThread(app: App, stage: Stage, by: 1 | -1): void {
+  const { item } = app.state.get();
+  const all = stage.rows().rows.flatMap(row => row.pack?.threads ?? [row.thread!]);
+  const threads = all.filter(thread => thread.rows.n > 0); // a part of the trace has some without
+  if (threads.length === 0) return;
+  const at = item ? threads.findIndex(thread => thread.index === item.thread) : -1;
+  const next = threads[Math.min(threads.length - 1, Math.max(0, at + by))]!;
+  const { rows } = next;
+  const before = item && app.model.trace.threads[item.thread]!.rows.start[item.row]!;
+  let row = firstItem(app, stage, next.index).row;
+  if (before !== null)
+    for (const candidate of focusable(app, stage, next.index))
+      if (rows.start[candidate]! <= before && rows.end[candidate]! > before) {
+        row = candidate;
+        break;
+      }
+  act.select(app, { thread: next.index, row });
+}
+
+export function chartKey(app: App, stage: Stage, event: KeyboardEvent): boolean {
+  return runKey(app, event, {
+    ArrowRight: () => stepItem(app, stage, 1),
+    ArrowLeft: () => stepItem(app, stage, -1),
+    ArrowDown: () => stepThread(app, stage, 1),
+    ArrowUp: () => stepThread(app, stage, -1),
+    Period: () => stepSet(app, 1) || act.stepHit(app, 1),
+    Comma: () => stepSet(app, -1) || act.stepHit(app, -1),
+    KeyE: () => toggleTallOf(app),
+  });
+}
+
+export function toggleTallOf(app: App): void {
+  const { item } = app.state.get();
+  if (item) act.toggleTall(app, item.thread);
 }

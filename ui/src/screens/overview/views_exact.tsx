@@ -13,6 +13,8 @@ import type { Span } from '../../shared/lib/model';
 import { parseQuery, matchesName } from '../../shared/lib/search';
 import * as act from '../../shared/state/actions';
 import { shownThreads } from '../../shared/state/rows';
+import { Own } from '../../shared/lib/own';
+import type { App } from '../../shared/state/app';
 import type { Served } from '../../shared/state/served';
 import { hueVar } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
@@ -21,19 +23,15 @@ import type { Context, Exact, Ranked, RankKey } from './lib_exact';
 import { ExactAnswers } from './state_exact';
 
 const FIRST = 60;
-const answersOf = new WeakMap<Served, ExactAnswers>();
-
-function answers(served: Served): ExactAnswers {
-  let own = answersOf.get(served);
-  if (!own) answersOf.set(served, (own = new ExactAnswers(served)));
-  return own;
-}
+/** The Overview's own state: exact answers; null in a report. */
+export const OVERVIEW_STATE = new Own<App, ExactAnswers | null>('overview', ({ served }) =>
+  served ? new ExactAnswers(served) : null,
+);
 
 /** The exact answer for `span` once it is there; null in a report, and until then. */
 export function useExact(span: Span): { answer: Exact | null; trouble: string } {
-  const { served } = useApp();
-  if (!served) return { answer: null, trouble: '' };
-  const own = answers(served); // `served` never changes: the hooks below always run
+  const own = OVERVIEW_STATE.of(useApp());
+  if (!own) return { answer: null, trouble: '' }; // it never changes: the hooks below always run
   useAtom(own.arrived, n => n);
   useEffect(() => own.want(span), [own, span.t0, span.t1]);
   return { answer: own.get(span), trouble: own.troubleOf(span) };
@@ -79,8 +77,7 @@ function Bar({ row, length }: { row: Ranked; length: number }): JSX.Element {
 
 /** The calling contexts of a thread in the interval, as a tree of rows. */
 function Contexts({ row, span }: { row: Ranked; span: Span }): JSX.Element {
-  const { served } = useApp();
-  const own = answers(served!);
+  const own = OVERVIEW_STATE.of(useApp())!;
   useAtom(own.arrived, n => n);
   useEffect(() => void own.open(span, row.of.thread).catch(() => undefined), [span.t0, span.t1]);
   const all = own.contextsOf(span, row.of.thread)?.contexts;

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
 // The Overview and Patterns screens, as every page has them.
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { readAsk, writeAsk } from '../../shared/lib/ask';
-import { integer, percent, plural, bytes } from '../../shared/lib/format';
-import { readRow, rowAt, writeRow } from '../../shared/state/app';
+import * as act from '../../shared/state/actions';
+import { duration, exact } from '../../shared/lib/format';
+import { findRow, readRow, rowAt, writeRow } from '../../shared/state/app';
 import type { App } from '../../shared/state/app';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
-import { Tooltip } from '../../shared/views/extra';
+
+import { ChartSettings } from '../../shared/views/frame';
+import { Swatch } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
-import * as pat from '../patterns/state_patterns';
-import { ClusterCard, PatternPanel } from '../patterns/views_behaviour';
-import { NoPatterns, PatternChart } from '../patterns/views_patterns';
-import { PatternLegend, PatternStory } from '../patterns/views_side';
 import { Chart } from './views_chart';
+import { OVERVIEW_STATE } from './views_exact';
 import { Legend } from './views_legend';
-import { Panel } from './views_panel';
-import { RegimeLine } from './views_regimes';
+import { factsOf, Panel } from './views_panel';
+import { RegimeLine, RegimeSettings, Thresholds } from './views_regimes';
 import { Story } from './views_story';
+import { Tooltip } from './views_chart';
+import { regimeWords } from '../../shared/state/rows';
 
 function OverviewScreen({ onReady }: { onReady: OnReady }): JSX.Element {
   usePart(s => s.colors);
@@ -33,66 +34,6 @@ function OverviewScreen({ onReady }: { onReady: OnReady }): JSX.Element {
       <Tooltip />
     </>
   );
-}
-
-/** There is no stage to wait for. */
-function EmptyScreen({ onReady }: { onReady: OnReady }): JSX.Element {
-  useEffect(() => onReady(null), []);
-  return (
-    <main class="centre">
-      <NoPatterns />
-    </main>
-  );
-}
-
-const hasPatterns = ({ model }: App): boolean => (model.behaviours?.list.length ?? 0) > 0;
-
-function PatternScreen({ onReady }: { onReady: OnReady }): JSX.Element {
-  const app = useApp();
-  usePart(s => s.colors);
-  if (!hasPatterns(app)) return <EmptyScreen onReady={onReady} />;
-  return (
-    <>
-      <PatternStory />
-      <main class="centre">
-        <PatternChart onReady={onReady} />
-      </main>
-      <PatternLegend />
-      <PatternPanel />
-      <ClusterCard />
-    </>
-  );
-}
-
-function regimeWords({ model: { trace } }: App): string {
-  if (trace.part?.kind === 'sketch') return plural(trace.calls, 'call');
-  const left = trace.totals.foldedNs / Math.max(1, trace.totals.expressionNs);
-  return `${bytes(trace.bytesIn)} \u2192 ${integer(trace.totals.rowsAfter)} rows; ${percent(left)} of the short calls\u2019 time stands in \u201cother\u201d`;
-}
-
-function patternWords(app: App): string {
-  const totals = app.model.behaviours?.shapes.totals;
-  return totals
-    ? `${plural(totals.calls, 'complete call')} in ${plural(totals.shapes, 'shape')}`
-    : '';
-}
-
-function patternKey(app: App, event: KeyboardEvent): boolean {
-  if (!hasPatterns(app)) return false;
-  const steps: Record<string, () => void> = event.altKey
-    ? {
-        KeyA: () => pat.setSide(app, 'a', pat.meantShape(app)),
-        KeyB: () => pat.setSide(app, 'b', pat.meantShape(app)),
-      }
-    : {
-        o: () => pat.toggleMarks(app),
-        i: () => pat.toggleFolds(app),
-        r: () => pat.toggleSampling(app),
-        v: () => pat.nextDrawing(app),
-      };
-  const step = steps[event.altKey ? event.code : event.key];
-  step?.();
-  return step !== undefined;
 }
 
 /** What a served page adds to the address: thresholds, whether they hold, and the item. */
@@ -117,6 +58,56 @@ function readRegimes(app: App, get: (key: string) => string): void {
   live.name(readRow(get('row'), tid => model.trace.threads.findIndex(t => t.tid === tid)));
 }
 
+const CARDS: ScreenSpec['cards'] = {
+  atHand({ model, state }) {
+    const { item } = state.get();
+    const at = item && rowAt(model, item);
+    return at && { kind: 'row', row: writeRow(model.trace.threads[at.thread]!.tid, at) };
+  },
+  read(app, what) {
+    const { threads } = app.model.trace;
+    const at =
+      what.kind === 'row' ? readRow(what.row, tid => threads.findIndex(t => t.tid === tid)) : null;
+    const item = at && findRow(app.model, at);
+    if (!item) return null;
+    const { rows, label } = threads[item.thread]!;
+    const [start, end] = [rows.start[item.row]!, rows.end[item.row]!];
+    return {
+      sentence: act.sentence(app, item),
+      title: act.title(app, item),
+      time: duration(end - start),
+      remark: `${label}, starts ${exact(start)}`,
+      facts: () => factsOf(app.model, item),
+      Mark: () => <Swatch fn={rows.fn[item.row]!} />,
+      select() {
+        act.reveal(app, item.thread);
+        act.set(app, { item, panel: 'interval' });
+      },
+    };
+  },
+};
+
+function clear(app: App): boolean {
+  const { range, item } = app.state.get();
+  if (range || item) act.clearItem(app);
+  return range !== null || item !== null;
+}
+
+function Settings(): JSX.Element {
+  const { live } = useApp();
+  return (
+    <ChartSettings color="function">
+      {live ? (
+        <RegimeSettings live={live} />
+      ) : (
+        <span title="notable: longer than d, or holds a gap longer than g; runs are cut at f">
+          <Thresholds />
+        </span>
+      )}
+    </ChartSettings>
+  );
+}
+
 export const OVERVIEW: ScreenSpec = {
   ...{ key: 'overview', digit: 1, name: 'Overview', View: OverviewScreen },
   kind: () => '',
@@ -134,41 +125,11 @@ export const OVERVIEW: ScreenSpec = {
   ],
   help: [],
   status: regimeWords,
+  Settings,
+  own: OVERVIEW_STATE,
+  cards: CARDS,
+  clear,
+  focus: app => act.itemSpan(app, app.state.get().item),
   write: writeRegimes,
   read: readRegimes,
-};
-
-export const PATTERNS: ScreenSpec = {
-  ...{ key: 'patterns', digit: 3, name: 'Patterns', View: PatternScreen },
-  kind: app => (hasPatterns(app) ? ' patterns' : ' patterns bare'),
-  keys: [
-    ['\u2191\u2193', 'ribbon'],
-    ['\u2190\u2192', 'run'],
-    ['. ,', 'next, previous place'],
-    ['v', 'shape / calls'],
-    ['Alt+A Alt+B', 'compare'],
-    ['o', 'spikes, drops'],
-    ['r', 'rare'],
-    ['i', 'fold idle'],
-    ['W S A D', 'zoom, pan'],
-    ['z', 'zoom to it'],
-    ['h', 'highlight / filter'],
-    ['e', 'high ribbons'],
-    ['Esc', 'clear'],
-  ],
-  help: [
-    ['v', 'Patterns: calls in time, calls in order, shape'],
-    ['o', 'Patterns: spikes and drops on and off'],
-    [
-      'calls: count:',
-      'Patterns, in the search box: behaviours that call it; of so many occurrences',
-    ],
-    ['Alt+A, Alt+B', 'Patterns: the shape at hand is A, is B; both are compared'],
-    ['i', 'Patterns: fold stretches in which no thread shown has an occurrence'],
-    ['r', 'Patterns: where runs share a pixel, favour rare behaviours; rare calls have marks'],
-  ],
-  status: app => patternWords(app) || regimeWords(app),
-  onKey: patternKey,
-  write: pat.writeView,
-  read: pat.readView,
 };

@@ -17,7 +17,8 @@ import { useClientHeight } from '../../shared/views/canvas';
 import { Key } from '../../shared/views/parts';
 import { usePart } from '../../shared/views/use';
 import { pathTree } from './lib_tree';
-import { tipStyle, usePathCanvas, usePaths, usePathState } from './views_use';
+import { usePathCanvas, usePaths, usePathState } from './views_use';
+import { tipStyle } from '../../shared/views/parts';
 
 /** States by the words that begin them (lib/path). */
 const LOOKS: readonly [string, number][] = [

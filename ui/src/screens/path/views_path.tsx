@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Screen 5: what a thread's time depended on, as strips, sums, and calling contexts.
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import type { PathScope } from './views_use';
+import { Own } from '../../shared/lib/own';
+import { useEffect } from 'preact/hooks';
 import { Panes } from '../../shared/draw/pane';
 import { exact } from '../../shared/lib/format';
 import { readSpan, writeSpan } from '../../shared/lib/fragment';
@@ -12,14 +14,14 @@ import { pathsOf, showInTimeline, showPaths } from '../../shared/state/paths';
 import type { Paths } from '../../shared/state/paths';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
 import { useApp, useAtom } from '../../shared/views/use';
-import { copyExact } from '../functions/views_use';
+
 import { PathFlame } from './views_flame';
 import { NoPath, PathPicks } from './views_picks';
 import { PathStrip, select } from './views_strip';
 import { PathTables } from './views_tables';
 import { PathContext, usePaths, usePathState } from './views_use';
-import type { PathScope } from './views_use';
 import './path.css';
+import { copyExact } from '../../shared/views/tables';
 
 function Headline(): JSX.Element {
   const paths = usePaths();
@@ -231,60 +233,63 @@ function writeState(app: App): [string, string][] {
   ];
 }
 
-export function pathScreen(): ScreenSpec {
-  const panes = new Panes();
-  return {
-    ...{ key: 'path', digit: 5, name: 'Path' },
-    View: function PathScreen({ onReady }) {
-      const app = useApp();
-      const scope = useMemo(() => ({ paths: pathsOf(app), panes }), [app]);
-      return <PathView scope={scope} onReady={onReady} />;
+const SCOPE = new Own<App, PathScope>('path screen', app => ({
+  paths: pathsOf(app),
+  panes: new Panes(),
+}));
+
+export const PATH: ScreenSpec = {
+  key: 'path',
+  digit: 5,
+  name: 'Path',
+  View({ onReady }) {
+    return <PathView scope={SCOPE.of(useApp())} onReady={onReady} />;
+  },
+  own: SCOPE,
+  kind: () => ' path-page',
+  keys: [
+    ['\u2190 \u2192', 'segment'],
+    ['. ,', 'longest'],
+    ['[ ]', 'other thread'],
+    ['{ }', 'path'],
+    ['W S A D', 'zoom, pan'],
+    ['f', 'zoom to it'],
+    ['0', 'all'],
+    ['Enter', 'in the Timeline'],
+    ['Del', 'take away'],
+  ],
+  help: [
+    ['x', 'Critical path of the selected call, or of the range'],
+    ['[ ]', 'Path: to where it came from another thread, to where it goes on'],
+    ['{ }', 'Path: the path before, the next one'],
+    ['. ,', 'Path: the longest segment, the next shorter one'],
+    ['Del', 'Path: take the path away'],
+  ],
+  status: app => {
+    const paths = pathsOf(app);
+    const one = paths.current();
+    const own = one?.path?.segments[paths.state.get().segment];
+    return own ? segmentSentence(own, one.path!, paths.nameOf) : '';
+  },
+  onKey: keyOn,
+  commands: app => [
+    {
+      name: 'Path: show it in the Timeline',
+      key: 'Enter',
+      run: () => openSelected(pathsOf(app)),
     },
-    kind: () => ' path-page',
-    keys: [
-      ['\u2190 \u2192', 'segment'],
-      ['. ,', 'longest'],
-      ['[ ]', 'other thread'],
-      ['{ }', 'path'],
-      ['W S A D', 'zoom, pan'],
-      ['f', 'zoom to it'],
-      ['0', 'all'],
-      ['Enter', 'in the Timeline'],
-      ['Del', 'take away'],
-    ],
-    help: [
-      ['x', 'Critical path of the selected call, or of the range'],
-      ['[ ]', 'Path: to where it came from another thread, to where it goes on'],
-      ['{ }', 'Path: the path before, the next one'],
-      ['. ,', 'Path: the longest segment, the next shorter one'],
-      ['Del', 'Path: take the path away'],
-    ],
-    status: app => {
-      const paths = pathsOf(app);
-      const one = paths.current();
-      const own = one?.path?.segments[paths.state.get().segment];
-      return own ? segmentSentence(own, one.path!, paths.nameOf) : '';
+    {
+      name: 'Path: take it away',
+      key: 'Delete',
+      run: () => pathsOf(app).drop(pathsOf(app).state.get().now),
     },
-    onKey: keyOn,
-    commands: app => [
-      {
-        name: 'Path: show it in the Timeline',
-        key: 'Enter',
-        run: () => openSelected(pathsOf(app)),
-      },
-      {
-        name: 'Path: take it away',
-        key: 'Delete',
-        run: () => pathsOf(app).drop(pathsOf(app).state.get().now),
-      },
-      { name: 'Path: zoom to the segment', key: 'f', run: () => zoomToSegment(pathsOf(app)) },
-    ],
-    clear: clearTop,
-    explain: (app, thread, span, label) => showPaths(app, [{ thread, span, label }]),
-    Settings,
-    write: writeState,
-    read: readState,
-    watch: (app, changed) => pathsOf(app).state.subscribe(changed),
-    steps: ['cp'],
-  };
-}
+    { name: 'Path: zoom to the segment', key: 'f', run: () => zoomToSegment(pathsOf(app)) },
+  ],
+  clear: clearTop,
+  explain: (app, thread, span, label) => showPaths(app, [{ thread, span, label }]),
+  Settings,
+  write: writeState,
+  read: readState,
+  watch: (app, changed) => pathsOf(app).state.subscribe(changed),
+  steps: ['cp'],
+};

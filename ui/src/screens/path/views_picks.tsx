@@ -6,9 +6,10 @@ import { duration, span } from '../../shared/lib/format';
 import { threadsToPick } from '../../shared/state/paths';
 import { Command } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
-import { committedSpan, viewSpan } from '../functions/state_functions';
-import { quoted } from '../health/lib_health';
+
 import { usePaths, usePathState } from './views_use';
+import { quoted } from '../../shared/lib/notes';
+import { committedSpan, viewSpan } from '../../shared/state/actions';
 
 const COUNTS = [1, 3, 5] as const;
 

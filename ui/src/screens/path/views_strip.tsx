@@ -13,7 +13,8 @@ import { Key } from '../../shared/views/parts';
 import { paintPaths, STRIP_AXIS } from './draw_strip';
 import { layoutStrip, LINE, partAt } from './lib_layout';
 import type { StripLayout, StripPart } from './lib_layout';
-import { LookSwatch, tipStyle, usePathCanvas, usePaths, usePathState } from './views_use';
+import { usePathCanvas, usePaths, usePathState } from './views_use';
+import { LookSwatch, tipStyle } from '../../shared/views/parts';
 
 interface Over {
   index: number;

@@ -5,7 +5,8 @@ import { duration, percent } from '../../shared/lib/format';
 import { causesOf, placeSums } from '../../shared/lib/path';
 import type { Cause, Path } from '../../shared/lib/path';
 import { LongName } from '../../shared/views/longname';
-import { LookSwatch, usePaths, usePathState } from './views_use';
+import { usePaths, usePathState } from './views_use';
+import { LookSwatch } from '../../shared/views/parts';
 
 const MOST_ROWS = 40;
 const NONE = '\u2013';

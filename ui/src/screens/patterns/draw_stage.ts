@@ -4,15 +4,15 @@ import { paintAxis } from '../../shared/draw/axis';
 import { BaseStage } from '../../shared/draw/base';
 import type { Canvases } from '../../shared/draw/base';
 import { paintBands } from '../../shared/draw/overlay';
-import { paintDropBars, paintMembers, paintRibbons, runAt } from '../../shared/draw/ribbons';
-import type { Bar, Lane, RibbonScene } from '../../shared/draw/ribbons';
 import type { View } from '../../shared/lib/timemap';
 import { focusSpan } from '../../shared/state/actions';
-import type { App, RunAt } from '../../shared/state/app';
-import { folded } from '../../shared/state/idle';
+import type { App } from '../../shared/state/app';
+import { folded } from './state_idle';
 import { paintFoldLabels, paintFolds } from './draw_folds';
-import { findClusters, memoPatternRows } from './state_patterns';
-import type { PatternRow } from './state_patterns';
+import { paintDropBars, paintMembers, paintRibbons, runAt } from './draw_ribbons';
+import type { Bar, Lane, RibbonScene } from './draw_ribbons';
+import { findClusters, memoPatternRows, stateOf } from './state_patterns';
+import type { PatternRow, RunAt } from './state_patterns';
 
 export class PatternStage extends BaseStage<PatternRow> {
   private lanes: Lane[] = [];
@@ -34,17 +34,22 @@ export class PatternStage extends BaseStage<PatternRow> {
 
   private scene(ctx: CanvasRenderingContext2D, view: View): RibbonScene {
     const { model, state } = this.app;
-    const now = state.get();
+    const { hasMarks, isRare } = stateOf(this.app);
+    const { dpr, height, scrollTop, lanes, text } = this;
     return {
-      ...{ ctx, theme: this.theme!, patterns: this.patterns!, text: this.text, model, view },
-      ...{ bright: findClusters(model, now.query)?.clusters ?? null, hasMarks: now.hasMarks },
-      ...{
-        isRare: now.patterns.isRare,
-        dpr: this.dpr,
-        height: this.height,
-        scrollTop: this.scrollTop,
-        lanes: this.lanes,
-      },
+      ctx,
+      theme: this.theme!,
+      patterns: this.patterns!,
+      text,
+      model,
+      view,
+      bright: findClusters(model, state.get().query)?.clusters ?? null,
+      hasMarks,
+      isRare,
+      dpr,
+      height,
+      scrollTop,
+      lanes,
     };
   }
 
@@ -60,14 +65,15 @@ export class PatternStage extends BaseStage<PatternRow> {
 
   protected paintOver(view: View): void {
     const { app, dpr, canvases } = this;
-    const now = app.state.get();
+    const { range, isPreview } = app.state.get();
+    const now = stateOf(app);
     const ctx = canvases.overlay.getContext('2d')!;
     const theme = this.theme!;
     ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
     const cluster = now.over >= 0 ? now.over : now.cluster;
     if (cluster >= 0 && app.model.behaviours) paintMembers(this.scene(ctx, view), cluster);
-    const span = now.range ?? focusSpan(app);
-    paintBands({ ctx, theme, view, dpr }, now.range, now.isPreview, focusSpan(app));
+    const span = range ?? focusSpan(app);
+    paintBands({ ctx, theme, view, dpr }, range, isPreview, focusSpan(app));
     this.outline(ctx, now.overRun, 1);
     this.outline(ctx, now.chosen?.run ?? null, 2);
     const axis = canvases.axis.getContext('2d', { alpha: false })!;

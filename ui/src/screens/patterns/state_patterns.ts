@@ -2,7 +2,7 @@
 // The Patterns screen: its rows, what a search finds on it, and what a person can do there.
 import { ALWAYS_APART, LEAST_ALIKE } from '../../shared/lib/alike';
 import { duration, exact, integer, plural } from '../../shared/lib/format';
-import type { Thread } from '../../shared/lib/model';
+import type { Span, Thread } from '../../shared/lib/model';
 import { matchesName, matchesThread, parseQuery } from '../../shared/lib/search';
 import type { Query } from '../../shared/lib/search';
 import { columnTime, nearestTree, spansOf, treeWithin } from '../../shared/lib/shapes';
@@ -12,25 +12,124 @@ import type {
   Occurrence,
   Rare,
   Ribbon,
-  ShapeTable,
   ShapeThread,
   Spans,
   Spike,
 } from '../../shared/lib/shapes';
-import { reveal, set, setRange, setWindow } from '../../shared/state/actions';
-import type {
-  App,
-  Chosen,
-  ClusterKey,
-  Model,
-  PatternView,
-  RunAt,
-  State,
-} from '../../shared/state/app';
-import { idleOf } from '../../shared/state/idle';
+import { reveal, say, set, setRange, setWindow } from '../../shared/state/actions';
+import { Atom } from '../../shared/lib/atom';
+import { readSpan, writeSpan } from '../../shared/lib/fragment';
+import { Own } from '../../shared/lib/own';
+import type { App, Model, State } from '../../shared/state/app';
+import { idleOf } from './state_idle';
 import { ROW, sortThreads, stripHeight } from '../../shared/state/rows';
 import { nearShapes, ShapeMetric } from './lib_shapediff';
 import type { Near } from './lib_shapediff';
+
+/* ---- state ---- */
+
+/** A run of a ribbon. */
+export interface RunAt {
+  thread: number;
+  ribbon: number;
+  run: number;
+}
+
+/** An occurrence of a behaviour that was chosen, and where it was found. */
+export interface Chosen {
+  cluster: number;
+  at: Occurrence;
+  /** one: of several there; columns: only these are known, not when it was. */
+  how: 'run' | 'one' | 'columns' | 'typical' | 'slowest' | 'first' | 'spike' | 'rare';
+  run: RunAt | null;
+}
+
+export const CLUSTER_KEYS = [
+  'name',
+  'count',
+  'sum',
+  'mean',
+  'p50',
+  'p99',
+  'max',
+  'threads',
+  'first',
+  'surprise',
+] as const;
+export type ClusterKey = (typeof CLUSTER_KEYS)[number];
+
+export interface PatternsState {
+  /** The selected behaviour, or -1. */
+  cluster: number;
+  chosen: Chosen | null;
+  /** The behaviour under the pointer, or -1, and the run if it is one of a ribbon. */
+  over: number;
+  overRun: RunAt | null;
+  /** Spikes and drops are drawn. */
+  hasMarks: boolean;
+  sort: ClusterKey;
+  /** The selected occurrence as its shape, or its calls by event or by time. */
+  drawing: 'shape' | 'order' | 'time';
+  tab: 'table' | 'rare' | 'diff';
+  /** Shapes that are compared: indices into the page's, or -1. */
+  a: number;
+  b: number;
+  /** The shape picked in a behaviour's gallery, or -1. */
+  shape: number;
+  /** Where runs share a pixel, rare behaviours are favoured. */
+  isRare: boolean;
+  /** Stretches without any occurrence are folded. */
+  isFolded: boolean;
+}
+
+const FRESH: PatternsState = {
+  cluster: -1,
+  chosen: null,
+  over: -1,
+  overRun: null,
+  hasMarks: true,
+  sort: 'sum',
+  drawing: 'time',
+  tab: 'table',
+  a: -1,
+  b: -1,
+  shape: -1,
+  isRare: false,
+  isFolded: false,
+};
+
+/** The same behaviour and shapes among those of another model. */
+function inOther(now: PatternsState, before: Model, model: Model): PatternsState {
+  const behaviour = before.behaviours?.list[now.cluster]?.cluster.id;
+  const cluster = model.behaviours?.list.findIndex(one => one.cluster.id === behaviour) ?? -1;
+  const ids = model.behaviours?.shapes.shapes.id;
+  const find = (shape: number): number => {
+    const id = before.behaviours?.shapes.shapes.id[shape];
+    return id === undefined || !ids ? -1 : ids.indexOf(id);
+  };
+  const chosen = cluster >= 0 && now.chosen ? { ...now.chosen, cluster } : null;
+  const shapes = { a: find(now.a), b: find(now.b), shape: find(now.shape) };
+  return { ...now, ...shapes, cluster, chosen, over: -1, overRun: null };
+}
+
+export const PATTERNS_STATE = new Own<App, Atom<PatternsState>>('patterns', app => {
+  const state = new Atom(FRESH);
+  let { model } = app;
+  app.state.subscribe((now, before) => {
+    if (now.epoch !== before.epoch) {
+      const old = model;
+      ({ model } = app);
+      state.update(own => inOther(own, old, model));
+    } else if (now.screen !== before.screen) put(app, { over: -1, overRun: null });
+  });
+  return state;
+});
+
+export const stateOf = (app: App): PatternsState => PATTERNS_STATE.of(app).get();
+
+export function put(app: App, change: Partial<PatternsState>): void {
+  PATTERNS_STATE.of(app).update(now => ({ ...now, ...change }));
+}
 
 /* ---- search ---- */
 
@@ -83,13 +182,16 @@ function search(model: Model, text: string): ClusterHits {
   };
 }
 
-let last: { model: Model; text: string; hits: ClusterHits } | null = null;
+const LAST = new Own<Model, { text: string; hits: ClusterHits | null }>('cluster hits', () => ({
+  text: '',
+  hits: null,
+}));
 
 /** What a search text finds among behaviours; null if it is empty. The last answer is kept. */
 export function findClusters(model: Model, text: string): ClusterHits | null {
   if (text.trim() === '' || !model.behaviours) return null;
-  if (last?.model !== model || last.text !== text)
-    last = { model, text, hits: search(model, text) };
+  const last = LAST.of(model);
+  if (last.text !== text) [last.text, last.hits] = [text, search(model, text)];
   return last.hits;
 }
 
@@ -203,11 +305,12 @@ export function memoPatternRows(app: App): () => PatternRows {
 
 /* ---- runs ---- */
 
-const spans = new WeakMap<Ribbon, Spans>();
+const SPANS = new Own<Model, Map<Ribbon, Spans>>('ribbon spans', () => new Map());
 
 export function ribbonSpans(model: Model, ribbon: Ribbon): Spans {
-  let own = spans.get(ribbon);
-  if (!own) spans.set(ribbon, (own = spansOf(model.behaviours!.shapes, ribbon)));
+  const known = SPANS.of(model);
+  let own = known.get(ribbon);
+  if (!own) known.set(ribbon, (own = spansOf(model.behaviours!.shapes, ribbon)));
   return own;
 }
 
@@ -247,7 +350,7 @@ export function runAtTime(model: Model, thread: number, cluster: number, t: numb
 /* ---- what a person can do ---- */
 
 export function hoverRun(app: App, at: RunAt | null, pointer: State['pointer']): void {
-  const now = app.state.get();
+  const now = stateOf(app);
   const over = at ? ribbonAt(app.model, at)!.cluster[at.run]! : -1;
   if (!at && now.over < 0) return;
   const isSame =
@@ -255,27 +358,33 @@ export function hoverRun(app: App, at: RunAt | null, pointer: State['pointer']):
     now.overRun?.thread === at.thread &&
     now.overRun.ribbon === at.ribbon &&
     now.overRun.run === at.run;
-  set(app, { over, overRun: isSame ? now.overRun : at, pointer });
+  put(app, { over, overRun: isSame ? now.overRun : at });
+  set(app, { pointer });
 }
 
 export function hoverCluster(app: App, over: number): void {
-  set(app, { over, overRun: null, pointer: null });
+  put(app, { over, overRun: null });
+  set(app, { pointer: null });
 }
 
 export function selectCluster(app: App, cluster: number): void {
-  const now = app.state.get();
+  const now = stateOf(app);
   const next = now.cluster === cluster && !now.chosen ? -1 : cluster;
-  set(app, { cluster: next, chosen: null, said: next < 0 ? '' : clusterSentence(app.model, next) });
+  put(app, { cluster: next, chosen: null });
+  say(app, next < 0 ? '' : clusterSentence(app.model, next));
 }
 
 function choose(app: App, chosen: Chosen): void {
-  const { drawing } = app.state.get();
-  set(app, { cluster: chosen.cluster, chosen, drawing, said: chosenSentence(app.model, chosen) });
+  put(app, { cluster: chosen.cluster, chosen });
+  say(app, chosenSentence(app.model, chosen));
 }
 
 /** The longest of the run if it was sent; else one whose calls were; else its columns. */
 export function chooseRun(app: App, at: RunAt | null): void {
-  if (!at) return set(app, { chosen: null, cluster: -1, said: '' });
+  if (!at) {
+    put(app, { chosen: null, cluster: -1 });
+    return say(app, '');
+  }
   const { model } = app;
   const cluster = ribbonAt(model, at)!.cluster[at.run]!;
   const { isKnown, ...columns } = occurrenceOf(model, at);
@@ -325,14 +434,14 @@ export function chooseRare(app: App, rare: Rare): void {
     const run = runAtTime(app.model, rare.thread, rare.cluster, rare.start);
     choose(app, { cluster: rare.cluster, at: rare, how: 'rare', run });
   } else {
-    set(app, { chosen: null, cluster: -1 });
+    put(app, { chosen: null, cluster: -1 });
     setRange(app, { t0: rare.start, t1: Math.max(rare.end, rare.start + 1) }, false);
   }
   show(app, rare);
 }
 
 export function showChosen(app: App): void {
-  const { chosen } = app.state.get();
+  const { chosen } = stateOf(app);
   if (chosen) show(app, chosen.at);
 }
 
@@ -363,8 +472,8 @@ export function chooseOnThread(app: App, cluster: number, thread: number): void 
 
 /** The next or previous place of the selected behaviour; without one, of the first hit. */
 export function stepRun(app: App, by: 1 | -1): void {
-  const now = app.state.get();
-  const hits = findClusters(app.model, now.query);
+  const now = stateOf(app);
+  const hits = findClusters(app.model, app.state.get().query);
   const cluster = now.cluster >= 0 ? now.cluster : (hits?.list[0] ?? 0);
   const list = runsOf(app, cluster);
   if (list.length === 0) return;
@@ -379,54 +488,40 @@ export function stepRun(app: App, by: 1 | -1): void {
 
 /** The next or previous hit of the search: the slowest occurrence of each behaviour. */
 export function stepCluster(app: App, by: 1 | -1): void {
-  const now = app.state.get();
-  const hits = findClusters(app.model, now.query);
+  const hits = findClusters(app.model, app.state.get().query);
   if (!hits || hits.list.length === 0) return;
   const n = hits.list.length;
-  const at = hits.list.indexOf(now.cluster);
+  const at = hits.list.indexOf(stateOf(app).cluster);
   const next = hits.list[at < 0 ? (by > 0 ? 0 : n - 1) : (at + by + n) % n]!;
-  set(app, { cluster: next, chosen: null, said: clusterSentence(app.model, next) });
+  put(app, { cluster: next, chosen: null });
+  say(app, clusterSentence(app.model, next));
 }
 
 export function toggleMarks(app: App): void {
-  set(app, { hasMarks: !app.state.get().hasMarks });
-}
-
-export function sortClusters(app: App, clusterSort: ClusterKey): void {
-  set(app, { clusterSort });
-}
-
-export function setDrawing(app: App, drawing: State['drawing']): void {
-  set(app, { drawing });
+  put(app, { hasMarks: !stateOf(app).hasMarks });
 }
 
 export function nextDrawing(app: App): void {
   const next = { shape: 'order', order: 'time', time: 'shape' } as const;
-  set(app, { drawing: next[app.state.get().drawing] });
+  put(app, { drawing: next[stateOf(app).drawing] });
 }
 
 /* ---- two shapes ---- */
 
-const metrics = new WeakMap<ShapeTable, ShapeMetric>();
+const METRIC = new Own<Model, ShapeMetric>(
+  'shape metric',
+  ({ behaviours }) => new ShapeMetric(behaviours!.shapes.shapes),
+);
 
-export function metricOf({ behaviours }: Model): ShapeMetric {
-  const table = behaviours!.shapes.shapes;
-  let metric = metrics.get(table);
-  if (!metric) metrics.set(table, (metric = new ShapeMetric(table)));
-  return metric;
-}
-
-export function setView(app: App, change: Partial<PatternView>): void {
-  set(app, { patterns: { ...app.state.get().patterns, ...change } });
-}
+export const metricOf = (model: Model): ShapeMetric => METRIC.of(model);
 
 /** The shape that is meant: of the occurrence, picked in the gallery, or the typical one's. */
-export function meantShape({ model, state }: App): number {
-  const { cluster, chosen, patterns } = state.get();
-  const own = model.behaviours?.list[cluster]?.cluster;
+export function meantShape(app: App): number {
+  const { cluster, chosen, shape } = stateOf(app);
+  const own = app.model.behaviours?.list[cluster]?.cluster;
   if (!own) return -1;
   if (chosen && chosen.at.shape >= 0) return chosen.at.shape;
-  if (own.shapes.includes(patterns.shape)) return patterns.shape;
+  if (own.shapes.includes(shape)) return shape;
   const typical = own.typical?.shape ?? -1;
   return typical >= 0 ? typical : (own.shapes[0] ?? -1);
 }
@@ -443,15 +538,17 @@ export function setSide(app: App, side: 'a' | 'b', shape: number): void {
     shape < 0
       ? 'No shape is selected: pick a behaviour first.'
       : `${side.toUpperCase()} is ${shapeTitle(app.model, shape)}, shape ${shapes.shapes.id[shape]}.`;
-  if (shape >= 0) setView(app, { [side]: shape, tab: 'diff' });
-  set(app, { said });
+  if (shape >= 0) put(app, { [side]: shape, tab: 'diff' });
+  say(app, said);
 }
 
 /** Shows the behaviour of a shape, with this shape in its gallery. */
 export function pickShape(app: App, shape: number): void {
   const cluster = app.model.behaviours!.shapes.shapes.cluster[shape]!;
-  setView(app, { shape });
-  if (cluster >= 0) set(app, { cluster, chosen: null, said: clusterSentence(app.model, cluster) });
+  put(app, { shape });
+  if (cluster < 0) return;
+  put(app, { cluster, chosen: null });
+  say(app, clusterSentence(app.model, cluster));
 }
 
 /** Whether a search finds a function by name. */
@@ -460,8 +557,8 @@ export function matchesFunction(model: Model, query: Query, fn: number): boolean
 }
 
 export function swapSides(app: App): void {
-  const { a, b } = app.state.get().patterns;
-  setView(app, { a: b, b: a });
+  const { a, b } = stateOf(app);
+  put(app, { a: b, b: a });
 }
 
 const NEAR = 4; // half units
@@ -472,7 +569,7 @@ export function nearTo(model: Model, shape: number): Near[] {
 }
 
 export function toggleSampling(app: App): void {
-  setView(app, { isRare: !app.state.get().patterns.isRare });
+  put(app, { isRare: !stateOf(app).isRare });
 }
 
 /** How much of the time is idle, in a sentence. */
@@ -485,26 +582,53 @@ export function idleWords({ model, state }: App): string {
 }
 
 export function toggleFolds(app: App): void {
-  setView(app, { isFolded: !app.state.get().patterns.isFolded });
-  const { isFolded } = app.state.get().patterns;
-  set(app, { said: `${isFolded ? 'Folded' : 'Not folded'}: ${idleWords(app)}` });
+  const isFolded = !stateOf(app).isFolded;
+  put(app, { isFolded });
+  say(app, `${isFolded ? 'Folded' : 'Not folded'}: ${idleWords(app)}`);
 }
 
-/** What the screen adds to the address: the ids of A and B, and what is shown. */
-export function writeView({ model, state }: App): [string, string][] {
-  const { a, b, tab, isRare, isFolded } = state.get().patterns;
-  const ids = model.behaviours?.shapes.shapes.id;
+/* ---- the address ---- */
+
+/** What the screen adds to the address: what is selected, the ids of A and B, and what is shown. */
+export function writeView(app: App): [string, string][] {
+  const { trace, behaviours } = app.model;
+  const now = stateOf(app);
+  const ids = behaviours?.shapes.shapes.id;
   const name = (shape: number): string =>
     ids && shape >= 0 && shape < ids.length ? `shape:${ids[shape]}` : '';
+  const at = now.chosen?.at;
   return [
-    ...([
-      ['A', name(a)],
-      ['B', name(b)],
-      ['tab', tab === 'table' ? '' : tab],
-      ['pick', isRare ? 'rare' : ''],
-      ['idle', isFolded ? 'fold' : ''],
-    ] as [string, string][]),
+    ['cl', String(behaviours?.list[now.cluster]?.cluster.id ?? '')],
+    [
+      'occ',
+      at ? `t${trace.threads[at.thread]!.tid}.${writeSpan({ t0: at.start, t1: at.end })}` : '',
+    ],
+    ['marks', now.hasMarks ? '' : '0'],
+    ['by', now.sort === 'sum' ? '' : now.sort],
+    ['A', name(now.a)],
+    ['B', name(now.b)],
+    ['tab', now.tab === 'table' ? '' : now.tab],
+    ['pick', now.isRare ? 'rare' : ''],
+    ['idle', now.isFolded ? 'fold' : ''],
   ];
+}
+
+/** The behaviour of an id, and its occurrence on a thread at a time; cluster -1: none. */
+export function placed(
+  { trace, behaviours }: Model,
+  id: number,
+  occurrence: { tid: number; span: Span } | null,
+): Pick<PatternsState, 'cluster' | 'chosen'> {
+  const cluster = behaviours?.list.findIndex(one => one.cluster.id === id) ?? -1;
+  const thread = trace.threads.findIndex(({ tid }) => tid === occurrence?.tid);
+  if (cluster < 0 || !occurrence || thread < 0) return { cluster, chosen: null };
+  const { t0: start, t1: end } = occurrence.span;
+  const { typical, slowest, first } = behaviours!.list[cluster]!.cluster;
+  const known = [typical, slowest, first].find(
+    one => one?.thread === thread && one.start === start && one.end === end,
+  );
+  const at = { thread, start, end, shape: known?.shape ?? -1 };
+  return { cluster, chosen: { cluster, at, how: 'run', run: null } };
 }
 
 export function readView(app: App, get: (key: string) => string): void {
@@ -514,8 +638,16 @@ export function readView(app: App, get: (key: string) => string): void {
     return id === undefined || !ids ? -1 : ids.indexOf(Number(id));
   };
   const tab = get('tab');
-  setView(app, {
-    ...{ a: find(get('A')), b: find(get('B')), isRare: get('pick') === 'rare' },
+  const match = /^t(\d+)\.(.*)$/.exec(get('occ'));
+  const span = readSpan(match?.[2]);
+  const at = match && span ? { tid: Number(match[1]), span } : null;
+  put(app, {
+    ...placed(app.model, /^\d+$/.test(get('cl')) ? Number(get('cl')) : -1, at),
+    hasMarks: get('marks') !== '0',
+    sort: CLUSTER_KEYS.find(key => key === get('by')) ?? 'sum',
+    a: find(get('A')),
+    b: find(get('B')),
+    isRare: get('pick') === 'rare',
     isFolded: get('idle') === 'fold',
     tab: tab === 'rare' || tab === 'diff' ? tab : 'table',
   });

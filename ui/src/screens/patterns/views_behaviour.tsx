@@ -7,9 +7,11 @@ import type { Behaviour } from '../../shared/lib/behaviours';
 import { duration, exact, integer, percent, plural, span, times } from '../../shared/lib/format';
 import { callsOf, columnTime } from '../../shared/lib/shapes';
 import type { CallTree, Cluster, Occurrence, Rare } from '../../shared/lib/shapes';
-import type { App, Chosen, ClusterKey, Model, PatternView } from '../../shared/state/app';
+import type { App, Model } from '../../shared/state/app';
+import type { Chosen, ClusterKey, PatternsState } from './state_patterns';
 import { ColorInput } from '../../shared/views/colors';
 import { Command, hueVar } from '../../shared/views/parts';
+import { usePattern } from './views_use';
 import { useApp, usePart } from '../../shared/views/use';
 import * as pat from './state_patterns';
 import { useOccurrence } from './views_occurrence';
@@ -64,7 +66,7 @@ function Head({ by, name, sort }: { by: ClusterKey; name: string; sort: ClusterK
       class={by === 'name' ? '' : 'num c-num'}
       aria-sort={isNow ? (by === 'name' || by === 'first' ? 'ascending' : 'descending') : undefined}
     >
-      <button class="link" onClick={() => pat.sortClusters(app, by)}>
+      <button class="link" onClick={() => pat.put(app, { sort: by })}>
         {name}
         {isNow ? (by === 'name' || by === 'first' ? ' ▴' : ' ▾') : ''}
       </button>
@@ -111,8 +113,8 @@ function Row({ behaviour, isNow }: { behaviour: Behaviour; isNow: boolean }): JS
 function ClusterTab(): JSX.Element {
   const app = useApp();
   const { list, shapes } = app.model.behaviours!;
-  const sort = usePart(s => s.clusterSort);
-  const cluster = usePart(s => s.cluster);
+  const sort = usePattern(s => s.sort);
+  const cluster = usePattern(s => s.cluster);
   const query = usePart(s => s.query);
   const [limit, setLimit] = useState(FIRST);
   const hits = pat.findClusters(app.model, query);
@@ -157,7 +159,7 @@ function ClusterTab(): JSX.Element {
   );
 }
 
-const TABS: [PatternView['tab'], string, (app: App) => string][] = [
+const TABS: [PatternsState['tab'], string, (app: App) => string][] = [
   ['table', 'Behaviours', ({ model }) => integer(model.behaviours!.list.length)],
   ['rare', 'Rare', ({ model }) => integer(model.behaviours!.shapes.totals.rare)],
   ['diff', 'Compare', () => 'A, B'],
@@ -165,7 +167,7 @@ const TABS: [PatternView['tab'], string, (app: App) => string][] = [
 
 function Tabs(): JSX.Element {
   const app = useApp();
-  const now = usePart(s => s.patterns.tab);
+  const now = usePattern(s => s.tab);
   return (
     <div class="interval">
       <div class="panel-tabs" role="tablist" aria-label="Lists (Tab, then arrows)">
@@ -174,7 +176,7 @@ function Tabs(): JSX.Element {
             key={tab}
             role="tab"
             aria-selected={tab === now}
-            onClick={() => pat.setView(app, { tab })}
+            onClick={() => pat.put(app, { tab })}
           >
             {name} <small>{n(app)}</small>
           </button>
@@ -330,7 +332,7 @@ function Gallery({ behaviour }: { behaviour: Behaviour }): JSX.Element {
   const { model } = app;
   const table = model.behaviours!.shapes.shapes;
   const { shapes, shapesAll, has, id } = behaviour.cluster;
-  usePart(s => s.patterns.shape);
+  usePattern(s => s.shape);
   const now = [pat.meantShape(app), shapes[0]].find(s => shapes.includes(s!));
   if (!has || now === undefined)
     return (
@@ -348,7 +350,7 @@ function Gallery({ behaviour }: { behaviour: Behaviour }): JSX.Element {
             class="plain"
             aria-pressed={shape === now}
             title={`shape ${table.id[shape]}, ${plural(table.count[shape]!, 'occurrence')}`}
-            onClick={() => pat.setView(app, { shape })}
+            onClick={() => pat.put(app, { shape })}
           >
             <ShapeGlyph shape={shape} width={54} height={28} />
             <small>{integer(table.count[shape]!)}</small>
@@ -388,7 +390,7 @@ function Drawing({
   chosen: Chosen | null;
 }): JSX.Element {
   const app = useApp();
-  const drawing = usePart(s => s.drawing);
+  const drawing = usePattern(s => s.drawing);
   const { cluster, hue } = behaviour;
   const { calls: own, word } = useOccurrence(chosen);
   if (!chosen) return <Gallery key={cluster.index} behaviour={behaviour} />;
@@ -400,7 +402,7 @@ function Drawing({
     <button
       disabled={key !== 'shape' && !tree}
       aria-pressed={isShape ? key === 'shape' : key === drawing}
-      onClick={() => pat.setDrawing(app, key)}
+      onClick={() => pat.put(app, { drawing: key })}
     >
       {word}
     </button>
@@ -435,8 +437,8 @@ function Drawing({
 /** Makes the shape at hand one of the two that are compared. */
 function Sides(): JSX.Element {
   const app = useApp();
-  const view = usePart(s => s.patterns);
-  usePart(s => s.chosen);
+  const view = usePattern(s => s);
+  usePattern(s => s.chosen);
   const shape = pat.meantShape(app);
   return (
     <span class="sides" role="group" aria-label="Compare">
@@ -458,7 +460,7 @@ function Sides(): JSX.Element {
 
 function Details({ behaviour }: { behaviour: Behaviour }): JSX.Element {
   const app = useApp();
-  const chosen = usePart(s => s.chosen);
+  const chosen = usePattern(s => s.chosen);
   const { cluster, title } = behaviour;
   usePart(s => s.colors);
   return (
@@ -485,7 +487,7 @@ function Details({ behaviour }: { behaviour: Behaviour }): JSX.Element {
 
 export function PatternPanel(): JSX.Element {
   const app = useApp();
-  const cluster = usePart(s => s.cluster);
+  const cluster = usePattern(s => s.cluster);
   const own = app.model.behaviours?.list[cluster];
   return (
     <section class="panel" aria-label="Details">
@@ -499,8 +501,8 @@ export function PatternPanel(): JSX.Element {
 
 export function ClusterCard(): JSX.Element | null {
   const app = useApp();
-  const over = usePart(s => s.over);
-  const at = usePart(s => s.overRun);
+  const over = usePattern(s => s.over);
+  const at = usePattern(s => s.overRun);
   const pointer = usePart(s => s.pointer);
   const own = app.model.behaviours?.list[over];
   if (!own || !pointer || !at) return null;

@@ -5,7 +5,8 @@ import { take } from '../../shared/api/columns';
 import { unlessSuperseded } from '../../shared/api/source';
 import { callsOf } from '../../shared/lib/shapes';
 import type { Calls } from '../../shared/lib/shapes';
-import type { App, Chosen } from '../../shared/state/app';
+import type { App } from '../../shared/state/app';
+import type { Chosen } from './state_patterns';
 import { useApp } from '../../shared/views/use';
 import { callTree } from './lib_calltree';
 

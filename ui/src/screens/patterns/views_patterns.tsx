@@ -3,16 +3,33 @@
 import type { JSX } from 'preact';
 import type { BaseStage } from '../../shared/draw/base';
 import { whyNone } from '../../shared/lib/behaviours';
-import { duration, integer, plural } from '../../shared/lib/format';
+import { duration, exact, integer, plural } from '../../shared/lib/format';
+import type { Span } from '../../shared/lib/model';
 import * as act from '../../shared/state/actions';
-import { Frame } from '../../shared/views/frame';
-import { bindRuns, ribbonKey } from '../../shared/views/gestures';
+import { ChartSettings, Frame } from '../../shared/views/frame';
+import type { FrameProps } from '../../shared/views/frame';
+import { cardFacts, Hue } from './views_behaviour';
+import { foldedMap } from './state_idle';
+import { usePattern } from './views_use';
+
 import { NoCalls } from '../../shared/views/nocalls';
 import { Command } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
 import { PatternStage } from './draw_stage';
 import * as pat from './state_patterns';
 import type { PatternRow } from './state_patterns';
+import type { App } from '../../shared/state/app';
+import type { Pointing } from '../../shared/views/gestures';
+import { bindPointer } from '../../shared/views/gestures';
+import { runKey } from '../../shared/views/gestures';
+import type { OnReady } from '../../shared/state/screens';
+import { useEffect } from 'preact/hooks';
+import { PatternStory } from './views_side';
+import { PatternLegend } from './views_side';
+import { PatternPanel } from './views_behaviour';
+import { ClusterCard } from './views_behaviour';
+import type { ScreenSpec } from '../../shared/state/screens';
+import { regimeWords } from '../../shared/state/rows';
 
 function ThreadLabel({ row }: { row: PatternRow }): JSX.Element {
   const app = useApp();
@@ -110,8 +127,8 @@ function Numbers({ row }: { row: PatternRow }): JSX.Element {
 
 function Selected(): JSX.Element {
   const app = useApp();
-  const chosen = usePart(s => s.chosen);
-  const cluster = usePart(s => s.cluster);
+  const chosen = usePattern(s => s.chosen);
+  const cluster = usePattern(s => s.cluster);
   const text = chosen
     ? pat.chosenSentence(app.model, chosen)
     : cluster >= 0
@@ -153,7 +170,7 @@ export function leftOutWords(app: ReturnType<typeof useApp>): string {
 
 function Totals({ rows }: { rows: readonly PatternRow[] }): JSX.Element {
   const app = useApp();
-  const isRare = usePart(s => s.patterns.isRare);
+  const isRare = usePattern(s => s.isRare);
   const unpacked = usePart(s => s.unpacked);
   const { totals } = app.model.behaviours!.shapes;
   const n = rows.reduce((sum, row) => sum + (row.group?.threads.length ?? 1), 0);
@@ -202,9 +219,20 @@ function Empty(): JSX.Element {
 }
 
 const LISTED = ['epoch', 'only', 'sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
-const PAINTED = ['window', 'query', 'isRegime', 'hasMarks', 'patterns', 'hidden'] as const;
+const PAINTED = ['window', 'query', 'isRegime', 'hidden'] as const;
+
+/** What is selected or pointed at lies over the rows; all else is in them. */
+const OVER: readonly string[] = ['cluster', 'chosen', 'over', 'overRun'];
+
+const follow: FrameProps<PatternRow, PatternStage>['follow'] = (app, paint, keep) =>
+  pat.PATTERNS_STATE.of(app).subscribe((now, before) => {
+    const keys = Object.keys(now) as (keyof pat.PatternsState)[];
+    paint(keys.some(key => now[key] !== before[key] && !OVER.includes(key)));
+    if (now.chosen !== before.chosen) keep(now.chosen?.at.thread ?? null);
+  });
 
 export function PatternChart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Element {
+  const app = useApp();
   return (
     <Frame<PatternRow, PatternStage>
       label="Behaviours over time"
@@ -215,10 +243,9 @@ export function PatternChart({ onReady }: { onReady: (stage: BaseStage) => void 
       onKey={ribbonKey}
       painted={PAINTED}
       listed={LISTED}
+      follow={follow}
       threadOf={(now, before) =>
-        now.chosen && (now.chosen !== before.chosen || now.open !== before.open)
-          ? now.chosen.at.thread
-          : null
+        now.open === before.open ? null : (pat.stateOf(app).chosen?.at.thread ?? null)
       }
       holds={(row, thread) =>
         row.thread?.index === thread || row.group?.threads.some(t => t.index === thread) === true
@@ -264,3 +291,216 @@ export function NoPatterns(): JSX.Element {
     </section>
   );
 }
+
+/* ---- ribbons ---- */
+
+export function bindRuns(app: App, stage: PatternStage, area: HTMLElement): () => void {
+  const pointing: Pointing = {
+    stage,
+    borders: (x, y) => {
+      const found = stage.run(x, y);
+      return found && [found.bar.x0, found.bar.x1];
+    },
+    hover: (x, y, pointer) => {
+      const at = stage.run(x, y)?.at ?? null;
+      pat.hoverRun(app, at, at ? pointer : null);
+    },
+    leave: () => pat.hoverRun(app, null, null),
+    click: (x, y) => pat.chooseRun(app, stage.run(x, y)?.at ?? null),
+  };
+  return bindPointer(app, pointing, area);
+}
+
+/** The bar of another lane (`by` lanes away) or the next one of the same. */
+export function stepBar(app: App, stage: PatternStage, lanes: number, bars: number): void {
+  const all = stage.painted().filter(lane => lane.bars.length > 0);
+  const run = pat.stateOf(app).chosen?.run ?? null;
+  const from = all.findIndex(
+    lane =>
+      lane.thread === run?.thread &&
+      (lane.ribbon < 0 || lane.ribbon === run.ribbon) &&
+      lane.bars.some(bar => bar.runs.includes(run.run)),
+  );
+  const lane = all[from < 0 ? 0 : Math.min(all.length - 1, Math.max(0, from + lanes))];
+  if (!lane) return;
+  const now = from < 0 ? null : all[from]!.bars.find(bar => bar.runs.includes(run!.run));
+  const at = now ? lane.bars.findIndex(bar => bar.x1 > now.x0) : 0;
+  const place = Math.max(
+    0,
+    Math.min(lane.bars.length - 1, (at < 0 ? lane.bars.length - 1 : at) + bars),
+  );
+  const bar = lane.bars[place]!;
+  pat.chooseRun(app, { thread: lane.thread, ribbon: bar.ribbon, run: bar.run });
+}
+
+export function ribbonKey(app: App, stage: PatternStage, event: KeyboardEvent): boolean {
+  return runKey(app, event, {
+    ArrowRight: () => stepBar(app, stage, 0, 1),
+    ArrowLeft: () => stepBar(app, stage, 0, -1),
+    ArrowDown: () => stepBar(app, stage, 1, 0),
+    ArrowUp: () => stepBar(app, stage, -1, 0),
+    Period: () => pat.stepRun(app, 1),
+    Comma: () => pat.stepRun(app, -1),
+    KeyE: () => {
+      const thread = pat.stateOf(app).chosen?.at.thread;
+      if (thread !== undefined) act.toggleTall(app, thread);
+    },
+  });
+}
+
+/** There is no stage to wait for. */
+export function EmptyScreen({ onReady }: { onReady: OnReady }): JSX.Element {
+  useEffect(() => onReady(null), []);
+  return (
+    <main class="centre">
+      <NoPatterns />
+    </main>
+  );
+}
+
+export const hasPatterns = ({ model }: App): boolean => (model.behaviours?.list.length ?? 0) > 0;
+
+export function PatternScreen({ onReady }: { onReady: OnReady }): JSX.Element {
+  const app = useApp();
+  usePart(s => s.colors);
+  if (!hasPatterns(app)) return <EmptyScreen onReady={onReady} />;
+  return (
+    <>
+      <PatternStory />
+      <main class="centre">
+        <PatternChart onReady={onReady} />
+      </main>
+      <PatternLegend />
+      <PatternPanel />
+      <ClusterCard />
+    </>
+  );
+}
+
+export function patternWords(app: App): string {
+  const totals = app.model.behaviours?.shapes.totals;
+  return totals
+    ? `${plural(totals.calls, 'complete call')} in ${plural(totals.shapes, 'shape')}`
+    : '';
+}
+
+export function patternKey(app: App, event: KeyboardEvent): boolean {
+  if (!hasPatterns(app)) return false;
+  const steps: Record<string, () => void> = event.altKey
+    ? {
+        KeyA: () => pat.setSide(app, 'a', pat.meantShape(app)),
+        KeyB: () => pat.setSide(app, 'b', pat.meantShape(app)),
+      }
+    : {
+        o: () => pat.toggleMarks(app),
+        i: () => pat.toggleFolds(app),
+        r: () => pat.toggleSampling(app),
+        v: () => pat.nextDrawing(app),
+      };
+  const step = steps[event.altKey ? event.code : event.key];
+  step?.();
+  return step !== undefined;
+}
+
+/** What the search box says. */
+function searchText({ model }: App, query: string): string {
+  const hits = pat.findClusters(model, query);
+  if (!hits) return '';
+  if (hits.query.error) return hits.query.error;
+  const threads = plural(hits.threads.size, 'thread');
+  return hits.list.length > 0 ? `${plural(hits.list.length, 'behaviour')} in ${threads}` : threads;
+}
+
+const CARDS: ScreenSpec['cards'] = {
+  atHand(app) {
+    const { trace, behaviours } = app.model;
+    const { cluster, chosen } = pat.stateOf(app);
+    const id = behaviours?.list[cluster]?.cluster.id;
+    if (id === undefined) return null;
+    const span = focus(app);
+    const at = chosen && span && { tid: trace.threads[chosen.at.thread]!.tid, span };
+    return { kind: 'behaviour', id, at };
+  },
+  read(app, what) {
+    const { model } = app;
+    if (what.kind !== 'behaviour') return null;
+    const { cluster, chosen } = pat.placed(model, what.id, what.at);
+    const own = model.behaviours?.list[cluster];
+    if (!own) return null;
+    const at = chosen?.at;
+    return {
+      sentence: chosen ? pat.chosenSentence(model, chosen) : pat.clusterSentence(model, cluster),
+      title: own.title,
+      time: at ? duration(at.end - at.start) : '',
+      remark: at
+        ? `${model.trace.threads[at.thread]!.label}, starts ${exact(at.start)}`
+        : 'behaviour, in all threads',
+      facts: () => cardFacts(model, own),
+      Mark: () => <Hue hue={own.hue} />,
+      select() {
+        if (at) act.reveal(app, at.thread);
+        pat.put(app, { cluster, chosen });
+      },
+    };
+  },
+};
+
+/** The time of the chosen occurrence. */
+function focus(app: App): Span | null {
+  const { chosen } = pat.stateOf(app);
+  return chosen && { t0: chosen.at.start, t1: Math.max(chosen.at.end, chosen.at.start + 1) };
+}
+
+function clear(app: App): boolean {
+  const { chosen, cluster } = pat.stateOf(app);
+  if (app.state.get().range || chosen) {
+    pat.put(app, { chosen: null });
+    act.clearItem(app);
+    return true;
+  }
+  if (cluster >= 0) pat.put(app, { cluster: -1 });
+  return cluster >= 0;
+}
+
+export const PATTERNS: ScreenSpec = {
+  ...{ key: 'patterns', digit: 3, name: 'Patterns', View: PatternScreen },
+  kind: app => (hasPatterns(app) ? ' patterns' : ' patterns bare'),
+  keys: [
+    ['\u2191\u2193', 'ribbon'],
+    ['\u2190\u2192', 'run'],
+    ['. ,', 'next, previous place'],
+    ['v', 'shape / calls'],
+    ['Alt+A Alt+B', 'compare'],
+    ['o', 'spikes, drops'],
+    ['r', 'rare'],
+    ['i', 'fold idle'],
+    ['W S A D', 'zoom, pan'],
+    ['z', 'zoom to it'],
+    ['h', 'highlight / filter'],
+    ['e', 'high ribbons'],
+    ['Esc', 'clear'],
+  ],
+  help: [
+    ['v', 'Patterns: calls in time, calls in order, shape'],
+    ['o', 'Patterns: spikes and drops on and off'],
+    [
+      'calls: count:',
+      'Patterns, in the search box: behaviours that call it; of so many occurrences',
+    ],
+    ['Alt+A, Alt+B', 'Patterns: the shape at hand is A, is B; both are compared'],
+    ['i', 'Patterns: fold stretches in which no thread shown has an occurrence'],
+    ['r', 'Patterns: where runs share a pixel, favour rare behaviours; rare calls have marks'],
+  ],
+  status: app => patternWords(app) || regimeWords(app),
+  onKey: patternKey,
+  Settings: () => <ChartSettings color="behaviour" />,
+  own: pat.PATTERNS_STATE,
+  timeMap: foldedMap,
+  search: { isApart: true, text: searchText, step: pat.stepCluster },
+  cards: CARDS,
+  focus,
+  clear,
+  watch: (app, changed) => pat.PATTERNS_STATE.of(app).subscribe(changed),
+  write: pat.writeView,
+  read: pat.readView,
+};

@@ -7,6 +7,7 @@ import { GREY_HUE } from '../../shared/lib/palette';
 import type { Rare } from '../../shared/lib/shapes';
 import type { App } from '../../shared/state/app';
 import { Command, hueVar } from '../../shared/views/parts';
+import { usePattern } from './views_use';
 import { useApp, usePart } from '../../shared/views/use';
 import * as pat from './state_patterns';
 
@@ -27,7 +28,7 @@ export function rareTitle({ model }: App, { fn, cluster }: Rare): string {
 export function RareButton({ rare }: { rare: Rare }): JSX.Element {
   const app = useApp();
   const own = app.model.behaviours!.list[rare.cluster];
-  const isNow = usePart(s => s.chosen?.at === rare);
+  const isNow = usePattern(s => s.chosen?.at === rare);
   usePart(s => s.colors);
   return (
     <button
@@ -57,7 +58,7 @@ const HEADS: [name: string, title: string][] = [
 
 function Row({ rare }: { rare: Rare }): JSX.Element {
   const app = useApp();
-  const isNow = usePart(s => s.chosen?.at === rare);
+  const isNow = usePattern(s => s.chosen?.at === rare);
   const cells = [
     duration(rare.end - rare.start),
     rare.mean > 0 ? duration(rare.mean) : '',

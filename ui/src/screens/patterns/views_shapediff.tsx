@@ -7,7 +7,8 @@ import { integer, plural } from '../../shared/lib/format';
 import { repeatText } from '../../shared/lib/shapes';
 import type { App, Model } from '../../shared/state/app';
 import { Command } from '../../shared/views/parts';
-import { useApp, usePart } from '../../shared/views/use';
+import { usePattern } from './views_use';
+import { useApp } from '../../shared/views/use';
 import {
   compareShapes,
   distanceText,
@@ -164,7 +165,7 @@ function countWords(app: App, { matches }: Difference): string {
 
 function Choice({ side }: { side: 'a' | 'b' }): JSX.Element {
   const app = useApp();
-  const shape = usePart(s => s.patterns[side]);
+  const shape = usePattern(s => s[side]);
   const table = app.model.behaviours!.shapes.shapes;
   const letter = side.toUpperCase();
   if (shape < 0)
@@ -195,7 +196,7 @@ function Choice({ side }: { side: 'a' | 'b' }): JSX.Element {
       <button
         class="link"
         aria-label={`Clear ${letter}`}
-        onClick={() => pat.setView(app, { [side]: -1 })}
+        onClick={() => pat.put(app, { [side]: -1 })}
       >
         ×
       </button>
@@ -274,8 +275,8 @@ function apart(model: Model, a: number, b: number): string {
 
 export function DiffTab(): JSX.Element {
   const app = useApp();
-  const a = usePart(s => s.patterns.a);
-  const b = usePart(s => s.patterns.b);
+  const a = usePattern(s => s.a);
+  const b = usePattern(s => s.b);
   const { model } = app;
   const words = useMemo(() => (a >= 0 && b >= 0 ? apart(model, a, b) : ''), [a, b, model]);
   return (

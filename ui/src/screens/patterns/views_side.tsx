@@ -11,6 +11,7 @@ import type { Spike } from '../../shared/lib/shapes';
 import * as act from '../../shared/state/actions';
 import { OwnColors } from '../../shared/views/colors';
 import { hueVar } from '../../shared/views/parts';
+import { usePattern } from './views_use';
 import { useApp, usePart } from '../../shared/views/use';
 import * as pat from './state_patterns';
 import { Hue } from './views_behaviour';
@@ -148,7 +149,7 @@ function Drops(): JSX.Element | null {
                   title={`expected ${drop.expected} occurrences, found ${integer(drop.count)}`}
                   onClick={() => {
                     act.setRange(app, { t0: drop.from, t1: drop.to }, false);
-                    act.set(app, { cluster: drop.cluster, chosen: null });
+                    pat.put(app, { cluster: drop.cluster, chosen: null });
                   }}
                 >
                   <Hue hue={list[drop.cluster]!.hue} />
@@ -178,7 +179,7 @@ function RareOnes(): JSX.Element | null {
         Rare{' '}
         <small>
           {integer(Math.min(5, rare.length))} of{' '}
-          <button class="link" onClick={() => pat.setView(app, { tab: 'rare' })}>
+          <button class="link" onClick={() => pat.put(app, { tab: 'rare' })}>
             {integer(totals.rare)}
           </button>
           , by surprise × time
@@ -253,7 +254,7 @@ const SHOWN = 20;
 function Entry({ behaviour }: { behaviour: Behaviour }): JSX.Element {
   const app = useApp();
   const { cluster, title, hue, chained } = behaviour;
-  const now = usePart(s => s.cluster);
+  const now = usePattern(s => s.cluster);
   return (
     <li>
       <button
@@ -319,9 +320,9 @@ export function PatternLegend(): JSX.Element {
   const app = useApp();
   const { list, shapes } = app.model.behaviours!;
   const drawer = usePart(s => s.drawer);
-  const hasMarks = usePart(s => s.hasMarks);
-  const isRare = usePart(s => s.patterns.isRare);
-  const isFolded = usePart(s => s.patterns.isFolded);
+  const hasMarks = usePattern(s => s.hasMarks);
+  const isRare = usePattern(s => s.isRare);
+  const isFolded = usePattern(s => s.isFolded);
   usePart(s => s.hidden);
   const grey = list.filter(b => b.hue === GREY_HUE);
   const rest = grey.reduce((sum, b) => sum + b.cluster.sum, 0);

@@ -9,7 +9,7 @@ import type { Behaviour } from '../../shared/lib/behaviours';
 import { duration, integer, percent, plural } from '../../shared/lib/format';
 import { axisOf, barsOf, fittingScale } from '../../shared/lib/histogram';
 import type { Bar, Bins } from '../../shared/lib/histogram';
-import type { Chosen } from '../../shared/state/app';
+import type { Chosen } from './state_patterns';
 import { Command } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
 import { perThread, rateText } from './lib_spread';

@@ -2,8 +2,8 @@
 // Lanes of locks under the calls of a thread (VISUAL: "lock lane"): when it had one, had it while others
 // waited, and waited for it.
 import { duration, plural } from '../../shared/lib/format';
-import { objectName } from '../interplay/lib_interplay';
-import type { WaitObject } from '../interplay/lib_interplay';
+import { objectName } from '../../shared/lib/waits';
+import type { WaitObject } from '../../shared/lib/waits';
 
 /** Px of a lane, with the line below it. */
 export const LANE = 9;

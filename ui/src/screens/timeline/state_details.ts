@@ -8,6 +8,7 @@ import { unlessSuperseded } from '../../shared/api/source';
 import { argumentsOf } from '../../shared/lib/arguments';
 import type { Argument } from '../../shared/lib/arguments';
 import { Atom } from '../../shared/lib/atom';
+import { Own } from '../../shared/lib/own';
 import type { App } from '../../shared/state/app';
 import type { CallAt, CallSet, Served } from '../../shared/state/served';
 import { allBelow } from './lib_below';
@@ -205,10 +206,5 @@ export class DetailLoader {
   }
 }
 
-const loaders = new WeakMap<App, DetailLoader>();
-
-export function detailsOf(app: App): DetailLoader {
-  let loader = loaders.get(app);
-  if (!loader) loaders.set(app, (loader = new DetailLoader(app)));
-  return loader;
-}
+const DETAILS = new Own<App, DetailLoader>('details', app => new DetailLoader(app));
+export const detailsOf = (app: App): DetailLoader => DETAILS.of(app);

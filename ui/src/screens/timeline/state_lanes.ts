@@ -3,9 +3,12 @@
 // lane; then for what is in view, a little more, as finely as it is drawn.
 import { Superseded } from '../../shared/api/source';
 import type { Source } from '../../shared/api/source';
-import { decodeLanes } from '../interplay/api_interplay';
+
 import { laneOrder } from './lib_lanes';
 import type { Lane } from './lib_lanes';
+import type { Columns } from '../../shared/api/columns';
+import { decodeObjects } from '../../shared/api/objects';
+import { take } from '../../shared/api/columns';
 
 const MARGIN = 0.5; // of the window, on either side
 const MOST_THREADS = 256; // of a question
@@ -104,4 +107,31 @@ export async function askLaneOrder(source: Source): Promise<Map<number, string[]
   return laneOrder(
     decodeLanes(await source.columns('lanes', { width: 1, limit: MOST_LANES }, 'lane order')),
   );
+}
+
+/* ---- lanes ---- */
+
+export function decodeLanes(answer: Columns): Lane[] {
+  const known = decodeObjects(answer.meta);
+  const thread = take<Uint32Array>(answer, 'lanes', 'thread');
+  const object = take<Uint32Array>(answer, 'lanes', 'object');
+  const first = take<Uint32Array>(answer, 'lanes', 'first_piece');
+  const many = take<Uint32Array>(answer, 'lanes', 'n_pieces');
+  const [held, waited, waits] = ['held_ns', 'held_waited_ns', 'waits_ns'].map(name =>
+    take<Float64Array>(answer, 'lanes', name),
+  ) as [Float64Array, Float64Array, Float64Array];
+  const start = take<Float64Array>(answer, 'pieces', 'start_ns');
+  const end = take<Float64Array>(answer, 'pieces', 'end_ns');
+  const count = take<Uint32Array>(answer, 'pieces', 'count');
+  const state = take<Uint8Array>(answer, 'pieces', 'state');
+  return Array.from(thread, (id, i) => {
+    const [a, b] = [first[i]!, first[i]! + many[i]!];
+    const own = known[object[i]!];
+    if (!own || b > start.length) throw new Error('a lane names an unknown object or piece');
+    return {
+      ...{ thread: id, object: own, n: b - a, start: start.slice(a, b), end: end.slice(a, b) },
+      ...{ count: count.slice(a, b), state: state.slice(a, b) },
+      ns: [held[i]!, waited[i]!, waits[i]!] as const,
+    };
+  });
 }

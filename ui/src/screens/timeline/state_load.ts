@@ -2,11 +2,13 @@
 // Loads what the mini-map shows: every thread over the whole trace, some at a time.
 import { Superseded } from '../../shared/api/source';
 import { Atom } from '../../shared/lib/atom';
+import { Own } from '../../shared/lib/own';
 import type { App } from '../../shared/state/app';
 import { addLoad, addRunning } from './lib_load';
 import { stripsFrom, untilLast } from './state_states';
-import { tilesFrom } from './state_tiles';
+
 import { timelineOf } from './state_timeline';
+import { tilesFrom } from '../../shared/api/tiles';
 
 export const LOAD_COLUMNS = 400;
 const BATCH = 16;
@@ -87,10 +89,5 @@ class LoadLoader {
   }
 }
 
-const loaders = new WeakMap<App, LoadLoader>();
-
-export function loadOf(app: App): LoadLoader {
-  let loader = loaders.get(app);
-  if (!loader) loaders.set(app, (loader = new LoadLoader(app)));
-  return loader;
-}
+const LOAD = new Own<App, LoadLoader>('load', app => new LoadLoader(app));
+export const loadOf = (app: App): LoadLoader => LOAD.of(app);

@@ -22,7 +22,7 @@ export function writePlace(app: App): [string, string][] {
   const own = [...modes].map(([id, one]) => `t${tidOf(id)}.${one}`);
   return [
     ['pin', pins.map(id => `t${tidOf(id)}`).join(',')],
-    ['at', call ? atText(app, call) : (asked.get(app) ?? '')],
+    ['at', call ? atText(app, call) : timelineOf(app).placeAsked],
     ['tracks', sort === 'first' ? '' : sort],
     ['levels', [mode === 'few' ? '' : mode, ...own].filter(Boolean).join(',')],
     ['shut', [...closed].join(',')],
@@ -46,25 +46,23 @@ function readLevels(text: string, byTid: Map<number, number>): [TrackMode, Map<n
   return [all, modes];
 }
 
-/** What an address says of its call, until the server has said what that is. */
-const asked = new WeakMap<App, string>();
-
 /** Selects the call that an address names, once the server has said what it is. */
 function readCall(app: App, text: string, byTid: Map<number, number>): void {
-  const { served } = timelineOf(app);
+  const own = timelineOf(app);
+  const { served } = own;
   served.source.cancel('place'); // what the address before named
-  asked.delete(app);
+  own.placeAsked = '';
   if (text === atText(app, served.state.get().call)) return;
   const match = /^t(\d+)\.(\d+)\.(\d+)$/.exec(text);
   const thread = match && byTid.get(Number(match[1]));
   if (thread === null || thread === undefined) return setServed(served, { call: null });
   const params = { thread, depth: Number(match![2]), at: Number(match![3]) };
   const before = served.state.get().call;
-  asked.set(app, text);
+  own.placeAsked = text;
   served.source
     .json('item', params, 'place')
     .then(json => {
-      asked.delete(app);
+      own.placeAsked = '';
       if (isSameCall(served.state.get().call, before))
         setServed(served, { call: callFrom(json, thread) });
     })

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the timeline knows besides the window, the range and the set, and how it changes.
 import { Atom } from '../../shared/lib/atom';
+import { Own } from '../../shared/lib/own';
+import { pathsOf } from '../../shared/state/paths';
 import { duration, exact, integer, plural } from '../../shared/lib/format';
 import type { Span } from '../../shared/lib/model';
 import { say } from '../../shared/state/actions';
@@ -92,6 +94,14 @@ export interface Timeline {
   served: Served;
   state: Atom<TimelineState>;
   tracks: () => Tracks;
+  /** What the address says of its call, until the server has said what that is. */
+  placeAsked: string;
+  /** The newest wish: others count no longer. */
+  wish: symbol;
+  /** The item of the Overview that was taken over last. */
+  carried: string;
+  /** The outliers, once they were asked for. */
+  outliers: Promise<CallAt[]> | null;
 }
 
 const FRESH: TimelineState = {
@@ -102,14 +112,15 @@ const FRESH: TimelineState = {
   ...{ hasPath: true, path: null, segment: -1 },
 };
 
-const all = new WeakMap<App, Timeline>();
-
 /** The timeline of a served page. */
-export function timelineOf(app: App): Timeline {
-  const timeline = all.get(app) ?? makeTimeline(app, app.served!);
-  all.set(app, timeline);
-  return timeline;
-}
+export const TIMELINE_STATE = new Own<App, Timeline>('timeline', app => {
+  const paths = pathsOf(app);
+  paths.state.subscribe(({ pinned: pins }, before) => {
+    if (pins !== before.pinned) setTimeline(app, { pins });
+  });
+  return makeTimeline(app, app.served!);
+});
+export const timelineOf = (app: App): Timeline => TIMELINE_STATE.of(app);
 
 /** Threads that the set is in; null: no thread is to be left out. */
 function onlyThreads(served: Served): ReadonlySet<number> | null {
@@ -121,7 +132,12 @@ function makeTimeline(app: App, served: Served): Timeline {
   const state = new Atom<TimelineState>(FRESH);
   let made: { parts: unknown[]; tracks: Tracks } | null = null;
   return {
-    ...{ served, state },
+    served,
+    state,
+    placeAsked: '',
+    wish: Symbol('wish'),
+    carried: '',
+    outliers: null,
     tracks() {
       const { hidden } = app.state.get();
       const { sort, mode, modes, pins, closed, busy, hasLanes, laneOrder, path } = state.get();

@@ -19,19 +19,19 @@ import type { TimelineHit } from './state_timeline';
 
 const WALK = 'walk'; // the lane of all of these
 
-const wishes = new WeakMap<App, symbol>();
-
 /** What was wished for before counts no longer: something was chosen, or the screen is left. */
 export function forget(app: App): void {
-  wishes.set(app, Symbol('wish'));
-  timelineOf(app).served.source.cancel(WALK);
+  const own = timelineOf(app);
+  own.wish = Symbol('wish');
+  own.served.source.cancel(WALK);
 }
 
 /** Runs a wish; what went wrong is said, unless something else was wished for meanwhile. */
 function wish(app: App, work: (isNewest: () => boolean) => Promise<void>): void {
   forget(app);
-  const own = wishes.get(app);
-  const isNewest = (): boolean => wishes.get(app) === own;
+  const timeline = timelineOf(app);
+  const own = timeline.wish;
+  const isNewest = (): boolean => timeline.wish === own;
   void unlessSuperseded(work(isNewest)).catch((error: unknown) => {
     if (isNewest()) act.say(app, error instanceof Error ? error.message : String(error));
   });
@@ -62,20 +62,19 @@ export function goToCall(app: App, call: CallAt): void {
   selectCall(app, call);
 }
 
-const carried = new WeakMap<App, string>();
-
 /** The call that the Overview has selected, if it has another one than when this was last asked. */
 export function carryItem(app: App): void {
   const { item } = app.state.get();
   const at = item && rowAt(app.model, item);
   if (at?.kind !== KIND.CALL) return;
   const key = writeRow(at.thread, at);
-  if (carried.get(app) === key) return;
-  carried.set(app, key);
+  const own = timelineOf(app);
+  if (own.carried === key) return;
+  own.carried = key;
   wish(app, async () => {
     const middle = Math.floor((at.start + at.end) / 2);
     const call = await itemAt(app, at.thread, middle, at.level).catch((error: unknown) => {
-      if (app.state.get().screen !== 'timeline') carried.delete(app); // left too early
+      if (app.state.get().screen !== 'timeline') own.carried = ''; // left too early
       throw error;
     });
     if (call) goToCall(app, call);
@@ -331,16 +330,14 @@ export function goToNextSlower(app: App): void {
 const idOf = (value: unknown): number | undefined =>
   typeof value === 'number' ? value : undefined;
 
-const kept = new WeakMap<App, Promise<CallAt[]>>();
-
 /** Asked for once; again if that failed. */
 function outliersOf(app: App): Promise<CallAt[]> {
-  const known = kept.get(app);
-  if (known) return known;
-  const asked = askOutliers(app);
-  kept.set(app, asked);
-  asked.catch(() => kept.delete(app));
-  return asked;
+  const own = timelineOf(app);
+  own.outliers ??= askOutliers(app).catch((error: unknown) => {
+    own.outliers = null;
+    throw error;
+  });
+  return own.outliers;
 }
 
 async function askOutliers(app: App): Promise<CallAt[]> {

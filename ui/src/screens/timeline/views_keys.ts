@@ -7,7 +7,6 @@ import { pathsOf } from '../../shared/state/paths';
 import { setServed } from '../../shared/state/served';
 import { bindPointer } from '../../shared/views/gestures';
 import type { Pointing } from '../../shared/views/gestures';
-import { interplayOf } from '../interplay/state_interplay';
 import type { TimelineStage } from './draw_stage';
 import * as onPath from './state_path';
 import * as time from './state_timeline';
@@ -69,8 +68,7 @@ export function bindTimeline(app: App, stage: TimelineStage, area: HTMLElement):
 
 /** Holders, waiters, places and distribution of a lock are on the Interplay. */
 function openLock(app: App, lock: string): void {
-  interplayOf(app).set({ tab: 'objects', object: lock });
-  act.setScreen(app, 'interplay');
+  app.screens.find(({ showLock }) => showLock)?.showLock?.(app, lock);
 }
 
 /** The time of a state is the range: to be measured, zoomed to, or asked about. */

@@ -11,7 +11,7 @@ import type { CallAt } from '../../shared/state/served';
 import { whyNoCalls } from '../../shared/views/nocalls';
 import { Command, copyText, Key } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
-import { quoted } from '../health/lib_health';
+
 import { columnsOf, quantile, rankOf } from './lib_histogram';
 import type { Bins, Column } from './lib_histogram';
 import { detailsOf } from './state_details';
@@ -19,6 +19,7 @@ import type { Details, Reach, Scope } from './state_details';
 import { timelineOf } from './state_timeline';
 import * as walk from './state_walk';
 import { FnSwatch } from './views_float';
+import { quoted } from '../../shared/lib/notes';
 
 const FLAGS: Record<string, string> = {
   cut_start: 'began before the trace',

@@ -9,10 +9,11 @@ import { pathsOf } from '../../shared/state/paths';
 import type { Asked } from '../../shared/state/paths';
 import { Key } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
-import { LookSwatch } from '../path/views_use';
+
 import type { TimelinePath } from './lib_path';
 import * as on from './state_path';
 import { timelineOf } from './state_timeline';
+import { LookSwatch } from '../../shared/views/parts';
 
 const MOST_CAUSES = 5;
 

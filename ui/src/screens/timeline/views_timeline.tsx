@@ -185,5 +185,6 @@ export const TIMELINE: ScreenSpec = {
   focus: walk.focusSpan,
   clear: clearTimeline,
   Settings: TimelineSettings,
+  own: time.TIMELINE_STATE,
   ...{ write: writePlace, read: readPlace, watch: time.watchPlace },
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The part `shapes` of the page's data (docs/page-data.md), checked and made columns.
-import { binsOf } from '../../screens/patterns/lib_spread';
+
 import type { Bins } from '../lib/histogram';
 import type {
   CallTree,
@@ -16,6 +16,7 @@ import type {
 } from '../lib/shapes';
 import { column, damaged, list, num, object, objects } from './json';
 import type { Json } from './json';
+import { binsOf } from '../lib/histogram';
 
 /** What indices in the data may reach to. */
 interface Bounds {

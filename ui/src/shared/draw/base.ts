@@ -3,7 +3,7 @@
 // only what is dirty; what is painted is the business of the screen's own stage.
 import { View } from '../lib/timemap';
 import type { App } from '../state/app';
-import { timeMap } from '../state/idle';
+import { timeMap } from '../state/screens';
 import { AXIS } from './axis';
 import { TextMeter } from './text';
 import { Patterns, readTheme } from './theme';

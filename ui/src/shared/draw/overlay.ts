@@ -1,38 +1,16 @@
 // SPDX-License-Identifier: MIT
 // What moves with the pointer: range, the hovered item's time in all threads, outlines. It has a
 // canvas of its own, so that hovering never paints the rows again.
-import { isSameItem } from '../../screens/overview/draw_paint';
-import type { Hit } from '../../screens/overview/draw_paint';
 import type { Span } from '../lib/model';
 import type { View } from '../lib/timemap';
-import type { Item } from '../state/app';
 import type { Theme } from './theme';
 
-export interface Overlay {
+export interface Ground {
   ctx: CanvasRenderingContext2D;
   theme: Theme;
   view: View;
   dpr: number;
-  height: number;
-  range: Span | null;
-  isPreview: boolean;
-  hoverSpan: Span | null;
-  itemSpan: Span | null;
-  hover: Item | null;
-  item: Item | null;
-  found: readonly Hit[];
 }
-
-export function paintOverlay(overlay: Overlay): void {
-  const { ctx } = overlay;
-  ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
-  paintBands(overlay, overlay.range, overlay.isPreview, overlay.itemSpan);
-  if (overlay.hoverSpan) band(overlay, overlay.hoverSpan, true, 0.08);
-  outline(overlay, overlay.hover, 1);
-  outline(overlay, overlay.item, 2);
-}
-
-type Ground = Pick<Overlay, 'ctx' | 'theme' | 'view' | 'dpr'>;
 
 /** The range, or else the time of the selected item. */
 export function paintBands(
@@ -46,7 +24,7 @@ export function paintBands(
   else if (itemSpan) band(ground, itemSpan, false, alpha);
 }
 
-function band(
+export function band(
   { ctx, theme, view, dpr }: Ground,
   span: Span,
   isDashed: boolean,
@@ -66,13 +44,22 @@ function band(
   }
 }
 
-function outline({ ctx, theme, dpr, found }: Overlay, item: Item | null, width: number): void {
-  const hit = item && found.find(candidate => isSameItem(candidate, item));
-  if (!hit) return;
-  const out = width * dpr;
-  const [x0, y0] = [Math.round(hit.x0 * dpr) - out / 2, Math.round(hit.y0 * dpr) - out / 2];
-  const [w, h] = [Math.round((hit.x1 - hit.x0) * dpr), Math.round((hit.y1 - hit.y0) * dpr)];
-  ctx.strokeStyle = theme.ink;
-  ctx.lineWidth = out;
-  ctx.strokeRect(x0, y0, w + out, h + out);
+export function paintTriangles(
+  { ctx, dpr, theme }: Pick<Ground, 'ctx' | 'dpr' | 'theme'>,
+  marks: readonly { x: number; y: number }[],
+): void {
+  if (marks.length === 0) return;
+  ctx.beginPath();
+  for (const { x, y } of marks) {
+    ctx.moveTo((x - 3.5) * dpr, y * dpr);
+    ctx.lineTo((x + 3.5) * dpr, y * dpr);
+    ctx.lineTo(x * dpr, (y + 6.2) * dpr);
+    ctx.closePath();
+  }
+  ctx.lineJoin = 'round';
+  ctx.lineWidth = 3 * dpr;
+  ctx.strokeStyle = theme.bg;
+  ctx.stroke();
+  ctx.fillStyle = theme.bad;
+  ctx.fill();
 }

@@ -3,7 +3,18 @@
 import { inkOn, luminance, mix } from '../lib/color';
 import { GREY_HUE } from '../lib/palette';
 
+/** Colours of differences and of the two groups that are compared. */
+export interface DiffColors {
+  /** By step: much faster, faster, no evidence, slower, much slower. */
+  steps: string[];
+  a: string;
+  b: string;
+  /** Executions in neither group. */
+  others: string;
+}
+
 export interface Theme {
+  diff: DiffColors;
   isDark: boolean;
   bg: string;
   panel: string;
@@ -45,19 +56,28 @@ export function readTheme(element: Element): Theme {
   const bg = get('bg');
   const hues = Array.from({ length: 11 }, (_, i) => get(i === GREY_HUE ? 'grey' : `h${i + 1}`));
   for (let own = get('h12'); own !== ''; own = get(`h${hues.length + 1}`)) hues.push(own);
+  const steps = ['diff-a', 'cmp-a2', 'cmp-0', 'cmp-b2', 'diff-b'].map(get);
   return {
     isDark: luminance(bg) < 0.2,
-    ...{ bg, panel: get('panel'), line: get('line'), line2: get('line2'), grid: get('grid') },
-    ...{ ink: get('ink'), ink2: get('ink2'), ink3: get('ink3'), accent: get('accent') },
-    ...{
-      bad: get('bad'),
-      held: get('d-o1'),
-      warn: get('warn'),
-      edge: get('edge'),
-      other: get('other'),
-      hatch: get('hatch'),
-    },
-    ...{ hatchDark: get('hatch-d'), font: get('sans'), hues },
+    bg,
+    panel: get('panel'),
+    line: get('line'),
+    line2: get('line2'),
+    grid: get('grid'),
+    ink: get('ink'),
+    ink2: get('ink2'),
+    ink3: get('ink3'),
+    accent: get('accent'),
+    bad: get('bad'),
+    held: get('d-o1'),
+    warn: get('warn'),
+    edge: get('edge'),
+    other: get('other'),
+    hatch: get('hatch'),
+    hatchDark: get('hatch-d'),
+    font: get('sans'),
+    hues,
+    diff: { steps, a: get('diff-a'), b: get('diff-b'), others: get('cmp-rest') },
     states: statesOf(get),
     inks: hues.map(inkOn),
     tints: hues.map(hue => mix(hue, bg, 0.35)),

@@ -12,6 +12,8 @@ export interface Behaviour {
   /** Short name of the function, and the cluster's id if the function has several. */
   title: string;
   hue: number;
+  /** The hue that the palette gave it, whatever colour a person gave. */
+  palette: number;
   /** It chose its hue; as many others have it because they are chained to it. */
   isHead: boolean;
   chained: number;
@@ -112,11 +114,18 @@ export function makeBehaviours(trace: Trace, shapes: Shapes, short: readonly str
   const lines = shapes.threads.map(thread => thread && outermost(shapes, thread));
   const outer = outerTimes(shapes, lines);
   return {
+    shapes,
+    lines,
+    outer: outer.reduce((a, b) => a + b, 0),
     present: shapes.threads.map(thread => presentIn(shapes, thread)),
-    ...{ shapes, lines, outer: outer.reduce((a, b) => a + b, 0) },
     list: shapes.clusters.map((cluster, i) => ({
-      ...{ cluster, title: names[i]!, hue: hues[i]!.hue, outer: outer[i]! },
-      ...{ isHead: hues[i]!.head === i, chained: chained[i]! },
+      cluster,
+      title: names[i]!,
+      hue: hues[i]!.hue,
+      palette: hues[i]!.hue,
+      isHead: hues[i]!.head === i,
+      chained: chained[i]!,
+      outer: outer[i]!,
     })),
   };
 }

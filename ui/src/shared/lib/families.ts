@@ -12,12 +12,15 @@ export interface Family {
   count: number;
   waits: boolean;
   hue: number;
+  /** The hue that the palette gave it, whatever colour a person gave. */
+  palette: number;
 }
 
 export interface Families {
   list: Family[]; // most prominent first
   ofFunction: Int32Array; // index into list
   hue: Uint8Array; // by function
+  palette: Uint8Array; // the same before a person gave colours
   prefix: string; // hidden in labels
   short: string[]; // names without it
 }
@@ -33,7 +36,16 @@ function gather(functions: Named): Map<string, Family> {
     const key = waits ? name : family(name);
     let entry = byKey.get(key);
     if (!entry) {
-      entry = { key, title: key, functions: [], self: 0, count: 0, waits, hue: GREY_HUE };
+      entry = {
+        key,
+        title: key,
+        functions: [],
+        self: 0,
+        count: 0,
+        waits,
+        hue: GREY_HUE,
+        palette: GREY_HUE,
+      };
       byKey.set(key, entry);
     }
     entry.functions.push(f);
@@ -55,14 +67,14 @@ export function buildFamilies(functions: Named, extraSelf?: Float64Array): Famil
   const ofFunction = new Int32Array(functions.n);
   const hue = new Uint8Array(functions.n);
   list.forEach((entry, i) => {
-    entry.hue = hues[i]!;
+    entry.palette = entry.hue = hues[i]!;
     if (entry.functions.length === 1) entry.title = short[entry.functions[0]!]!;
     for (const f of entry.functions) {
       ofFunction[f] = i;
       hue[f] = entry.hue;
     }
   });
-  return { list, ofFunction, hue, prefix, short };
+  return { list, ofFunction, hue, palette: hue.slice(), prefix, short };
 }
 
 /** The families of a table of some functions, with the order and hues that `all` gives them. */
@@ -79,7 +91,11 @@ export function someFamilies(functions: Functions, all: Families): Families {
   const ofFunction = new Int32Array(functions.n);
   list.forEach((entry, i) => entry.functions.forEach(f => (ofFunction[f] = i)));
   return {
-    ...{ list, ofFunction, hue: Uint8Array.from(ofFunction, at => list[at]!.hue) },
-    ...{ prefix: all.prefix, short: functions.id.map(id => all.short[id]!) },
+    list,
+    ofFunction,
+    hue: Uint8Array.from(ofFunction, at => list[at]!.hue),
+    palette: Uint8Array.from(ofFunction, at => list[at]!.palette),
+    prefix: all.prefix,
+    short: functions.id.map(id => all.short[id]!),
   };
 }

@@ -17,10 +17,6 @@ export interface Place {
   item: { tid: number; row: number } | null;
   family: string;
   screen: number;
-  cluster: number; // id, -1: none
-  occurrence: { tid: number; span: Span } | null;
-  hasNoMarks: boolean;
-  clusterSort: string;
   /** Cards that are pinned (lib/pins.ts). */
   pins: string[];
   /** Searches of before, the latest first. */
@@ -33,9 +29,7 @@ export interface Place {
 export const MOST_PINS = 8;
 export const MOST_PAST = 8;
 
-const OWN_KEYS = new Set(
-  'v s w c r set only t sort hide open more item fam cl occ marks by cards past'.split(' '),
-);
+const OWN_KEYS = new Set('v s w c r set only t sort hide open more item fam cards past'.split(' '));
 
 function ms(t: number): string {
   const ns = Math.round(t);
@@ -85,10 +79,6 @@ export function writeFragment(place: Place): string {
     ['more', place.unpacked.join(',')],
     ['item', item ? `t${item.tid}.${item.row}` : ''],
     ['fam', place.family],
-    ['cl', place.cluster >= 0 ? String(place.cluster) : ''],
-    ['occ', place.occurrence ? `t${place.occurrence.tid}.${writeSpan(place.occurrence.span)}` : ''],
-    ['marks', place.hasNoMarks ? '0' : ''],
-    ['by', place.clusterSort],
     ['cards', place.pins.join(',')],
     ['past', place.past.join('\n')],
     ...Object.entries(place.parts),
@@ -109,12 +99,6 @@ function readParts(fragment: string): Map<string, string> {
     }
   }
   return values;
-}
-
-function readOccurrence(text: string): Place['occurrence'] {
-  const match = /^t(\d+)\.(.*)$/.exec(text);
-  const span = readSpan(match?.[2]);
-  return match && span ? { tid: Number(match[1]), span } : null;
 }
 
 /** What a fragment says; null if it is of another version or none. Odd parts are left out. */
@@ -139,9 +123,6 @@ export function readFragment(fragment: string): Place | null {
     family: get('fam'),
     screen: /^[1-9]$/.test(get('s')) ? Number(get('s')) : 1,
     parts: Object.fromEntries([...values].filter(([key]) => !OWN_KEYS.has(key))),
-    cluster: /^\d+$/.test(get('cl')) ? Number(get('cl')) : -1,
-    occurrence: readOccurrence(get('occ')),
-    ...{ hasNoMarks: get('marks') === '0', clusterSort: get('by') },
     pins: get('cards').split(',').filter(Boolean).slice(0, MOST_PINS),
     past: get('past').split('\n').filter(Boolean).slice(0, MOST_PAST),
   };

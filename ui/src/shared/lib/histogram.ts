@@ -173,3 +173,27 @@ export function longerThan(bins: Bins, ns: number): number {
   for (let i = 0; i < bins.n; i++) if (bins.from[i]! > ns) count += bins.count[i]!;
   return count;
 }
+
+/** Where a bin of the page begins, in ns: four of each power of two; 0 to 3 have their own. */
+export function binBegin(bin: number): number {
+  if (bin < 4) return bin;
+  const power = Math.floor(bin / 4) + 1;
+  return (4 + (bin % 4)) * 2 ** (power - 2);
+}
+
+/** Bins from their numbers and counts. Sums of times are not known of each. */
+export function binsOf(
+  numbers: readonly number[],
+  counts: readonly number[],
+  all: { sum: number; min: number; max: number },
+): Bins {
+  return {
+    n: numbers.length,
+    from: Float64Array.from(numbers, binBegin),
+    to: Float64Array.from(numbers, bin => binBegin(bin + 1)),
+    count: Float64Array.from(counts),
+    sum: new Float64Array(numbers.length),
+    total: counts.reduce((sum, count) => sum + count, 0),
+    ...{ totalNs: all.sum, min: all.min, max: all.max },
+  };
+}

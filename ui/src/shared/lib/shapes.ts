@@ -289,21 +289,9 @@ export function outermost(shapes: Shapes, { ribbons }: ShapeThread): Piece[] {
   return line;
 }
 
-const trees = new WeakMap<Shapes, Map<number, CallTree[]>>();
-
 /** The trees of a cluster that the page holds. */
-export function treesOf(shapes: Shapes, cluster: number): readonly CallTree[] {
-  let byCluster = trees.get(shapes);
-  if (!byCluster) {
-    byCluster = new Map<number, CallTree[]>();
-    trees.set(shapes, byCluster);
-    for (const tree of shapes.calls) {
-      const list = byCluster.get(tree.cluster);
-      if (list) list.push(tree);
-      else byCluster.set(tree.cluster, [tree]);
-    }
-  }
-  return byCluster.get(cluster) ?? [];
+export function treesOf({ calls }: Shapes, cluster: number): readonly CallTree[] {
+  return calls.filter(tree => tree.cluster === cluster);
 }
 
 /** The real calls of an occurrence, if the page holds them. */

@@ -8,8 +8,7 @@ import type { Outlier, Span } from '../lib/model';
 import { initialState } from './app';
 import type { App, Item, SortKey, State } from './app';
 import { findHits } from './hits';
-import { timeMap } from './idle';
-import { currentScreen } from './screens';
+import { currentScreen, timeMap } from './screens';
 
 const SHORTEST_WINDOW = 10; // ns: below it a nanosecond is wider than a finger
 
@@ -91,12 +90,14 @@ export function clear(app: App): void {
   if (state.menu) set(app, { menu: null });
   else if (state.drawer) set(app, { drawer: '' });
   else if (currentScreen(app).clear?.(app)) return;
-  else if (state.range || (state.screen === 'overview' ? state.item : state.chosen))
-    set(app, { item: null, chosen: null, range: null, isPreview: false, said: '' });
-  else if (state.screen === 'patterns' && state.cluster >= 0) set(app, { cluster: -1 });
+  else if (state.range) clearItem(app);
   else if (state.family >= 0) set(app, { family: -1 });
   else if (state.isFiltered) set(app, { isFiltered: false });
   else clearSet(app);
+}
+
+export function clearItem(app: App): void {
+  set(app, { item: null, range: null, isPreview: false, said: '' });
 }
 
 /** The set goes, and the search that made it. */
@@ -108,11 +109,7 @@ export function clearSet(app: App): void {
 
 /** The time of what is selected on the screen at hand. */
 export function focusSpan(app: App): Span | null {
-  const { screen, item, chosen } = app.state.get();
-  const { focus } = currentScreen(app);
-  if (focus) return focus(app);
-  if (screen === 'overview') return itemSpan(app, item);
-  return chosen && { t0: chosen.at.start, t1: Math.max(chosen.at.end, chosen.at.start + 1) };
+  return currentScreen(app).focus?.(app) ?? null;
 }
 
 export function itemSpan(app: App, item: Item | null): Span | null {
@@ -281,7 +278,7 @@ export function showPanel(app: App, panel: State['panel']): void {
 }
 
 export function setScreen(app: App, screen: State['screen']): void {
-  set(app, { screen, hover: null, pointer: null, over: -1, overRun: null, said: '' });
+  set(app, { screen, hover: null, pointer: null, said: '' });
 }
 
 export function setTheme(app: App, theme: State['theme']): void {
@@ -323,4 +320,18 @@ export function sentence(app: App, item: Item): string {
   return `${title(app, item)}, ${time}, ${kind}, ${thread.label}, ${place}, depth ${integer(rows.level[i]!)}${
     isNode ? '' : `, ${share} of the thread`
   }${outlier}.`;
+}
+
+/** The range that was committed or selected last; null: the whole trace. */
+export function committedSpan(app: App): Span | null {
+  const { range, isPreview, crumbs } = app.state.get();
+  if (range && !isPreview) return range;
+  return crumbs.length > 0 ? viewSpan(app) : null;
+}
+
+/** The window, unless it shows everything. */
+export function viewSpan(app: App): Span | null {
+  const { window } = app.state.get();
+  const isWhole = window.t0 <= 0 && window.t1 >= app.model.trace.duration;
+  return isWhole ? null : window;
 }

@@ -12,10 +12,10 @@ import { KIND } from '../lib/model';
 import type { Span, Thread, Trace } from '../lib/model';
 import { readPin, writePin } from '../lib/pins';
 import type { Pin } from '../lib/pins';
-import type { Occurrence } from '../lib/shapes';
 import { linearMap, regimeMap } from '../lib/timemap';
 import type { TimeMap } from '../lib/timemap';
 import type { Live } from './live';
+import type { Assigned } from './colors';
 import type { ScreenSpec } from './screens';
 import type { Served } from './served';
 import type { Searches } from './sets';
@@ -23,36 +23,6 @@ import type { Searches } from './sets';
 export interface Item {
   thread: number;
   row: number;
-}
-
-/** A run of a ribbon. */
-export interface RunAt {
-  thread: number;
-  ribbon: number;
-  run: number;
-}
-
-/** An occurrence of a behaviour that was chosen, and where it was found. */
-export interface Chosen {
-  cluster: number;
-  at: Occurrence;
-  /** one: of several there; columns: only these are known, not when it was. */
-  how: 'run' | 'one' | 'columns' | 'typical' | 'slowest' | 'first' | 'spike' | 'rare';
-  run: RunAt | null;
-}
-
-/** What is shown besides the ribbons. */
-export interface PatternView {
-  tab: 'table' | 'rare' | 'diff';
-  /** Shapes that are compared: indices into the page's, or -1. */
-  a: number;
-  b: number;
-  /** The shape picked in a behaviour's gallery, or -1. */
-  shape: number;
-  /** Where runs share a pixel, rare behaviours are favoured. */
-  isRare: boolean;
-  /** Stretches without any occurrence are folded. */
-  isFolded: boolean;
 }
 
 export type Screen =
@@ -64,18 +34,6 @@ export type Screen =
   | 'compare'
   | 'functions'
   | 'health';
-
-export type ClusterKey =
-  | 'name'
-  | 'count'
-  | 'sum'
-  | 'mean'
-  | 'p50'
-  | 'p99'
-  | 'max'
-  | 'threads'
-  | 'first'
-  | 'surprise';
 
 export type SortKey = 'turn' | 'tid' | 'calls' | 'first' | 'wait' | 'still' | 'ran';
 export const SORTS: [SortKey, string][] = [
@@ -127,66 +85,42 @@ export interface State {
   screen: Screen;
   /** Counts the models that `app.model` was. */
   epoch: number;
-  /** Patterns: the selected behaviour, or -1. */
-  cluster: number;
-  chosen: Chosen | null;
-  /** Patterns: the behaviour under the pointer, or -1, and the run if it is one of a ribbon. */
-  over: number;
-  overRun: RunAt | null;
-  /** Spikes and drops are drawn. */
-  hasMarks: boolean;
-  clusterSort: ClusterKey;
-  /** The selected occurrence as its shape, or its calls by event or by time. */
-  drawing: 'shape' | 'order' | 'time';
-  patterns: PatternView;
   pins: readonly Pin[];
   /** Searches of before, the latest first. */
   past: readonly string[];
-  /** Counts the assignments of colours. */
-  colors: number;
+  /** Colours that a person assigned. */
+  colors: Assigned;
 }
-
-export const CLUSTER_KEYS: readonly ClusterKey[] = [
-  ...([
-    'name',
-    'count',
-    'sum',
-    'mean',
-    'p50',
-    'p99',
-    'max',
-    'threads',
-    'first',
-    'surprise',
-  ] as const),
-];
 
 export function initialState(trace: Trace): State {
   return {
-    ...{ window: { t0: 0, t1: Math.max(1, trace.duration) }, crumbs: [], range: null },
-    ...{ isPreview: false, hover: null, pointer: null, item: null, query: '', isFiltered: false },
-    ...{ isRegime: false, sort: 'turn', hidden: new Set(), picked: new Set(), open: new Set() },
-    ...{
-      unpacked: new Set(),
-      family: -1,
-      panel: 'interval',
-      drawer: '',
-      theme: 'system',
-      said: '',
-      menu: null,
-      only: null,
-    },
-    ...{
-      screen: 'overview',
-      epoch: 0,
-      cluster: -1,
-      chosen: null,
-      over: -1,
-      overRun: null,
-      hasMarks: true,
-    },
-    ...{ clusterSort: 'sum', drawing: 'time', colors: 0, pins: [], past: [] },
-    patterns: { tab: 'table', a: -1, b: -1, shape: -1, isRare: false, isFolded: false },
+    window: { t0: 0, t1: Math.max(1, trace.duration) },
+    crumbs: [],
+    range: null,
+    isPreview: false,
+    hover: null,
+    pointer: null,
+    item: null,
+    query: '',
+    isFiltered: false,
+    isRegime: false,
+    sort: 'turn',
+    hidden: new Set(),
+    picked: new Set(),
+    open: new Set(),
+    unpacked: new Set(),
+    family: -1,
+    panel: 'interval',
+    drawer: '',
+    menu: null,
+    only: null,
+    theme: 'system',
+    said: '',
+    screen: 'overview',
+    epoch: 0,
+    pins: [],
+    past: [],
+    colors: { colors: new Map(), isRestGrey: false },
   };
 }
 
@@ -206,11 +140,13 @@ export class Model {
   readonly linear: TimeMap;
   /** null: the page has no ribbons. */
   readonly behaviours: Behaviours | null;
+  readonly own = new Map<string, unknown>();
   private regime: TimeMap | null = null;
   private readonly compact = new Map<number, Layout>();
   private readonly tall = new Map<number, Layout>();
   private readonly stills = new Map<number, Still[]>();
   private readonly flats = new Map<number, Flat[]>();
+  private readonly longest = new Map<number, Flat | null>();
 
   /** `all`: the families of a served trace, so that hues are those of its other screens. */
   constructor(
@@ -251,6 +187,18 @@ export class Model {
     return flat;
   }
 
+  /** The longest part of a thread's line; the first of several. */
+  longestOf(thread: Thread): Flat | null {
+    let longest = this.longest.get(thread.index);
+    if (longest === undefined) {
+      longest = null;
+      for (const part of this.flatOf(thread))
+        if (!longest || part.end - part.start > longest.end - longest.start) longest = part;
+      this.longest.set(thread.index, longest);
+    }
+    return longest;
+  }
+
   name(fn: number): string {
     return fn < 0 ? 'no function' : this.families.short[fn]!;
   }
@@ -264,6 +212,8 @@ export interface App {
   /** Replaced as a whole when other regimes are shown: State.epoch tells. */
   model: Model;
   state: Atom<State>;
+  /** What the screens keep of their own (lib/own.ts). */
+  own: Map<string, unknown>;
   screens: readonly ScreenSpec[];
   /** null: the page is a report, with all its data inside. */
   served: Served | null;
@@ -280,18 +230,19 @@ export function makeApp(
   screens: readonly ScreenSpec[],
   served: Served | null = null,
 ): App {
-  return {
-    ...{
-      model: new Model(trace, served?.families),
-      state: new Atom(initialState(trace)),
-      screens,
-      served,
-      live: null,
-      searches: null,
-      copyLink: () => undefined,
-      openTrace: () => undefined,
-    },
+  const app: App = {
+    model: new Model(trace, served?.families),
+    state: new Atom(initialState(trace)),
+    own: new Map(),
+    screens,
+    served,
+    live: null,
+    searches: null,
+    copyLink: () => undefined,
+    openTrace: () => undefined,
   };
+  for (const { own } of screens) own?.of(app);
+  return app;
 }
 
 /** A row by what it is, whatever rows stand before it. */
@@ -343,16 +294,6 @@ export function findRow(model: Model, at: RowAt): Item | null {
   return cut < 0 ? null : { thread: at.thread, row: cut };
 }
 
-/** The same shapes in another table of them. */
-function sameShapes(view: PatternView, before: Model, model: Model): PatternView {
-  const ids = model.behaviours?.shapes.shapes.id;
-  const find = (shape: number): number => {
-    const id = before.behaviours?.shapes.shapes.id[shape];
-    return id === undefined || !ids ? -1 : ids.indexOf(id);
-  };
-  return { ...view, a: find(view.a), b: find(view.b), shape: find(view.shape) };
-}
-
 /** Shows other rows of the same trace. What is selected stays if they have it; of an item that they
  * do not have the time stays, as the range. */
 export function replaceModel(app: App, model: Model): void {
@@ -362,16 +303,14 @@ export function replaceModel(app: App, model: Model): void {
     const at = now.item && rowAt(before, now.item);
     const item = at && findRow(model, at);
     const key = before.families.list[now.family]?.key;
-    const id = before.behaviours?.list[now.cluster]?.cluster.id;
-    const cluster = model.behaviours?.list.findIndex(one => one.cluster.id === id) ?? -1;
     const isLost = at !== null && item === null && now.range === null && at.end > at.start;
     return {
       ...now,
-      ...{ epoch: now.epoch + 1, hover: null, item, cluster, over: -1, overRun: null },
+      epoch: now.epoch + 1,
+      hover: null,
+      item,
       range: isLost ? { t0: at.start, t1: at.end } : now.range,
       family: key === undefined ? -1 : model.families.list.findIndex(one => one.key === key),
-      chosen: cluster >= 0 && now.chosen ? { ...now.chosen, cluster } : null,
-      patterns: sameShapes(now.patterns, before, model),
     };
   });
 }
@@ -381,26 +320,6 @@ function limitSpan(span: Span | null, duration: number): Span | null {
   const t0 = Math.max(0, Math.min(span.t0, duration - 1));
   const t1 = Math.min(span.t1, Math.max(1, duration));
   return t1 > t0 ? { t0, t1 } : null;
-}
-
-function placePatterns(
-  { trace, behaviours }: Model,
-  place: Place,
-  byTid: Map<number, number>,
-): Pick<State, 'cluster' | 'chosen' | 'hasMarks' | 'clusterSort'> {
-  const cluster = behaviours?.list.findIndex(({ cluster: { id } }) => id === place.cluster) ?? -1;
-  const thread = byTid.get(place.occurrence?.tid ?? -1);
-  const { t0, t1 } = place.occurrence?.span ?? { t0: 0, t1: 0 };
-  const own = trace.shapes?.clusters[cluster];
-  const known =
-    own && [own.typical, own.slowest, own.first].find(one => one?.start === t0 && one.end === t1);
-  const at =
-    thread === undefined ? null : { thread, start: t0, end: t1, shape: known?.shape ?? -1 };
-  return {
-    ...{ cluster, hasMarks: !place.hasNoMarks },
-    chosen: at && cluster >= 0 ? { cluster, at, how: 'run', run: null } : null,
-    clusterSort: CLUSTER_KEYS.find(key => key === place.clusterSort) ?? 'sum',
-  };
 }
 
 /** Fragment -> state. What the trace does not have is left out. */
@@ -430,7 +349,6 @@ export function applyPlace(app: App, place: Place): void {
     pins: place.pins.map(readPin).filter((pin): pin is Pin => pin !== null),
     past: place.past.length > 0 ? place.past : now.past,
     family: families.list.findIndex(entry => entry.key === place.family),
-    ...placePatterns(model, place, byTid),
     screen: app.screens.find(({ digit }) => digit === place.screen)?.key ?? app.screens[0]!.key,
   }));
   app.served?.state.update(now => ({ ...now, isSetOnly: place.isFiltered }));
@@ -460,11 +378,5 @@ export function placeOf(app: App): Place {
     family: families.list[now.family]?.key ?? '',
     screen: app.screens.find(({ key }) => key === now.screen)?.digit ?? 1,
     parts: Object.fromEntries(app.screens.flatMap(screen => screen.write?.(app) ?? [])),
-    cluster: model.behaviours?.list[now.cluster]?.cluster.id ?? -1,
-    occurrence: now.chosen && {
-      tid: trace.threads[now.chosen.at.thread]!.tid,
-      span: { t0: now.chosen.at.start, t1: now.chosen.at.end },
-    },
-    ...{ hasNoMarks: !now.hasMarks, clusterSort: now.clusterSort === 'sum' ? '' : now.clusterSort },
   };
 }

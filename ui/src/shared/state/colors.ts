@@ -17,55 +17,25 @@ export interface Assigned {
 const NONE: Assigned = { colors: new Map(), isRestGrey: false };
 const KEY = 'weft.colors';
 
-/** What the palette gave, for when the assignment is taken back. */
-interface Automatic {
-  functions: Uint8Array;
-  families: number[];
-}
-
-const automatic = new WeakMap<Families, Automatic>();
-const behaviours = new WeakMap<Model, number[]>();
-const assigned = new WeakMap<App, Assigned>();
-
-export function assignedOf(app: App): Assigned {
-  return assigned.get(app) ?? NONE;
-}
-
-export function automaticOf(families: Families): Automatic {
-  let own = automatic.get(families);
-  if (!own) {
-    own = { functions: families.hue.slice(), families: families.list.map(({ hue }) => hue) };
-    automatic.set(families, own);
-  }
-  return own;
-}
+export const assignedOf = (app: App): Assigned => app.state.get().colors;
 
 /** Hue of a function with that name; `otherwise` if it has none of its own. */
 type HueOf = (name: string | undefined, otherwise: number) => number;
 
 /** Hues of functions and families; a family has a colour if all its functions share it. */
 function paintFamilies(families: Families, names: readonly string[], of: HueOf): void {
-  const auto = automaticOf(families);
   for (let fn = 0; fn < families.hue.length; fn++)
-    families.hue[fn] = of(names[fn], auto.functions[fn]!);
-  families.list.forEach((family, i) => {
+    families.hue[fn] = of(names[fn], families.palette[fn]!);
+  families.list.forEach(family => {
     const [one, ...more] = new Set(family.functions.map(fn => of(names[fn], -1)));
     const isShared = more.length === 0 && one !== undefined && one >= 0;
-    family.hue = isShared ? one : of(undefined, auto.families[i]!);
+    family.hue = isShared ? one : of(undefined, family.palette);
   });
 }
 
-/** The palette's hues of the behaviours. */
-export function automaticBehaviours(model: Model): number[] {
-  const auto = behaviours.get(model) ?? (model.behaviours?.list ?? []).map(({ hue }) => hue);
-  behaviours.set(model, auto);
-  return auto;
-}
-
 function paintBehaviours(model: Model, of: HueOf): void {
-  const auto = automaticBehaviours(model);
-  model.behaviours?.list.forEach((behaviour, i) => {
-    behaviour.hue = of(model.trace.functions.name[behaviour.cluster.fn], auto[i]!);
+  model.behaviours?.list.forEach(behaviour => {
+    behaviour.hue = of(model.trace.functions.name[behaviour.cluster.fn], behaviour.palette);
   });
 }
 
@@ -91,8 +61,9 @@ function writeRules(list: readonly OwnColor[]): void {
     document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }
 
-function apply(app: App): void {
-  const { colors, isRestGrey } = assignedOf(app);
+/** Puts colours on what is shown, which draws again. */
+function apply(app: App, own: Assigned): void {
+  const { colors, isRestGrey } = own;
   const { model, served } = app;
   const names = served?.names.name ?? model.trace.functions.name;
   const { hue, list } = ownHues(colors, names);
@@ -102,7 +73,7 @@ function apply(app: App): void {
   if (served) paintFamilies(served.families, served.names.name, of);
   paintBehaviours(model, of);
   writeRules(list);
-  set(app, { colors: app.state.get().colors + 1 });
+  set(app, { colors: { ...own } });
 }
 
 /* ---- storage: a page from a file may have none ---- */
@@ -134,9 +105,8 @@ function save({ colors, isRestGrey }: Assigned): void {
 /* ---- what a person can do ---- */
 
 export function assign(app: App, next: Assigned): void {
-  assigned.set(app, next);
   save(next);
-  apply(app);
+  apply(app, next);
 }
 
 export function assignOne(app: App, names: readonly string[], hex: string): void {
@@ -160,15 +130,14 @@ export function forgetAll(app: App): void {
 /** Colours that the page came with: for who has none of his own. */
 export function offerColors(app: App, colors: OwnColors): void {
   if (colors.size === 0 || assignedOf(app).colors.size > 0) return;
-  assigned.set(app, { colors, isRestGrey: true });
-  apply(app);
+  apply(app, { colors, isRestGrey: true });
 }
 
 /** Puts stored colours on the page, and on every model that it shows. */
 export function useStoredColors(app: App): void {
-  assigned.set(app, load());
-  if (assignedOf(app).colors.size > 0) apply(app);
+  const stored = load();
+  if (stored.colors.size > 0) apply(app, stored);
   app.state.subscribe((now, before) => {
-    if (now.epoch !== before.epoch && assignedOf(app).colors.size > 0) apply(app);
+    if (now.epoch !== before.epoch && assignedOf(app).colors.size > 0) apply(app, assignedOf(app));
   });
 }

@@ -5,7 +5,7 @@ import * as act from './actions';
 import { SORTS } from './app';
 import type { App } from './app';
 import { explainSelection } from './paths';
-import { goToPin, pinSentence, resolvePin, togglePin } from './pins';
+import { cardOf, goToPin, togglePin } from './pins';
 import { currentScreen } from './screens';
 import type { Command } from './screens';
 import { listSet, stepSet, toggleSetOnly } from './sets';
@@ -29,9 +29,8 @@ function focusPins(): void {
 
 function pinCommands(app: App): Command[] {
   return app.state.get().pins.flatMap(pin => {
-    const pinned = resolvePin(app, pin);
-    if (!pinned) return [];
-    return { name: `Pinned: ${pinSentence(app, pinned)}`, run: (a: App) => goToPin(a, pin) };
+    const card = cardOf(app, pin);
+    return card ? { name: `Pinned: ${card.sentence}`, run: (a: App) => goToPin(a, pin) } : [];
   });
 }
 
@@ -57,7 +56,7 @@ const COMMON: readonly Command[] = [
   },
   {
     ...{ name: 'Pin the card of what is selected, or close it', key: 'p', run: togglePin },
-    isFor: app => ['overview', 'patterns'].includes(app.state.get().screen),
+    isFor: app => currentScreen(app).cards !== undefined,
   },
   {
     ...{ name: 'Go to the pinned cards', key: 'P', run: focusPins },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The Critical path screen: which paths it shows, one above the other from a common start, and its
 // questions to the server.
-import { committedSpan } from '../../screens/functions/state_functions';
-import { setTimeline } from '../../screens/timeline/state_timeline';
+
+import { Own } from '../lib/own';
 import { take } from '../api/columns';
 import { num, text } from '../api/json';
 import { decodePath } from '../api/path';
@@ -17,6 +17,7 @@ import type { Pick } from '../lib/pathpick';
 import * as act from './actions';
 import type { App } from './app';
 import type { Served } from './served';
+import { committedSpan } from './actions';
 
 /** A path that was asked for. */
 export interface Asked {
@@ -36,6 +37,8 @@ export interface PathState {
   segment: number;
   /** The selected node of its tree, or -1. */
   node: number;
+  /** Threads that the Timeline is to have on top. */
+  pinned: readonly number[];
   /** Why nothing was added. */
   trouble: string;
 }
@@ -47,11 +50,17 @@ const MOST_PINNED = 6;
 
 export class Paths {
   readonly state = new Atom<PathState>({
-    ...{ asked: [], now: 0, view: null, segment: -1, node: -1, trouble: '' },
+    asked: [],
+    now: 0,
+    view: null,
+    segment: -1,
+    node: -1,
+    pinned: [],
+    trouble: '',
   });
   private lane = 0;
   /** Its threads are pinned in the Timeline as soon as they are known. */
-  private pinned: Pick | null = null;
+  private toPin: Pick | null = null;
 
   constructor(
     readonly app: App,
@@ -160,7 +169,7 @@ export class Paths {
     try {
       const json = await this.served.source.json('path', params, `path.${this.lane++ % 64}`);
       this.put(pick, { path: decodePath(json), isWaiting: false });
-      if (this.pinned && samePick(this.pinned, pick)) this.pin(this.pinned);
+      if (this.toPin && samePick(this.toPin, pick)) this.pin(this.toPin);
     } catch (error) {
       if (error instanceof Superseded) return;
       const why = error instanceof Error ? error.message : String(error);
@@ -177,11 +186,11 @@ export class Paths {
 
   /** The threads of a path stand on top of the Timeline, in the order in which it meets them. */
   pin(pick: Pick): void {
-    this.pinned = pick;
+    this.toPin = pick;
     const path = this.state.get().asked.find(one => samePick(one.pick, pick))?.path;
     if (!path) return;
-    this.pinned = null;
-    setTimeline(this.app, { pins: threadsInOrder(path).slice(0, MOST_PINNED) });
+    this.toPin = null;
+    this.set({ pinned: threadsInOrder(path).slice(0, MOST_PINNED) });
   }
 
   /* ---- what can be picked ---- */
@@ -225,13 +234,8 @@ export class Paths {
   }
 }
 
-const known = new WeakMap<App, Paths>();
-
-export function pathsOf(app: App): Paths {
-  let paths = known.get(app);
-  if (!paths) known.set(app, (paths = new Paths(app, app.served!)));
-  return paths;
-}
+export const PATHS = new Own<App, Paths>('path', app => new Paths(app, app.served!));
+export const pathsOf = (app: App): Paths => PATHS.of(app);
 
 /** Shows the paths on their screen. */
 export function showPaths(app: App, picks: readonly Pick[], isMore = false): void {

@@ -7,6 +7,10 @@ import { PAUSE } from '../lib/model';
 import type { Thread } from '../lib/model';
 import type { App, Model, SortKey, State } from './app';
 import { findHits } from './hits';
+import { plural } from '../lib/format';
+import { bytes } from '../lib/format';
+import { integer } from '../lib/format';
+import { percent } from '../lib/format';
 
 export interface ChartRow {
   key: string;
@@ -123,4 +127,10 @@ export function memoRows(app: App): () => Built {
     if (!isSame) last = { state, model: app.model, built: buildRows(app.model, state) };
     return last!.built;
   };
+}
+
+export function regimeWords({ model: { trace } }: App): string {
+  if (trace.part?.kind === 'sketch') return plural(trace.calls, 'call');
+  const left = trace.totals.foldedNs / Math.max(1, trace.totals.expressionNs);
+  return `${bytes(trace.bytesIn)} \u2192 ${integer(trace.totals.rowsAfter)} rows; ${percent(left)} of the short calls\u2019 time stands in \u201cother\u201d`;
 }

@@ -2,6 +2,9 @@
 // What a screen is to the frame around it. A page registers the screens that it has.
 import type { JSX } from 'preact';
 import type { Span } from '../lib/model';
+import type { Own } from '../lib/own';
+import type { Pin } from '../lib/pins';
+import type { TimeMap } from '../lib/timemap';
 import type { App, Screen } from './app';
 
 /** What paints a screen, as the frame sees it. */
@@ -32,6 +35,24 @@ export interface Command {
 /** A line of the menu of an item: below those that every chart has. */
 export type MenuLine = Pick<Command, 'name' | 'key' | 'run'>;
 
+export interface Fact {
+  name: string;
+  value: string;
+  more?: string;
+}
+
+/** A card of something that was selected; it may be pinned. */
+export interface Card {
+  sentence: string;
+  title: string;
+  time: string;
+  remark: string;
+  facts: () => readonly Fact[];
+  Mark: () => JSX.Element;
+  /** Selects it again. */
+  select: () => void;
+}
+
 export interface ScreenSpec {
   key: Screen;
   digit: number;
@@ -50,8 +71,19 @@ export interface ScreenSpec {
   onKey?: (app: App, event: KeyboardEvent) => boolean;
   /** For the palette and the help. A key given here works while no field has the focus. */
   commands?: (app: App) => readonly Command[];
-  /** What the search box does here: how many there are of `query`, and the next of them. */
+  /** Its state, which is made with the app. */
+  own?: Own<App, unknown>;
+  /** Where times are drawn, if that is not the axis of the app. */
+  timeMap?: (app: App) => TimeMap | null;
+  /** Cards of what is selected (null: nothing), and of what a pin names (null: it is not there). */
+  cards?: {
+    atHand: (app: App) => Pin['what'] | null;
+    read: (app: App, what: Pin['what']) => Card | null;
+  };
+  /** What the search box does here: how many there are of `query`, and the next of them. `isApart`:
+   * it looks for something else than calls, of which the set is made. */
   search?: {
+    isApart?: true;
     text: (app: App, query: string) => string;
     step: (app: App, direction: 1 | -1) => void;
   };
@@ -61,8 +93,10 @@ export interface ScreenSpec {
   clear?: (app: App) => boolean;
   /** Explains a time of a thread: what it hung on. */
   explain?: (app: App, thread: number, span: Span, label: string) => void;
+  /** Shows what it has of a lock. */
+  showLock?: (app: App, lock: string) => void;
   /** At the right of the crumbs: how it is drawn. */
-  Settings?: () => JSX.Element;
+  Settings: () => JSX.Element;
   /** In the top bar of every screen. */
   Badge?: () => JSX.Element;
   /** What it adds to the address, and how it takes it back (every key may be ''). */
@@ -78,4 +112,9 @@ export interface ScreenSpec {
 export function currentScreen(app: App): ScreenSpec {
   const { screen } = app.state.get();
   return app.screens.find(({ key }) => key === screen) ?? app.screens[0]!;
+}
+
+/** Time to place on the screen at hand. */
+export function timeMap(app: App): TimeMap {
+  return currentScreen(app).timeMap?.(app) ?? app.model.map(app.state.get().isRegime);
 }

@@ -7,15 +7,7 @@ import { checkColors, parseColors, writeColors } from '../lib/colorfile';
 import { plural } from '../lib/format';
 import { GREY_HUE, HUES } from '../lib/palette';
 import type { App, Model } from '../state/app';
-import {
-  assign,
-  assignedOf,
-  assignOne,
-  automaticBehaviours,
-  automaticOf,
-  forget,
-  forgetAll,
-} from '../state/colors';
+import { assign, assignedOf, assignOne, forget, forgetAll } from '../state/colors';
 import { hueVar } from './parts';
 import { useApp, usePart } from './use';
 
@@ -45,13 +37,11 @@ function stillUsed(app: App): Map<number, string> {
   if (isRestGrey) return used;
   const own = (fn: number): boolean => colors.has(model.fullName(fn));
   if (state.get().screen === 'patterns')
-    model.behaviours?.list.forEach(({ cluster, title }, i) => {
-      const hue = automaticBehaviours(model)[i]!;
+    model.behaviours?.list.forEach(({ cluster, title, palette: hue }) => {
       if (hue !== GREY_HUE && !used.has(hue) && !own(cluster.fn)) used.set(hue, title);
     });
   else
-    model.families.list.forEach(({ functions, title }, i) => {
-      const hue = automaticOf(model.families).families[i]!;
+    model.families.list.forEach(({ functions, title, palette: hue }) => {
       if (hue !== GREY_HUE && !used.has(hue) && !functions.every(own)) used.set(hue, title);
     });
   return used;

@@ -2,9 +2,7 @@
 // Tool-tip, thread list, help.
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { factsOf } from '../../screens/overview/views_panel';
-import { duration, exact, integer, plural } from '../lib/format';
-import { KIND } from '../lib/model';
+import { duration, integer, plural } from '../lib/format';
 import type { Thread } from '../lib/model';
 import * as act from '../state/actions';
 import { SORTS } from '../state/app';
@@ -12,64 +10,8 @@ import type { SortKey } from '../state/app';
 import { commandsOf } from '../state/commands';
 import { sortThreads } from '../state/rows';
 import type { KeyWord } from '../state/screens';
-import { Key, Swatch } from './parts';
+import { Key } from './parts';
 import { useApp, usePart } from './use';
-
-export function Tooltip(): JSX.Element | null {
-  const app = useApp();
-  const hover = usePart(s => s.hover);
-  const pointer = usePart(s => s.pointer);
-  if (!hover || !pointer) return null;
-  const thread = app.model.trace.threads[hover.thread]!;
-  const { rows } = thread;
-  const i = hover.row;
-  const isFolded = rows.kind[i] === KIND.NODE || rows.kind[i] === KIND.OTHER;
-  const time = isFolded ? rows.sum[i]! : rows.end[i]! - rows.start[i]!;
-  const isLeft = pointer.x + 12 + 290 > innerWidth;
-  const isUp = pointer.y + 220 > innerHeight;
-  const style = {
-    left: isLeft ? 'auto' : `${pointer.x + 12}px`,
-    right: isLeft ? `${innerWidth - pointer.x + 12}px` : 'auto',
-    top: isUp ? 'auto' : `${pointer.y + 14}px`,
-    bottom: isUp ? `${innerHeight - pointer.y + 14}px` : 'auto',
-  };
-  const flags = rows.flags[i]!;
-  const marks = [
-    flags & 8 && 'unusual for its function',
-    flags & 1 && 'began before the trace',
-    flags & 2 && 'open at the end',
-    flags & 4 && 'repaired',
-  ].filter(Boolean);
-  return (
-    <div class="tip" role="tooltip" style={style}>
-      <div class="line">
-        <Swatch fn={rows.fn[i]!} />
-        <b class="grow">{act.title(app, hover)}</b>
-        <b>{duration(time)}</b>
-      </div>
-      <p class="remark">
-        {thread.label} · {isFolded ? 'first starts' : 'starts'} {exact(rows.start[i]!)} · depth{' '}
-        {rows.level[i]}
-      </p>
-      <table>
-        <tbody>
-          {factsOf(app.model, hover).map(fact => (
-            <tr key={fact.name}>
-              <th scope="row">{fact.name}</th>
-              <td class="num">{fact.value}</td>
-              <td class="num dim">{fact.more ?? ''}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {marks.length > 0 && <p class="remark">{marks.join(', ')}</p>}
-      {isFolded && <p class="remark">Folded: order inside is by first occurrence, not by time.</p>}
-      <p class="keys">
-        <Key>click</Key> keep <Key>z</Key> zoom <Key>Esc</Key> clear
-      </p>
-    </div>
-  );
-}
 
 function useFocusTrap(close: () => void): { current: HTMLDivElement | null } {
   const box = useRef<HTMLDivElement>(null);

@@ -5,7 +5,13 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import type { BaseStage, Canvases, FrameRow } from '../draw/base';
 import type { App, State } from '../state/app';
-import { useApp } from './use';
+import * as act from '../state/actions';
+import { SORTS } from '../state/app';
+import type { SortKey } from '../state/app';
+import { Key } from './parts';
+import { useApp, usePart } from './use';
+
+type Keep = (thread: number | null) => void;
 
 export interface FrameProps<Row extends FrameRow, S extends BaseStage<Row>> {
   label: string;
@@ -18,6 +24,9 @@ export interface FrameProps<Row extends FrameRow, S extends BaseStage<Row>> {
   /** Parts of the state that the rows' picture hangs on, and those that their list does. */
   painted: readonly (keyof State)[];
   listed: readonly (keyof State)[];
+  /** What else the picture hangs on: paints the rows or only what is over them, and keeps a thread
+   * in view. */
+  follow?: (app: App, paint: (isRows: boolean) => void, keep: Keep) => () => void;
   /** The thread that must stay in view, if it changed. */
   threadOf: (now: State, before: State) => number | null;
   holds: (row: Row, thread: number) => boolean;
@@ -57,16 +66,15 @@ function connect<Row extends FrameRow, S extends BaseStage<Row>>(
   };
 }
 
-/** Keeps the row of the selected thread in view. */
+/** Keeps the row of the selected thread in view, and follows what is the screen's own. */
 function keepInView<Row extends FrameRow, S extends BaseStage<Row>>(
   app: App,
   stage: S | null,
   scroller: HTMLElement | null,
-  { threadOf, holds }: FrameProps<Row, S>,
+  { threadOf, holds, follow }: FrameProps<Row, S>,
 ): () => void {
   if (!stage || !scroller) return () => undefined;
-  return app.state.subscribe((now, before) => {
-    const thread = threadOf(now, before);
+  const keep: Keep = thread => {
     if (thread === null) return;
     const row = stage.rows().rows.find(one => holds(one, thread));
     if (!row) return;
@@ -74,7 +82,13 @@ function keepInView<Row extends FrameRow, S extends BaseStage<Row>>(
     if (row.y < scrollTop) scroller.scrollTop = row.y;
     else if (row.y + Math.min(row.height, clientHeight) > scrollTop + clientHeight)
       scroller.scrollTop = row.y + Math.min(row.height, clientHeight) - clientHeight;
-  });
+  };
+  const paint = (isRows: boolean): void => (isRows ? stage.markBase() : stage.markOverlay());
+  const offs = [
+    app.state.subscribe((now, before) => keep(threadOf(now, before))),
+    follow?.(app, paint, keep),
+  ];
+  return () => offs.forEach(off => off?.());
 }
 
 export function Frame<Row extends FrameRow, S extends BaseStage<Row>>(
@@ -164,5 +178,39 @@ export function Frame<Row extends FrameRow, S extends BaseStage<Row>>(
       </div>
       {props.totals(built.rows)}
     </section>
+  );
+}
+
+/** At the right of the crumbs: how a chart is drawn. */
+export function ChartSettings({
+  color,
+  children,
+}: {
+  color: string;
+  children?: ComponentChildren;
+}): JSX.Element {
+  const app = useApp();
+  const sort = usePart(s => s.sort);
+  const isRegime = usePart(s => s.isRegime);
+  return (
+    <>
+      <label>
+        Rows by{' '}
+        <select value={sort} onChange={e => act.setSort(app, e.currentTarget.value as SortKey)}>
+          {SORTS.map(([key, name]) => (
+            <option key={key} value={key}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {children}
+      <button class="plain" aria-pressed={isRegime} onClick={() => act.toggleTime(app)}>
+        Time <b>{isRegime ? 'regime' : 'linear'}</b> <Key>t</Key>
+      </button>
+      <span>
+        Colour <b>{color}</b>
+      </span>
+    </>
   );
 }

@@ -5,6 +5,8 @@ import { elide } from '../lib/names';
 import { GREY_HUE } from '../lib/palette';
 import { proseOf } from '../lib/prose';
 import { useApp } from './use';
+import { LOOK } from '../lib/states';
+import type { CSSProperties } from 'preact';
 
 export function hueVar(hue: number): string {
   return hue === GREY_HUE ? 'var(--grey)' : `var(--h${hue + 1})`;
@@ -87,4 +89,34 @@ export function Command({ text }: { text: string }): JSX.Element {
       </button>
     </span>
   );
+}
+
+export const VARS: Record<number, string> = {
+  ...{ [LOOK.RUN]: '--s-run', [LOOK.READY]: '--s-ready', [LOOK.LOCK]: '--s-lock' },
+  ...{ [LOOK.DISK]: '--s-disk', [LOOK.NETWORK]: '--s-net', [LOOK.TIMER]: '--s-timer' },
+};
+
+/** The colour of a state, with its hatch and letter. */
+export function LookSwatch({ look, letter }: { look: number; letter: string }): JSX.Element {
+  const hatch = look === LOOK.RUN ? '' : look === LOOK.READY ? ' back' : ' fore';
+  return (
+    <span
+      class={`path-swatch${hatch}`}
+      style={{ background: `var(${VARS[look] ?? '--s-wait'})` }}
+      aria-hidden="true"
+    >
+      {letter && <b>{letter}</b>}
+    </span>
+  );
+}
+
+/** Where a tip stands beside the pointer; never over it. */
+export function tipStyle(x: number, y: number): CSSProperties {
+  const [isLeft, isUp] = [x + 300 > innerWidth, y + 220 > innerHeight];
+  return {
+    left: isLeft ? 'auto' : `${x + 12}px`,
+    right: isLeft ? `${innerWidth - x + 12}px` : 'auto',
+    top: isUp ? 'auto' : `${y + 14}px`,
+    bottom: isUp ? `${innerHeight - y + 14}px` : 'auto',
+  };
 }

@@ -2,22 +2,21 @@
 // Top bar, breadcrumbs, rail and status line.
 import type { JSX } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { shortNote } from '../../screens/health/lib_health';
-import { RegimeSettings, Thresholds } from '../../screens/overview/views_regimes';
-import { findClusters, stepCluster } from '../../screens/patterns/state_patterns';
+
 import { Atom } from '../lib/atom';
 import { duration, integer, plural, span } from '../lib/format';
 import { writeFragment } from '../lib/fragment';
 import type { Note } from '../lib/model';
 import * as act from '../state/actions';
-import { placeOf, SORTS } from '../state/app';
-import type { App, SortKey } from '../state/app';
+import { placeOf } from '../state/app';
+import type { App } from '../state/app';
 import { findHits } from '../state/hits';
 import { currentScreen } from '../state/screens';
 import type { Served } from '../state/served';
 import { isThreads, listSet, setText, stepSet } from '../state/sets';
 import { copyText, Key, Swatch } from './parts';
 import { useApp, useAtom, usePart } from './use';
+import { shortNote } from '../lib/notes';
 
 function badgeText(notes: Note[], kind: Note['class']): string {
   const own = notes.filter(note => note.class === kind);
@@ -48,22 +47,13 @@ function Badges(): JSX.Element {
   );
 }
 
-function clusterText(app: ReturnType<typeof useApp>, query: string): string {
-  const hits = findClusters(app.model, query);
-  if (!hits) return '';
-  if (hits.query.error) return hits.query.error;
-  const threads = plural(hits.threads.size, 'thread');
-  return hits.list.length > 0 ? `${plural(hits.list.length, 'behaviour')} in ${threads}` : threads;
-}
-
 function hitText(app: ReturnType<typeof useApp>, query: string): string {
-  const { key, search } = currentScreen(app);
+  const { search } = currentScreen(app);
   if (search) return search.text(app, query);
-  if (app.searches && key !== 'patterns') {
+  if (app.searches) {
     const { isAsked, trouble, own } = app.searches.state.get();
     if (trouble || isAsked || own) return trouble || (own && !isAsked ? setText(own) : 'searching');
   }
-  if (key === 'patterns') return clusterText(app, query);
   const hits = findHits(app.model, query);
   if (!hits) return '';
   if (hits.query.error) return hits.query.error;
@@ -86,7 +76,8 @@ function Suggestions({
   const found: number[] = [];
   hits.functions.forEach((is, fn) => is && found.push(fn));
   found.sort((a, b) => functions.inclusive[b]! - functions.inclusive[a]!);
-  if (found.length === 0 && currentScreen(app).search) return null; // it says itself what it found
+  const { search } = currentScreen(app);
+  if (found.length === 0 && search && !search.isApart) return null; // it says itself what it found
   if (found.length === 0) return <div class="suggest empty">No function has that in its name.</div>;
   return (
     <ul class="suggest" role="listbox" aria-label="Functions found">
@@ -140,10 +131,9 @@ function Omnibox(): JSX.Element {
     } else if (event.key === 'Enter') {
       act.remember(app);
       const by = event.shiftKey ? -1 : 1;
-      const { key, search } = currentScreen(app);
-      if (key !== 'patterns' && app.searches?.state.get().own) stepSet(app, by);
+      const { search } = currentScreen(app);
+      if (!search?.isApart && app.searches?.state.get().own) stepSet(app, by);
       else if (search) search.step(app, by);
-      else if (key === 'patterns') stepCluster(app, by);
       else act.stepHit(app, by);
       setOpen(false);
       event.preventDefault();
@@ -313,46 +303,6 @@ export function TopBar(): JSX.Element {
   );
 }
 
-function Settings(): JSX.Element {
-  const app = useApp();
-  const sort = usePart(s => s.sort);
-  const isRegime = usePart(s => s.isRegime);
-  const screen = usePart(s => s.screen);
-  const { Settings: Own } = currentScreen(app);
-  if (Own)
-    return (
-      <div class="settings">
-        <Own />
-      </div>
-    );
-  return (
-    <div class="settings">
-      <label>
-        Rows by{' '}
-        <select value={sort} onChange={e => act.setSort(app, e.currentTarget.value as SortKey)}>
-          {SORTS.map(([key, name]) => (
-            <option key={key} value={key}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      {screen === 'overview' && app.live && <RegimeSettings live={app.live} />}
-      {screen === 'overview' && !app.live && (
-        <span title="notable: longer than d, or holds a gap longer than g; runs are cut at f">
-          <Thresholds />
-        </span>
-      )}
-      <button class="plain" aria-pressed={isRegime} onClick={() => act.toggleTime(app)}>
-        Time <b>{isRegime ? 'regime' : 'linear'}</b> <Key>t</Key>
-      </button>
-      <span>
-        Colour <b>{screen === 'overview' ? 'function' : 'behaviour'}</b>
-      </span>
-    </div>
-  );
-}
-
 /** The window in words: all that changes with every step of a zoom. */
 function ViewCrumb(): JSX.Element {
   const { t0, t1 } = usePart(s => s.window);
@@ -369,6 +319,7 @@ export function Crumbs(): JSX.Element {
   const query = usePart(s => s.query);
   const hidden = usePart(s => s.hidden);
   const whole = `Whole trace ${duration(trace.duration)}`;
+  const { Settings } = currentScreen(app);
   const hasTrace = app.served?.hasTrace ?? true;
   return (
     <nav class="crumbs" aria-label="Where you are">
@@ -405,7 +356,9 @@ export function Crumbs(): JSX.Element {
           {plural(hidden.size, 'thread')} hidden ×
         </button>
       )}
-      <Settings />
+      <div class="settings">
+        <Settings />
+      </div>
     </nav>
   );
 }

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
 // Paints ribbons. What a pixel shows is the cluster that covers most of it; that there is more is
 // said by dots below. The height of a bar is the share of its time that the cluster fills.
-import { ribbonSpans, RIBBON, TALL_RIBBON } from '../../screens/patterns/state_patterns';
-import type { PatternRow } from '../../screens/patterns/state_patterns';
-import { duration, integer } from '../lib/format';
-import { glyphs } from '../lib/lod';
-import type { Glyph } from '../lib/lod';
-import { GREY_HUE } from '../lib/palette';
-import { sampleRare } from '../lib/sample';
-import { lowerBound } from '../lib/shapes';
-import type { Drop, Piece, Ribbon, Spans } from '../lib/shapes';
-import type { View } from '../lib/timemap';
-import type { Model, RunAt } from '../state/app';
-import { stripHeight } from '../state/rows';
-import { paintGrid } from './axis';
-import type { TextMeter } from './text';
-import type { Patterns, Theme } from './theme';
+import { paintGrid } from '../../shared/draw/axis';
+import { paintTriangles } from '../../shared/draw/overlay';
+import type { TextMeter } from '../../shared/draw/text';
+import type { Patterns, Theme } from '../../shared/draw/theme';
+import { duration, integer } from '../../shared/lib/format';
+import { glyphs } from '../../shared/lib/lod';
+import type { Glyph } from '../../shared/lib/lod';
+import { GREY_HUE } from '../../shared/lib/palette';
+import { sampleRare } from '../../shared/lib/sample';
+import { lowerBound } from '../../shared/lib/shapes';
+import type { Drop, Piece, Ribbon, Spans } from '../../shared/lib/shapes';
+import type { View } from '../../shared/lib/timemap';
+import type { Model } from '../../shared/state/app';
+import type { RunAt } from './state_patterns';
+import { stripHeight } from '../../shared/state/rows';
+import { ribbonSpans, RIBBON, TALL_RIBBON } from './state_patterns';
+import type { PatternRow } from './state_patterns';
 
 /** What was painted of a ribbon (or of a strip of a group), in CSS px, by x. */
 export interface Lane {
@@ -307,26 +309,6 @@ function paintSpikes(scene: RibbonScene, lanes: readonly Lane[]): void {
       marks.push({ x, y: lane.y0 - 3 });
   }
   paintTriangles(scene, marks);
-}
-
-export function paintTriangles(
-  { ctx, dpr, theme }: Pick<RibbonScene, 'ctx' | 'dpr' | 'theme'>,
-  marks: readonly { x: number; y: number }[],
-): void {
-  if (marks.length === 0) return;
-  ctx.beginPath();
-  for (const { x, y } of marks) {
-    ctx.moveTo((x - 3.5) * dpr, y * dpr);
-    ctx.lineTo((x + 3.5) * dpr, y * dpr);
-    ctx.lineTo(x * dpr, (y + 6.2) * dpr);
-    ctx.closePath();
-  }
-  ctx.lineJoin = 'round';
-  ctx.lineWidth = 3 * dpr;
-  ctx.strokeStyle = theme.bg;
-  ctx.stroke();
-  ctx.fillStyle = theme.bad;
-  ctx.fill();
 }
 
 /** Diamonds where a rare shape has its slowest call: they are there however narrow it is. */
