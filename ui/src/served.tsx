@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The page of `weft serve`: asks its server for what each screen shows.
-import { COMPARE } from './screens/compare/views_compare';
-import { FUNCTIONS } from './screens/functions/views_functions';
-import { HEALTH } from './screens/health/views_health';
-import { interplayOf } from './screens/interplay/state_interplay';
-import { INTERPLAY } from './screens/interplay/views_interplay';
-import { OVERVIEW } from './screens/overview/views_overview';
-import { PATH } from './screens/path/views_path';
-import { TIMELINE } from './screens/timeline/views_timeline';
-import type { Columns } from './shared/api/columns';
-import { object, objects } from './shared/api/json';
-import type { Json } from './shared/api/json';
+import { COMPARE } from './screens/compare/view';
+import { FUNCTIONS } from './screens/functions/view';
+import { HEALTH } from './screens/health/view';
+import { interplayOf } from './screens/interplay/state';
+import { INTERPLAY } from './screens/interplay/view';
+import { OVERVIEW } from './screens/overview/view';
+import { PATH } from './screens/path/view';
+import { PATTERNS } from './screens/patterns/view';
+import { TIMELINE } from './screens/timeline/view';
+import { object, objects } from './shared/api/columns';
+import type { Columns, Json } from './shared/api/columns';
 import { Source } from './shared/api/source';
-import type { OwnColor } from './shared/lib/colorfile';
+import type { OwnColor } from './shared/lib/color';
 import { readFragment } from './shared/lib/fragment';
 import { makeApp } from './shared/state/app';
 import type { App } from './shared/state/app';
@@ -22,7 +22,6 @@ import { bareTrace, loadServed } from './shared/state/served';
 import { Searches } from './shared/state/sets';
 import { startPage } from './start';
 import './served.css';
-import { PATTERNS } from './screens/patterns/views_patterns';
 
 /** Which of the traces served: "?trace=1" behind the address of the page. */
 function wantedTrace(): number {

@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { shortWords, valueTicks } from '../../src/screens/compare/draw_hist';
-import {
-  BinAxis,
-  binRange,
-  countBins,
-  makeBins,
-  moveRange,
-} from '../../src/screens/compare/lib_bins';
-import type { EdgeMove } from '../../src/screens/compare/lib_bins';
-import * as compare from '../../src/screens/compare/lib_compare';
-import type { Condition, Group } from '../../src/screens/compare/lib_compare';
+import * as compare from '../../src/screens/compare/data';
 import {
   countedOf,
   isUnsure,
@@ -20,15 +10,26 @@ import {
   stepOf,
   verdictOf,
   whereOf,
-} from '../../src/screens/compare/lib_d';
+} from '../../src/screens/compare/data';
+import type { Condition, Group } from '../../src/screens/compare/data';
+import {
+  shortWords,
+  valueTicks,
+  BinAxis,
+  binRange,
+  countBins,
+  makeBins,
+  moveRange,
+} from '../../src/screens/compare/draw';
+import type { EdgeMove } from '../../src/screens/compare/draw';
 import {
   depthOf,
   diffTree,
   treeNode,
   widestOf,
   withoutWidth,
-} from '../../src/screens/compare/lib_flame';
-import { flameSvg } from '../../src/screens/compare/lib_svg';
+  flameSvg,
+} from '../../src/screens/compare/flame';
 import { difference } from '../../src/shared/lib/color';
 import type { Vision } from '../../src/shared/lib/color';
 import { makeCompared, makeExecutions } from '../fixtures/executions';

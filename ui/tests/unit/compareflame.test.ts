@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import type { Executions, Frame } from '../../src/screens/compare/lib_compare';
-import type { Compared } from '../../src/screens/compare/lib_d';
-import {
-  depthOf,
-  diffTree,
-  foldedNames,
-  nodeAt,
-  treeNode,
-} from '../../src/screens/compare/lib_flame';
+import type { Executions, Frame, Compared } from '../../src/screens/compare/data';
+import { depthOf, diffTree, foldedNames, nodeAt, treeNode } from '../../src/screens/compare/flame';
 import { makeCompared, makeExecutions } from '../fixtures/executions';
 
 const KERNEL = '[kernel]+0x';

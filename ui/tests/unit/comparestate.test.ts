@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The Compare screen's questions, whatever order their answers come in.
 import { expect, it } from 'vitest';
-import { Compare } from '../../src/screens/compare/state_compare';
+import { Compare } from '../../src/screens/compare/state';
 import type { App } from '../../src/shared/state/app';
 import { pack } from '../fixtures/columns';
 import { makeExecutions } from '../fixtures/executions';

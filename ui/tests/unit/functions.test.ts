@@ -5,11 +5,13 @@ import {
   FUNCTION_KEYS,
   functionsText,
   sortFunctions,
-} from '../../src/screens/functions/lib_functions';
-import type { FunctionRow } from '../../src/screens/functions/lib_functions';
-import { decodeBins, decodeFunctions, setTitle } from '../../src/screens/functions/state_functions';
+  decodeBins,
+  decodeFunctions,
+  setTitle,
+} from '../../src/screens/functions/state';
+import type { FunctionRow } from '../../src/screens/functions/state';
 import { parseQuery } from '../../src/shared/lib/search';
-import { rowsInView } from '../../src/shared/views/tables';
+import { rowsInView } from '../../src/shared/views/parts';
 
 const row = (id: number, name: string, change: Partial<FunctionRow> = {}): FunctionRow => ({
   ...{ id, name, module: '', count: id, inclusive: 1, self: 1, min: 1, mean: 2, p50: 2, p99: 3 },

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { clockRows, findingsOf, verdictOf } from '../../src/screens/health/lib_health';
-import type { Info } from '../../src/screens/health/lib_health';
-import { decodeInfo } from '../../src/screens/health/state_health';
-import { quoted } from '../../src/shared/lib/notes';
+import { clockRows, findingsOf, verdictOf, decodeInfo } from '../../src/screens/health/state';
+import type { Info } from '../../src/screens/health/state';
+import { quoted } from '../../src/shared/lib/format';
 
 const note = (kind: string, className: string, count = 3): Record<string, unknown> => ({
   ...{ class: className, kind, count, threads: 2, first_offset: 4096, text: `${kind} text` },

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { plateStyle } from '../../src/screens/interplay/draw_platepaint';
 import {
   curvesOf,
   isBundle,
@@ -16,11 +15,12 @@ import {
   TONE_STEPS,
   waitAt,
   waitsIn,
-} from '../../src/screens/interplay/lib_interplay';
-import type { Waits } from '../../src/screens/interplay/lib_interplay';
-import { laneOrder, pieceAt } from '../../src/screens/timeline/lib_lanes';
-import type { Lane } from '../../src/screens/timeline/lib_lanes';
-import type { Theme } from '../../src/shared/draw/theme';
+} from '../../src/screens/interplay/data';
+import type { Waits } from '../../src/screens/interplay/data';
+import { plateStyle } from '../../src/screens/interplay/paint';
+import { laneOrder, pieceAt } from '../../src/screens/timeline/tracks';
+import type { Lane } from '../../src/screens/timeline/tracks';
+import type { Theme } from '../../src/shared/draw/canvas';
 import { difference } from '../../src/shared/lib/color';
 import type { Vision } from '../../src/shared/lib/color';
 

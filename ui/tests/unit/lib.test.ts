@@ -4,8 +4,8 @@ import { Atom } from '../../src/shared/lib/atom';
 import { readFragment, writeFragment } from '../../src/shared/lib/fragment';
 import type { Place } from '../../src/shared/lib/fragment';
 import { glyphs, MIN_WIDTH } from '../../src/shared/lib/lod';
-import { axisTicks, tickStep } from '../../src/shared/lib/scale';
 import { matchesName, matchesThread, parseDuration, parseQuery } from '../../src/shared/lib/search';
+import { axisTicks, tickStep } from '../../src/shared/lib/timemap';
 
 function random(seed: number): () => number {
   let s = seed;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What a served page makes of its server's answers.
 import { describe, expect, it } from 'vitest';
-import { decodeExact } from '../../src/screens/overview/api_exact';
-import { rank, sortRanked, summarizeExact } from '../../src/screens/overview/lib_exact';
-import { decodeTrace } from '../../src/shared/api/page';
-import { decodeRegimes } from '../../src/shared/api/regimes';
-import { askParams, NO_ASK, readAsk, readTime, writeAsk } from '../../src/shared/lib/ask';
-import { sketchRows } from '../../src/shared/lib/sketch';
-import type { LodItems } from '../../src/shared/lib/sketch';
+import { decodeExact, rank, sortRanked, summarizeExact } from '../../src/screens/overview/state';
+import { decodeTrace, decodeRegimes } from '../../src/shared/api/page';
+import { sketchRows } from '../../src/shared/lib/lod';
+import type { LodItems } from '../../src/shared/lib/lod';
+import { askParams, NO_ASK, readAsk, readTime, writeAsk } from '../../src/shared/lib/search';
 import { findRow, makeApp, Model, replaceModel, rowAt } from '../../src/shared/state/app';
 import { makeData } from '../fixtures/make.mjs';
 

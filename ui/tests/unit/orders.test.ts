@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Answers in any order: late ones, refused ones, those to questions that nobody asks any more.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Functions } from '../../src/screens/functions/state_functions';
-import { Health } from '../../src/screens/health/state_health';
-import { Interplay } from '../../src/screens/interplay/state_interplay';
-import type { PlateHit } from '../../src/screens/interplay/state_interplay';
-import { ExactAnswers } from '../../src/screens/overview/state_exact';
-import { detailsOf } from '../../src/screens/timeline/state_details';
-import { readPlace, writePlace } from '../../src/screens/timeline/state_place';
-import { followSearch } from '../../src/screens/timeline/state_search';
-import { TileLoader } from '../../src/screens/timeline/state_tiles';
-import { timelineOf } from '../../src/screens/timeline/state_timeline';
-import * as walk from '../../src/screens/timeline/state_walk';
+import { Functions } from '../../src/screens/functions/state';
+import { Health } from '../../src/screens/health/state';
+import { Interplay } from '../../src/screens/interplay/state';
+import type { PlateHit } from '../../src/screens/interplay/state';
+import { ExactAnswers } from '../../src/screens/overview/state';
+import { detailsOf } from '../../src/screens/timeline/details';
+import { TileLoader } from '../../src/screens/timeline/load';
+import { readPlace, writePlace, followSearch, timelineOf } from '../../src/screens/timeline/state';
+import * as walk from '../../src/screens/timeline/walk';
 import type { Columns } from '../../src/shared/api/columns';
 import type { Span } from '../../src/shared/lib/model';
 import { set } from '../../src/shared/state/actions';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { layoutStrip, partAt } from '../../src/screens/path/lib_layout';
-import { pathTree } from '../../src/screens/path/lib_tree';
-import { decodePath } from '../../src/shared/api/path';
-import { layTree } from '../../src/shared/lib/ecct';
+import { layoutStrip, partAt } from '../../src/screens/path/draw';
+import { pathTree } from '../../src/screens/path/picture';
+import { decodePath } from '../../src/shared/api/columns';
+import { layTree } from '../../src/shared/lib/flame';
 import {
   causeOf,
   causesOf,
@@ -12,9 +12,10 @@ import {
   placeSums,
   segmentAt,
   threadsInOrder,
+  readPicks,
+  writePicks,
 } from '../../src/shared/lib/path';
 import type { Path } from '../../src/shared/lib/path';
-import { readPicks, writePicks } from '../../src/shared/lib/pathpick';
 
 const segment = (start: number, end: number, thread: number, depth: number, more = {}): object => ({
   ...{ start_ns: start, end_ns: end, thread_id: thread, depth, state: 'running' },

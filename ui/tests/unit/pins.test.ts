@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: MIT
 import { expect, it } from 'vitest';
-import { OVERVIEW } from '../../src/screens/overview/views_overview';
+import { OVERVIEW } from '../../src/screens/overview/view';
 import {
   chooseExample,
   put,
   selectCluster,
   stateOf,
   toggleFolds,
-} from '../../src/screens/patterns/state_patterns';
+  folded,
+  idleOf,
+} from '../../src/screens/patterns/state';
+import { PATTERNS } from '../../src/screens/patterns/view';
 import { decodeTrace } from '../../src/shared/api/page';
-import { readFragment, writeFragment } from '../../src/shared/lib/fragment';
-import { idleStretches } from '../../src/shared/lib/idle';
-import { isSamePin, readPin, writePin } from '../../src/shared/lib/pins';
-import type { Pin } from '../../src/shared/lib/pins';
-import { foldMap } from '../../src/shared/lib/timemap';
-import { focusSpan } from '../../src/shared/state/actions';
+import {
+  readFragment,
+  writeFragment,
+  isSamePin,
+  readPin,
+  writePin,
+} from '../../src/shared/lib/fragment';
+import type { Pin } from '../../src/shared/lib/fragment';
+import { idleStretches, foldMap } from '../../src/shared/lib/timemap';
 import * as act from '../../src/shared/state/actions';
+import { focusSpan } from '../../src/shared/state/actions';
 import { applyPlace, makeApp, placeOf } from '../../src/shared/state/app';
 import type { App } from '../../src/shared/state/app';
-import { timeMap } from '../../src/shared/state/screens';
-import { folded, idleOf } from '../../src/screens/patterns/state_idle';
 import { goToPin, pinAtHand, togglePin, unpin } from '../../src/shared/state/pins';
+import { timeMap } from '../../src/shared/state/screens';
 import { makeData, withIdle } from '../fixtures/make.mjs';
-import { PATTERNS } from '../../src/screens/patterns/views_patterns';
 
 const fresh = (): App => makeApp(decodeTrace(makeData(6)), [OVERVIEW, PATTERNS]);
 

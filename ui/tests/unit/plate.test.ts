@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { lookOf } from '../../src/screens/interplay/draw_platepaint';
+import { lookOf } from '../../src/screens/interplay/paint';
 import {
   defaultSplit,
   LABEL_PX,
@@ -13,8 +13,8 @@ import {
   sections,
   StraightFrame,
   unpolar,
-} from '../../src/screens/interplay/lib_plate';
-import type { Frame, Plate, PlateOptions } from '../../src/screens/interplay/lib_plate';
+} from '../../src/screens/interplay/plate';
+import type { Frame, Plate, PlateOptions } from '../../src/screens/interplay/plate';
 import { contrast, toHex } from '../../src/shared/lib/color';
 
 /** The same numbers in every run. */

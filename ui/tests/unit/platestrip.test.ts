@@ -9,8 +9,8 @@ import {
   inkOfCss,
   pixelOf,
   Strips,
-} from '../../src/screens/interplay/lib_platestrip';
-import type { Section } from '../../src/screens/interplay/lib_platestrip';
+} from '../../src/screens/interplay/plate';
+import type { Section } from '../../src/screens/interplay/plate';
 
 const WHITE = 0xffffffff;
 const BLACK = 0xff000000;

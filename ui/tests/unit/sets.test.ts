@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Searches of a served page, commands, and the regimes that follow the window.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { callTree } from '../../src/screens/patterns/lib_calltree';
+import { callTree } from '../../src/screens/patterns/shapes';
 import { parseQuery } from '../../src/shared/lib/search';
 import { resetView, setWindow } from '../../src/shared/state/actions';
 import { makeApp, readRow, writeRow } from '../../src/shared/state/app';

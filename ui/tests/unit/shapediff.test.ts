@@ -9,7 +9,7 @@ import {
   repeatsDiffer,
   ShapeMetric,
   signOf,
-} from '../../src/screens/patterns/lib_shapediff';
+} from '../../src/screens/patterns/shapediff';
 import type { ShapeTable } from '../../src/shared/lib/shapes';
 
 interface Fixture {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { findClusters } from '../../src/screens/patterns/state_patterns';
+import { findClusters } from '../../src/screens/patterns/state';
 import { decodeTrace } from '../../src/shared/api/page';
 import { isChained, makeBehaviours, tell } from '../../src/shared/lib/behaviours';
-import { GREY_HUE } from '../../src/shared/lib/palette';
+import { GREY_HUE } from '../../src/shared/lib/color';
 import { columnTime, outermost, runSpan, treeLines } from '../../src/shared/lib/shapes';
 import type { Shapes } from '../../src/shared/lib/shapes';
 import { Model } from '../../src/shared/state/app';

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { allBelow } from '../../src/screens/timeline/lib_below';
-import { glyphAt, LevelGlyphs } from '../../src/screens/timeline/lib_glyphs';
-import type { Window } from '../../src/screens/timeline/lib_glyphs';
-import { binBehind, columnsOf, quantile, rankOf } from '../../src/screens/timeline/lib_histogram';
-import type { Bins } from '../../src/screens/timeline/lib_histogram';
-import { addLoad, addRunning } from '../../src/screens/timeline/lib_load';
-import { SetIndex, stepSet } from '../../src/screens/timeline/lib_set';
 import {
-  FEW_LEVELS,
-  firstTrackAt,
-  layoutTracks,
-  LEVEL,
-} from '../../src/screens/timeline/lib_tracks';
-import type { TrackOptions, TrackThread } from '../../src/screens/timeline/lib_tracks';
-
+  allBelow,
+  binBehind,
+  columnsOf,
+  quantile,
+  rankOf,
+} from '../../src/screens/timeline/details';
+import type { Bins } from '../../src/screens/timeline/details';
+import { addLoad, addRunning } from '../../src/screens/timeline/load';
+import { glyphAt, LevelGlyphs } from '../../src/screens/timeline/paint';
+import type { Window } from '../../src/screens/timeline/paint';
+import { FEW_LEVELS, firstTrackAt, layoutTracks, LEVEL } from '../../src/screens/timeline/tracks';
+import type { TrackOptions, TrackThread } from '../../src/screens/timeline/tracks';
+import { SetIndex, stepSet } from '../../src/screens/timeline/walk';
 import { decodeColumns } from '../../src/shared/api/columns';
-import { blend, MARK, maskOf, packColor, Raster, zigzagAt } from '../../src/shared/lib/raster';
 import {
   columnNs,
   Cover,
@@ -26,10 +24,11 @@ import {
   tileNs,
   tilesOf,
   TileStore,
-} from '../../src/shared/lib/tiles';
-import type { Tile } from '../../src/shared/lib/tiles';
+  tilesFrom,
+} from '../../src/shared/api/tiles';
+import type { Tile } from '../../src/shared/api/tiles';
+import { blend, MARK, maskOf, packColor, Raster, zigzagAt } from '../../src/shared/lib/raster';
 import { encodeLod, makeTrace } from '../browser/timelineserver.mjs';
-import { tilesFrom } from '../../src/shared/api/tiles';
 
 function random(seed: number): () => number {
   let s = seed;

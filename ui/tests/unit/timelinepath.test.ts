@@ -7,11 +7,11 @@ import {
   laneSegmentAt,
   stepSegment,
   timelinePath,
-} from '../../src/screens/timeline/lib_path';
-import type { Hop, PathLane, TimelinePath } from '../../src/screens/timeline/lib_path';
-import { followPath } from '../../src/screens/timeline/state_path';
-import { setTimeline, timelineOf } from '../../src/screens/timeline/state_timeline';
-import { decodePath } from '../../src/shared/api/path';
+  followPath,
+} from '../../src/screens/timeline/path';
+import type { Hop, PathLane, TimelinePath } from '../../src/screens/timeline/path';
+import { setTimeline, timelineOf } from '../../src/screens/timeline/state';
+import { decodePath } from '../../src/shared/api/columns';
 import { Atom } from '../../src/shared/lib/atom';
 import type { Path, PathSegment } from '../../src/shared/lib/path';
 import { makeApp } from '../../src/shared/state/app';

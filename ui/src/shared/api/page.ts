@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The data that the page carries (docs/page-data.md): found, unpacked, checked, made columns.
+import { parsePlain } from '../lib/format';
+import { sketchRows } from '../lib/lod';
+import type { LodItems } from '../lib/lod';
 import { KIND } from '../lib/model';
-import type { Functions, Outlier, Pauses, Rows, Settings, Thread, Trace } from '../lib/model';
-import { parsePlain } from '../lib/plain';
-import { column, damaged, list, num, object, objects, text, undelta } from './json';
-import type { Json } from './json';
+import type { Functions, Outlier, Pauses, Rows, Settings, Thread, Trace, Span } from '../lib/model';
+import { column, damaged, list, num, object, objects, text, undelta, take } from './columns';
+import type { Json, Columns } from './columns';
 import { decodeShapes } from './shapes';
 
 export const VERSION = 3;
@@ -211,5 +213,87 @@ export function decodeTrace(json: Json): Trace {
       ...{ recordsAfter: num(totals, 'records_after'), foldedNs: num(totals, 'folded_ns') },
       ...{ expressionNs: num(totals, 'expression_ns'), raised: num(totals, 'raised') },
     },
+  };
+}
+
+/* ---- Answers of `lod` (docs/http-api.md) as the rows of a first picture. ---- */
+
+function itemsOf(answer: Columns): LodItems {
+  return {
+    start: take<Float64Array>(answer, 'items', 'start_ns'),
+    end: take<Float64Array>(answer, 'items', 'end_ns'),
+    count: take<Uint32Array>(answer, 'items', 'count'),
+    covered: take<Float64Array>(answer, 'items', 'covered_ns'),
+    longest: take<Float64Array>(answer, 'items', 'longest_ns'),
+    depth: take<Uint16Array>(answer, 'items', 'depth'),
+    fn: take<Uint32Array>(answer, 'items', 'function'),
+    longestFn: take<Uint32Array>(answer, 'items', 'longest_function'),
+    isCluster: take<Uint8Array>(answer, 'items', 'is_cluster'),
+  };
+}
+
+/** Rows by thread id. `nFunctions`: every function id is less. */
+export function decodeSketch(answer: Columns, nFunctions: number): Map<number, Rows> {
+  const items = itemsOf(answer);
+  const id = take<Uint32Array>(answer, 'threads', 'id');
+  const first = take<Uint32Array>(answer, 'threads', 'first_item');
+  const n = take<Uint32Array>(answer, 'threads', 'n_items');
+  const byThread = new Map<number, Rows>();
+  id.forEach((thread, i) => {
+    if (first[i]! + n[i]! > items.start.length) throw new Error('the server sent too few items');
+    const rows = sketchRows(items, first[i]!, first[i]! + n[i]!);
+    if (rows.fn.some(fn => fn >= nFunctions)) throw new Error('an item names an unknown function');
+    byThread.set(thread, rows);
+  });
+  return byThread;
+}
+
+/* ---- The document of `regtime` (docs/http-api.md) as a trace whose threads stand where the server counts
+ * them, whatever part of the trace it is of. ---- */
+
+type Key = string;
+const keyOf = ({ tid, pid }: { tid: number; pid: number }): Key => `${pid}.${tid}`;
+
+/** Index among `all` of each thread of the document: by place if they are the same list, else by
+ * process and thread; -1: unknown. */
+function placesOf(threads: readonly Thread[], all: readonly Thread[]): number[] {
+  const isSame =
+    threads.length === all.length && threads.every((t, i) => keyOf(t) === keyOf(all[i]!));
+  if (isSame) return threads.map((_, i) => i);
+  const byKey = new Map(all.map((thread, i) => [keyOf(thread), i]));
+  return threads.map(thread => byKey.get(keyOf(thread)) ?? -1);
+}
+
+function placeOutliers(outliers: readonly Outlier[], places: readonly number[]): Outlier[] {
+  return outliers
+    .map(outlier => ({ ...outlier, thread: places[outlier.thread] ?? -1 }))
+    .filter(({ thread }) => thread >= 0);
+}
+
+/**
+ * `bare`: the trace with all its threads, without rows; `whole`: the regimes of all of it, if they
+ * are known; `span`: the part that the document is of, null for all.
+ */
+export function decodeRegimes(
+  json: Json,
+  bare: Trace,
+  whole: Trace | null,
+  span: Span | null,
+): Trace {
+  const trace = decodeTrace({ ...json, shapes: null });
+  const places = placesOf(trace.threads, bare.threads);
+  const threads = bare.threads.map((thread, i) => ({
+    ...thread,
+    whole: whole?.threads[i] ?? null,
+  }));
+  trace.threads.forEach((thread, i) => {
+    const at = places[i]!;
+    if (at >= 0) threads[at] = { ...thread, index: at, whole: whole?.threads[at] ?? null };
+  });
+  return {
+    ...trace,
+    ...{ name: bare.name, duration: bare.duration, threads },
+    outliers: placeOutliers(trace.outliers, places),
+    part: span && { kind: 'window', span },
   };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The part `shapes` of the page's data (docs/page-data.md), checked and made columns.
-
+import { binsOf } from '../lib/histogram';
 import type { Bins } from '../lib/histogram';
 import type {
   CallTree,
@@ -14,9 +14,8 @@ import type {
   ShapeThread,
   Spike,
 } from '../lib/shapes';
-import { column, damaged, list, num, object, objects } from './json';
-import type { Json } from './json';
-import { binsOf } from '../lib/histogram';
+import { column, damaged, list, num, object, objects } from './columns';
+import type { Json } from './columns';
 
 /** What indices in the data may reach to. */
 interface Bounds {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The server as the page sees it: questions by name, of which each lane has one under way.
 import { Atom } from '../lib/atom';
-import { bare, parsePlain } from '../lib/plain';
-import { decodeColumns } from './columns';
-import type { Columns } from './columns';
-import { text } from './json';
-import type { Json } from './json';
+import { bare, parsePlain } from '../lib/format';
+import { decodeColumns, text } from './columns';
+import type { Columns, Json } from './columns';
 
 export type Params = Record<string, string | number | readonly number[] | undefined>;
 

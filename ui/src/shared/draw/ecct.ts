@@ -5,9 +5,8 @@ import { inkOn } from '../lib/color';
 import type { Box, Flame } from '../lib/flame';
 import { integer } from '../lib/format';
 import type { CallTree } from '../lib/tree';
-import { hatchIn } from './hatch';
-import type { Hatch } from './hatch';
-import type { Pane } from './pane';
+import { hatchIn } from './canvas';
+import type { Hatch, Pane } from './canvas';
 
 export const ECCT_LEVEL = 19; // px: 18 of a box and one between
 const BOX = 18;

@@ -4,7 +4,7 @@ import { boxAt } from '../lib/flame';
 import type { Box, Flame } from '../lib/flame';
 import { duration, integer } from '../lib/format';
 import type { CallTree } from '../lib/tree';
-import type { Pane } from './pane';
+import type { Pane } from './canvas';
 
 export const LEVEL = 19; // px: 18 of a box and one between
 const BOX = 18;

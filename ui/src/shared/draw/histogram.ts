@@ -3,7 +3,7 @@
 import { duration, integer, NBSP } from '../lib/format';
 import { heightOf, heightTicks, timeTicks } from '../lib/histogram';
 import type { Bar, CountScale, LogAxis } from '../lib/histogram';
-import type { Pane } from './pane';
+import type { Pane } from './canvas';
 
 export const AXIS_HEIGHT = 18;
 export const LINES_HEIGHT = 26; // for the names of the lines, in two rows

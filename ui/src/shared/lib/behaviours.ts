@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Behaviours: clusters with a name, a hue and the time they take on the outermost level; and the
 // sentences that the Patterns screen begins with.
+import { assignHues } from './color';
 import { duration, integer, percent, plural, times } from './format';
 import type { Trace } from './model';
-import { assignHues } from './palette';
 import { outermost, runCovered } from './shapes';
 import type { Cluster, Piece, Shapes, ShapeThread } from './shapes';
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What a person can do: every change of the state has a name here.
-import { findPacks } from '../lib/alike';
 import { exact, duration, integer, percent, plural } from '../lib/format';
 import { MOST_PAST } from '../lib/fragment';
+import { findPacks } from '../lib/layout';
 import { KIND } from '../lib/model';
 import type { Outlier, Span } from '../lib/model';
 import { initialState } from './app';
 import type { App, Item, SortKey, State } from './app';
-import { findHits } from './hits';
+import { findHits } from './rows';
 import { currentScreen, timeMap } from './screens';
 
 const SHORTEST_WINDOW = 10; // ns: below it a nanosecond is wider than a finger

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Colours that a person assigned: kept by function name, shown on every screen.
-import { inkOn } from '../lib/color';
-import { FIRST_OWN, ownHues, seenOn } from '../lib/colorfile';
-import type { OwnColor, OwnColors } from '../lib/colorfile';
-import type { Families } from '../lib/families';
-import { GREY_HUE } from '../lib/palette';
+import { inkOn, FIRST_OWN, ownHues, seenOn, GREY_HUE } from '../lib/color';
+import type { OwnColor, OwnColors } from '../lib/color';
+import type { Families } from '../lib/names';
 import { set } from './actions';
 import type { App, Model } from './app';
 

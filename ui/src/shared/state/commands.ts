@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // All that a person can do, by name: for the palette, the help and the keys.
-import { NO_ASK } from '../lib/ask';
+import { NO_ASK } from '../lib/search';
 import * as act from './actions';
 import { SORTS } from './app';
 import type { App } from './app';

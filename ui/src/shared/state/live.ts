@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The regimes of a served page: a first picture at once, those of the whole trace when the server has
 // them, and those of the window while it rests.
+import { num, text } from '../api/columns';
 import type { Columns } from '../api/columns';
-import { num, text } from '../api/json';
-import { decodeSketch } from '../api/lod';
-import { decodeRegimes } from '../api/regimes';
+import { decodeSketch, decodeRegimes } from '../api/page';
 import { decodeShapes } from '../api/shapes';
 import { Superseded, unlessSuperseded } from '../api/source';
 import type { Source } from '../api/source';
-import { askParams, NO_ASK, writeAsk } from '../lib/ask';
-import type { Ask } from '../lib/ask';
 import { Atom } from '../lib/atom';
+import { SKETCH_LEVELS } from '../lib/lod';
 import type { Span, Trace } from '../lib/model';
-import { SKETCH_LEVELS } from '../lib/sketch';
+import { askParams, NO_ASK, writeAsk } from '../lib/search';
+import type { Ask } from '../lib/search';
 import { findRow, Model, replaceModel, rowAt } from './app';
 import type { App, RowAt, State } from './app';
 import { bareTrace } from './served';

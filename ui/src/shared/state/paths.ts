@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The Critical path screen: which paths it shows, one above the other from a common start, and its
 // questions to the server.
-
-import { Own } from '../lib/own';
-import { take } from '../api/columns';
-import { num, text } from '../api/json';
-import { decodePath } from '../api/path';
+import { take, num, text, decodePath } from '../api/columns';
 import { Superseded } from '../api/source';
 import type { Params } from '../api/source';
-import { Atom } from '../lib/atom';
+import { Own, Atom } from '../lib/atom';
 import type { Span } from '../lib/model';
-import { threadsInOrder } from '../lib/path';
-import type { Path } from '../lib/path';
-import { MOST_PICKS, samePick } from '../lib/pathpick';
-import type { Pick } from '../lib/pathpick';
+import { threadsInOrder, MOST_PICKS, samePick } from '../lib/path';
+import type { Path, Pick } from '../lib/path';
 import * as act from './actions';
+import { committedSpan } from './actions';
 import type { App } from './app';
 import type { Served } from './served';
-import { committedSpan } from './actions';
 
 /** A path that was asked for. */
 export interface Asked {

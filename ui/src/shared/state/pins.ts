@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Cards that stay until they are closed, and lead back to where they were pinned.
-import { MOST_PINS } from '../lib/fragment';
-import { isSamePin } from '../lib/pins';
-import type { Pin } from '../lib/pins';
+import { MOST_PINS, isSamePin } from '../lib/fragment';
+import type { Pin } from '../lib/fragment';
 import { say, set } from './actions';
 import type { App } from './app';
 import { currentScreen } from './screens';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What a screen is to the frame around it. A page registers the screens that it has.
 import type { JSX } from 'preact';
+import type { Own } from '../lib/atom';
+import type { Pin } from '../lib/fragment';
 import type { Span } from '../lib/model';
-import type { Own } from '../lib/own';
-import type { Pin } from '../lib/pins';
 import type { TimeMap } from '../lib/timemap';
 import type { App, Screen } from './app';
 

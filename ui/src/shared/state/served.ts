@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // What a served page knows besides the regimes: the server, the trace's threads and names, and the
 // set of calls that screens hand to each other.
-import { num, objects, text } from '../api/json';
-import type { Json } from '../api/json';
+import { num, objects, text } from '../api/columns';
+import type { Json } from '../api/columns';
 import type { Source } from '../api/source';
 import { Atom } from '../lib/atom';
-import { buildFamilies } from '../lib/families';
-import type { Families, Named } from '../lib/families';
+import { plural } from '../lib/format';
 import type { Functions, Settings, Thread, Trace } from '../lib/model';
+import { buildFamilies } from '../lib/names';
+import type { Families, Named } from '../lib/names';
+import { setWindow } from './actions';
+import type { App } from './app';
 
 export interface ServedThread {
   /** Index in the trace; what questions name. */
@@ -222,4 +225,34 @@ export function bareTrace(served: Served, generator: string): Trace {
       raised: 0,
     },
   };
+}
+
+/* ---- From a call in a list to where it is on a time axis. ---- */
+
+export function callAt(set: CallSet, i: number): CallAt {
+  return {
+    ...{ thread: set.thread[i]!, depth: set.depth[i]!, start: set.start[i]!, end: set.end[i]! },
+    fn: set.fn[i]!,
+  };
+}
+
+export function sameCall(a: CallAt | null, b: CallAt): boolean {
+  return a !== null && a.thread === b.thread && a.start === b.start && a.depth === b.depth;
+}
+
+/** Selects a call and shows it, with some room around it, on the timeline (or the Overview). The
+ * window before becomes a crumb. */
+export function goToCall(app: App, served: Served, call: CallAt): void {
+  setServed(served, { call });
+  const { window, crumbs } = app.state.get();
+  const room = Math.max((call.end - call.start) * 0.5, 50);
+  const screen = app.screens.find(({ key }) => key === 'timeline') ?? app.screens[0]!;
+  const name = served.names.name[call.fn] ?? 'a call';
+  app.state.update(now => ({
+    ...now,
+    ...{ crumbs: [...crumbs, window], screen: screen.key, range: null, isPreview: false },
+    ...{ hover: null, pointer: null },
+    said: `${name} in ${served.threads[call.thread]?.label ?? 'a thread'}; ${plural(crumbs.length + 1, 'step')} to go back.`,
+  }));
+  setWindow(app, call.start - room, call.end + room);
 }

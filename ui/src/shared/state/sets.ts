@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Sets of calls of a served page: those that a search finds, and how they are stepped through. A set
 // may come from another screen too; whoever makes one puts it into ServedState.
-import { take } from '../api/columns';
+import { take, num } from '../api/columns';
 import type { Columns } from '../api/columns';
-import { num } from '../api/json';
 import { unlessSuperseded } from '../api/source';
 import type { Params } from '../api/source';
 import { Atom } from '../lib/atom';

@@ -2,10 +2,8 @@
 // Colours of a person's own: from a file, one by one, and what is to be said of them.
 import type { JSX } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { toHex } from '../lib/color';
-import { checkColors, parseColors, writeColors } from '../lib/colorfile';
+import { toHex, checkColors, parseColors, writeColors, GREY_HUE, HUES } from '../lib/color';
 import { plural } from '../lib/format';
-import { GREY_HUE, HUES } from '../lib/palette';
 import type { App, Model } from '../state/app';
 import { assign, assignedOf, assignOne, forget, forgetAll } from '../state/colors';
 import { hueVar } from './parts';

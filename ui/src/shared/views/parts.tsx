@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Small parts that several panels share.
-import type { ComponentChildren, JSX } from 'preact';
-import { elide } from '../lib/names';
-import { GREY_HUE } from '../lib/palette';
-import { proseOf } from '../lib/prose';
-import { useApp } from './use';
+import type { ComponentChildren, JSX, CSSProperties } from 'preact';
+import { useRef, useState, useLayoutEffect, useEffect } from 'preact/hooks';
+import { GREY_HUE } from '../lib/color';
+import { proseOf } from '../lib/format';
+import { elide, splitName } from '../lib/names';
 import { LOOK } from '../lib/states';
-import type { CSSProperties } from 'preact';
+import type { Served } from '../state/served';
+import { useApp } from './use';
 
 export function hueVar(hue: number): string {
   return hue === GREY_HUE ? 'var(--grey)' : `var(--h${hue + 1})`;
@@ -119,4 +120,130 @@ export function tipStyle(x: number, y: number): CSSProperties {
     top: isUp ? 'auto' : `${y + 14}px`,
     bottom: isUp ? `${innerHeight - y + 14}px` : 'auto',
   };
+}
+
+/* ---- A name in a place that may be too narrow for it: what it is in is cut first, its last part survives. ---- */
+
+/** Whole in the tool-tip, unless what it stands in has one. */
+export function LongName({ name, title = name }: { name: string; title?: string }): JSX.Element {
+  const [scope, last] = splitName(name);
+  return (
+    <span class="long-name" title={title}>
+      {scope !== '' && <span class="scope">{scope}</span>}
+      <span class="last">{last}</span>
+    </span>
+  );
+}
+
+/* ---- What a panel says that shows calls, of a trace that has none. ---- */
+
+const HOW = 'XRAY_OPTIONS="patch_premain=true xray_mode=xray-fdr" ./PROGRAM';
+
+/** Of a trace without any call: why there are none. */
+export function whyNoCalls({ trace, threads }: Served): string {
+  if (threads.length === 0) return 'Nothing is in this trace: no thread, no event.';
+  return trace.hasStates
+    ? 'This trace holds no call: it tells of the kernel alone. When each thread ran, was ready, or waited, and for what, is on the Timeline (2).'
+    : 'This trace holds no call, and nothing of the scheduler: only other events, which no screen shows yet.';
+}
+
+export function NoCalls({ served }: { served: Served }): JSX.Element {
+  return (
+    <div class="empty-panel">
+      <p>{whyNoCalls(served)}</p>
+      <p>
+        To have calls, build the program with <code>clang -fxray-instrument</code>, record them, and
+        import what it writes: <Command text={HOW} />
+      </p>
+    </div>
+  );
+}
+
+/* ---- Tables of which only rows in view are in the document, and exact copies of times. ---- */
+
+/** Rows of equal height that a window onto them needs: [first, behind the last). */
+export function rowsInView(
+  top: number,
+  height: number,
+  rowHeight: number,
+  n: number,
+): [first: number, end: number] {
+  const margin = 10;
+  const first = Math.max(0, Math.floor(top / rowHeight) - margin);
+  const end = Math.min(n, Math.ceil((top + height) / rowHeight) + margin);
+  return [Math.min(first, end), end];
+}
+
+/** Height of a row of a table of which only rows in view are in the document, in px. */
+export const ROW = 22;
+
+/** Keeps row `at` in view. */
+export function reveal(scroller: HTMLElement, at: number): void {
+  const { scrollTop, clientHeight } = scroller;
+  const [top, bottom] = [at * ROW, (at + 2) * ROW]; // the head takes a row's height
+  if (top < scrollTop) scroller.scrollTop = top;
+  else if (bottom > scrollTop + clientHeight) scroller.scrollTop = bottom - clientHeight;
+}
+
+/** Rows [first, end) of `n` are in view; row `at` is brought there whenever one of `causes` changes
+ * (-1: none). */
+export function useRowsInView(
+  n: number,
+  at: number,
+  causes: readonly unknown[],
+): {
+  scroller: { current: HTMLDivElement | null };
+  onScroll: () => void;
+  height: number;
+  first: number;
+  end: number;
+} {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [box, setBox] = useState({ top: 0, height: 400 });
+  const measure = (): void => {
+    const { scrollTop: top, clientHeight: height } = scroller.current!;
+    setBox(now => (now.top === top && now.height === height ? now : { top, height }));
+  };
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(measure);
+    observer.observe(scroller.current!);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  useEffect(() => {
+    if (at >= 0 && scroller.current) reveal(scroller.current, at);
+  }, [...causes]);
+  const [first, end] = rowsInView(box.top, box.height, ROW, n);
+  return { scroller, onScroll: measure, height: box.height, first, end };
+}
+
+/** What stands for `rows` rows that are out of view. */
+export function Gap({ rows, columns }: { rows: number; columns: number }): JSX.Element | null {
+  if (rows <= 0) return null;
+  return (
+    <tr aria-hidden="true" class="gap">
+      <td colSpan={columns} style={{ height: `${rows * ROW}px` }} />
+    </tr>
+  );
+}
+
+/** A time with its every nanosecond for whoever copies it. */
+export function Ns({ ns, children }: { ns: number; children: ComponentChildren }): JSX.Element {
+  return <span data-ns={String(Math.round(ns))}>{children}</span>;
+}
+
+/** Copies a selection with times as whole ns. */
+export function copyExact(event: ClipboardEvent): void {
+  const selection = getSelection();
+  if (!selection || selection.isCollapsed || !event.clipboardData) return;
+  const part = selection.getRangeAt(0).cloneContents();
+  const cells = part.querySelectorAll<HTMLElement>('[data-ns]');
+  if (cells.length === 0) return;
+  for (const cell of cells) cell.textContent = cell.dataset['ns']!;
+  const rows = [...part.querySelectorAll('tr')];
+  const line = (row: Element): string =>
+    [...row.children].map(cell => (cell.textContent ?? '').trim()).join('\t');
+  const text = rows.length > 0 ? rows.map(line).join('\n') : (part.textContent ?? '');
+  event.clipboardData.setData('text/plain', text);
+  event.preventDefault();
 }

@@ -2,21 +2,19 @@
 // Top bar, breadcrumbs, rail and status line.
 import type { JSX } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
-
 import { Atom } from '../lib/atom';
-import { duration, integer, plural, span } from '../lib/format';
+import { duration, integer, plural, span, shortNote } from '../lib/format';
 import { writeFragment } from '../lib/fragment';
 import type { Note } from '../lib/model';
 import * as act from '../state/actions';
 import { placeOf } from '../state/app';
 import type { App } from '../state/app';
-import { findHits } from '../state/hits';
+import { findHits } from '../state/rows';
 import { currentScreen } from '../state/screens';
 import type { Served } from '../state/served';
 import { isThreads, listSet, setText, stepSet } from '../state/sets';
 import { copyText, Key, Swatch } from './parts';
 import { useApp, useAtom, usePart } from './use';
-import { shortNote } from '../lib/notes';
 
 function badgeText(notes: Note[], kind: Note['class']): string {
   const own = notes.filter(note => note.class === kind);

@@ -2,10 +2,11 @@
 // How components listen to the state.
 import { Component, createContext, createElement } from 'preact';
 import type { ComponentType, JSX, VNode } from 'preact';
-import { useContext, useEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useReducer, useRef, useState, useLayoutEffect } from 'preact/hooks';
+import { PanePainter } from '../draw/canvas';
+import type { Pane, Panes } from '../draw/canvas';
 import type { Atom } from '../lib/atom';
 import type { App, State } from '../state/app';
-import { inTurn, notInTurn } from './turns';
 
 export const AppContext = createContext<App | null>(null);
 
@@ -106,4 +107,81 @@ export function memo<P extends object>(draw: (props: P) => JSX.Element): Compone
       return createElement(draw as ComponentType<object>, this.props);
     }
   };
+}
+
+/* ---- Work in turn, a piece a frame: no frame pays for all that one answer changes. ---- */
+
+const pieces = new Set<() => void>();
+let frame = 0;
+
+function step(): void {
+  const [first] = pieces;
+  frame = 0;
+  if (!first) return;
+  pieces.delete(first);
+  if (pieces.size > 0) frame = requestAnimationFrame(step);
+  first();
+}
+
+/** Runs a piece in one of the next frames; one that waits already keeps its place. */
+export function inTurn(piece: () => void): void {
+  pieces.add(piece);
+  if (frame === 0) frame = requestAnimationFrame(step);
+}
+
+export function notInTurn(piece: () => void): void {
+  pieces.delete(piece);
+}
+
+/* ---- A canvas that is as large as its holder and belongs to the picture of a screen. ---- */
+
+export interface OwnCanvas {
+  holder: { current: HTMLDivElement | null };
+  canvas: { current: HTMLCanvasElement | null };
+  painter: { current: PanePainter | null };
+  width: number;
+  height: number;
+}
+
+/** A canvas as large as its holder, painted by `draw` whenever the component draws again. */
+export function useOwnCanvas(panes: Panes, draw: (pane: Pane) => void): OwnCanvas {
+  const holder = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const painter = useRef<PanePainter | null>(null);
+  const latest = useRef(draw);
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  latest.current = draw;
+  useLayoutEffect(() => {
+    const made = new PanePainter(canvas.current!, pane => latest.current(pane));
+    painter.current = made;
+    const measure = (): void => {
+      const { clientWidth: width, clientHeight: height } = holder.current!;
+      made.resize(width, height);
+      setSize(now => (now.width === width && now.height === height ? now : { width, height }));
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(holder.current!);
+    measure();
+    const forget = panes.add(made);
+    return () => {
+      observer.disconnect();
+      forget();
+    };
+  }, []);
+  useEffect(() => painter.current?.markBase());
+  return { holder, canvas, painter, ...size };
+}
+
+/** The height of what scrolls, px, as it changes; `first` until it is known. */
+export function useClientHeight(scroller: { current: HTMLElement | null }, first: number): number {
+  const [height, setHeight] = useState(first);
+  useLayoutEffect(() => {
+    const own = scroller.current!;
+    const measure = (): void => setHeight(own.clientHeight);
+    const observer = new ResizeObserver(measure);
+    observer.observe(own);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  return height;
 }
