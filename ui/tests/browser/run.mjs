@@ -520,7 +520,7 @@ async function standIns(page) {
       const time = c => Math.floor((app.model.behaviours.shapes.to * c) / 1200);
       const [start, end] = [time(ribbon.first[at.run]), time(ribbon.first[at.run] + 1)];
       const chosen = { cluster, how: 'columns', run: at };
-      app.state.update(s => ({
+      app.own.get('patterns').update(s => ({
         ...s,
         cluster,
         chosen: { ...chosen, at: { thread: at.thread, start, end, shape: -1 } },

@@ -26,7 +26,8 @@ const header = {
   tables: [
     { name: 'threads', rows: 1, columns: [{ name: 'id', type: 'u8' }] },
     {
-      ...{ name: 'items', rows: 3 },
+      name: 'items',
+      rows: 3,
       columns: [
         { name: 'depth', type: 'u16' },
         { name: 'start_ns', type: 'f64' },

@@ -165,9 +165,16 @@ describe('the view in the address', () => {
     return (key: string): string => map.get(key) ?? '';
   };
   const view: compare.View = {
-    ...{ charts: ['duration', '#3', 'blocked_lock'], linear: new Set(['duration', '#3']) },
-    ...{ scale: 'log', statistic: 'effect', by: 'a', node: 3, focus: 2, ticked: [4, 1] },
-    ...{ cause: 1, list: 'all' },
+    charts: ['duration', '#3', 'blocked_lock'],
+    linear: new Set(['duration', '#3']),
+    scale: 'log',
+    statistic: 'effect',
+    by: 'a',
+    node: 3,
+    focus: 2,
+    ticked: [4, 1],
+    cause: 1,
+    list: 'all',
   };
 
   it('comes back as it was', () => {
@@ -194,8 +201,14 @@ describe('the view in the address', () => {
       6,
     );
     expect(odd).toEqual({
-      ...{ scale: 'fit', statistic: 'p', by: 'b', node: -1, focus: -1, ticked: [1] },
-      ...{ cause: -1, list: 'both' },
+      scale: 'fit',
+      statistic: 'p',
+      by: 'b',
+      node: -1,
+      focus: -1,
+      ticked: [1],
+      cause: -1,
+      list: 'both',
     });
   });
 });
@@ -329,7 +342,9 @@ describe('an answer', () => {
     const even = { ...compared, metrics: [{ ...compared.metrics[0]!, low: -1, high: 1 }] };
     expect(verdictOf(executions, even, 'insert')).toContain('No difference in duration is certain');
     const frames = ['write', '[kernel]+0xffff81'].map(name => ({
-      ...{ name, module: '', kind: 'function' as const },
+      name,
+      module: '',
+      kind: 'function' as const,
     }));
     expect(whereOf(frames).place).toBe('write');
     expect(whereOf([])).toEqual({ place: '', state: '', thread: '', lock: '' });

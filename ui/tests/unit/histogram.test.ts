@@ -16,14 +16,15 @@ function binsOf(values: readonly number[]): hist.Bins {
   const column = (key: 'from' | 'to' | 'count' | 'sum'): Float64Array =>
     Float64Array.from(list, bin => bin[key]);
   return {
-    ...{ n: list.length, from: column('from'), to: column('to'), count: column('count') },
-    ...{
-      sum: column('sum'),
-      min: Math.min(...values),
-      max: Math.max(...values),
-      total: values.length,
-      totalNs: values.reduce((a, b) => a + b, 0),
-    },
+    n: list.length,
+    from: column('from'),
+    to: column('to'),
+    count: column('count'),
+    sum: column('sum'),
+    min: Math.min(...values),
+    max: Math.max(...values),
+    total: values.length,
+    totalNs: values.reduce((a, b) => a + b, 0),
   };
 }
 

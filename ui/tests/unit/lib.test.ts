@@ -114,16 +114,21 @@ describe('search', () => {
 
 describe('address', () => {
   const place: Place = {
-    ...{ window: { t0: 46_400_001, t1: 50_900_000 }, crumbs: [{ t0: 0, t1: 9e7 }] },
-    ...{ range: { t0: 1, t1: 2 }, query: 'fn:/a&b=c/ "x y" #%', isFiltered: true, isRegime: true },
-    ...{ sort: 'calls', hidden: [4, 7], open: [9], unpacked: ['brief', 'w3.-1'] },
-    ...{
-      item: { tid: 12, row: 34 },
-      screen: 3,
-      ...{ pins: ['3~0-12.5~c17~t7.1-2', '1~3-4.000001~t7.0.3.1200-4500'] },
-      ...{ past: ['fn:lock min:1ms', '/a|b&c=d/ -"x, y"'] },
-      family: 'a::b',
-    },
+    window: { t0: 46_400_001, t1: 50_900_000 },
+    crumbs: [{ t0: 0, t1: 9e7 }],
+    range: { t0: 1, t1: 2 },
+    query: 'fn:/a&b=c/ "x y" #%',
+    isFiltered: true,
+    isRegime: true,
+    sort: 'calls',
+    hidden: [4, 7],
+    open: [9],
+    unpacked: ['brief', 'w3.-1'],
+    item: { tid: 12, row: 34 },
+    screen: 3,
+    pins: ['3~0-12.5~c17~t7.1-2', '1~3-4.000001~t7.0.3.1200-4500'],
+    past: ['fn:lock min:1ms', '/a|b&c=d/ -"x, y"'],
+    family: 'a::b',
     parts: { pin: 't7,t9', fn: 'a::b' },
   };
   it('comes back as it was', () => {

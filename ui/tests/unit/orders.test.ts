@@ -38,11 +38,26 @@ afterEach(() => {
 });
 
 const call = (start: number, change: Partial<CallAt> = {}): CallAt => ({
-  ...{ thread: 0, depth: 0, start, end: start + 10, fn: 1, ...change },
+  thread: 0,
+  depth: 0,
+  start,
+  end: start + 10,
+  fn: 1,
+  ...change,
 });
 const item = ({ depth, start, end, fn }: CallAt) => ({
-  ...{ found: true, depth, start_ns: start, end_ns: end, function: fn, self_ns: 1, flags: [] },
-  ...{ arguments: {}, ancestors: [], children: [], numbers: [], texts: [] },
+  found: true,
+  depth,
+  start_ns: start,
+  end_ns: end,
+  function: fn,
+  self_ns: 1,
+  flags: [],
+  arguments: {},
+  ancestors: [],
+  children: [],
+  numbers: [],
+  texts: [],
 });
 const bins = { bins: [], count: 0, sum_ns: 0, min_ns: 0, max_ns: 0 };
 const found = (...starts: number[]): Columns => ({
@@ -51,8 +66,10 @@ const found = (...starts: number[]): Columns => ({
     [
       'calls',
       pack({
-        ...{ start_ns: Float64Array.from(starts), end_ns: Float64Array.from(starts, t => t + 5) },
-        ...{ thread: new Uint32Array(starts.length), depth: new Uint16Array(starts.length) },
+        start_ns: Float64Array.from(starts),
+        end_ns: Float64Array.from(starts, t => t + 5),
+        thread: new Uint32Array(starts.length),
+        depth: new Uint16Array(starts.length),
         function: new Uint32Array(starts.length),
       }),
     ],
@@ -163,8 +180,16 @@ describe('the call that is selected on the timeline', () => {
 describe('the Functions screen', () => {
   const table = (...selfs: number[]) => ({
     functions: selfs.map((self_ns, fn) => ({
-      ...{ fn, name: FUNCTIONS.name[fn], module: '', count: 1, inclusive_ns: self_ns, self_ns },
-      ...{ threads: 1, open_count: 0, open_ns: 0, cut_count: 0 },
+      fn,
+      name: FUNCTIONS.name[fn],
+      module: '',
+      count: 1,
+      inclusive_ns: self_ns,
+      self_ns,
+      threads: 1,
+      open_count: 0,
+      open_ns: 0,
+      cut_count: 0,
     })),
   });
   /** A tree of two calls below nothing. */
@@ -174,8 +199,10 @@ describe('the Functions screen', () => {
       [
         'nodes',
         pack({
-          ...{ parent: Int32Array.of(-1, -1), function: Uint32Array.of(0, 1) },
-          ...{ count: Float64Array.of(1, 1), sum_ns: Float64Array.from(selfs) },
+          parent: Int32Array.of(-1, -1),
+          function: Uint32Array.of(0, 1),
+          count: Float64Array.of(1, 1),
+          sum_ns: Float64Array.from(selfs),
           self_ns: Float64Array.from(selfs),
         }),
       ],

@@ -18,13 +18,21 @@ import {
 import type { Path } from '../../src/shared/lib/path';
 
 const segment = (start: number, end: number, thread: number, depth: number, more = {}): object => ({
-  ...{ start_ns: start, end_ns: end, thread_id: thread, depth, state: 'running' },
+  start_ns: start,
+  end_ns: end,
+  thread_id: thread,
+  depth,
+  state: 'running',
   ...more,
 });
 
 /** Thread 0 asks 1, which waits for a lock of 2; then something that nobody explains. */
 const json = {
-  ...{ thread_id: 0, from_ns: 100, to_ns: 200, has_kernel: true, unexplained_ns: 10 },
+  thread_id: 0,
+  from_ns: 100,
+  to_ns: 200,
+  has_kernel: true,
+  unexplained_ns: 10,
   segments_total: 6,
   segments: [
     segment(100, 110, 0, 0, { function: 'ask', fn: 3 }),

@@ -147,12 +147,10 @@ it('idle is what no span covers', () => {
   const a = { t0: [10, 40], t1: [20, 45] };
   const b = { t0: [12, 70], t1: [30, 90] };
   expect(idleStretches([a, b], 100, 1)).toEqual([
-    ...[
-      { t0: 0, t1: 10 },
-      { t0: 30, t1: 40 },
-      { t0: 45, t1: 70 },
-      { t0: 90, t1: 100 },
-    ],
+    { t0: 0, t1: 10 },
+    { t0: 30, t1: 40 },
+    { t0: 45, t1: 70 },
+    { t0: 90, t1: 100 },
   ]);
   expect(idleStretches([a, b], 100, 11)).toEqual([{ t0: 45, t1: 70 }]);
   expect(idleStretches([], 100, 1)).toEqual([{ t0: 0, t1: 100 }]);

@@ -39,8 +39,10 @@ describe('a set', () => {
       [
         'calls',
         pack({
-          ...{ start_ns: Float64Array.of(70, 10, 10), end_ns: Float64Array.of(80, 40, 20) },
-          ...{ thread: Uint32Array.of(1, 0, 0), depth: Uint16Array.of(0, 0, 1) },
+          start_ns: Float64Array.of(70, 10, 10),
+          end_ns: Float64Array.of(80, 40, 20),
+          thread: Uint32Array.of(1, 0, 0),
+          depth: Uint16Array.of(0, 0, 1),
           function: Uint32Array.of(2, 2, 2),
         }),
       ],

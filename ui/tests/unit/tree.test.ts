@@ -68,12 +68,11 @@ function rowsOf(list: readonly Sample[]): tree.TreeRows {
   };
   put(twinOf(list), -1);
   return {
-    ...{
-      parent: Int32Array.from(parent!),
-      fn: Uint32Array.from(fn!),
-      sum: Float64Array.from(sum!),
-    },
-    ...{ self: Float64Array.from(self!), count: Float64Array.from(sum!, () => 1) },
+    parent: Int32Array.from(parent!),
+    fn: Uint32Array.from(fn!),
+    sum: Float64Array.from(sum!),
+    self: Float64Array.from(self!),
+    count: Float64Array.from(sum!, () => 1),
   };
 }
 
@@ -237,8 +236,10 @@ it('callers and callees have the inclusive time, recursion once', () => {
 
 it('what a server folded stays as a rest', () => {
   const made = tree.makeTree({
-    ...{ parent: Int32Array.of(-1, 0, -1), fn: Uint32Array.of(3, 4, 5) },
-    ...{ count: Float64Array.of(1, 2, 1), sum: Float64Array.of(100, 30, 7) },
+    parent: Int32Array.of(-1, 0, -1),
+    fn: Uint32Array.of(3, 4, 5),
+    count: Float64Array.of(1, 2, 1),
+    sum: Float64Array.of(100, 30, 7),
     self: Float64Array.of(50, 30, 7),
   });
   isSound(made);

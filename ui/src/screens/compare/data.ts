@@ -642,16 +642,39 @@ const cell = (value: string | number): string => {
 /** All nodes, ranked, with exact ns. */
 export function rankedCsv(executions: Executions, compared: Compared): string {
   const heads = [
-    ...['rank', 'context', 'mean_a_ns', 'mean_b_ns', 'difference_ns', 'low_ns', 'high_ns', 't'],
-    ...['p', 'p_adjusted', 'effect', 'n_a', 'n_b', 'is_sure'],
+    'rank',
+    'context',
+    'mean_a_ns',
+    'mean_b_ns',
+    'difference_ns',
+    'low_ns',
+    'high_ns',
+    't',
+    'p',
+    'p_adjusted',
+    'effect',
+    'n_a',
+    'n_b',
+    'is_sure',
   ];
   const { nodes, ranked } = compared;
   const rows = [...ranked].map((i, rank) => {
     const path = contextOf(executions, nodes.node[i]!).map(({ name }) => name);
     return [
-      ...[rank + 1, path.join(';'), nodes.meanA[i]!, nodes.meanB[i]!, nodes.difference[i]!],
-      ...[nodes.low[i]!, nodes.high[i]!, nodes.t[i]!, nodes.p[i]!, nodes.pAdjusted[i]!],
-      ...[nodes.effect[i]!, nodes.nA[i]!, nodes.nB[i]!, nodes.isSure[i]!],
+      rank + 1,
+      path.join(';'),
+      nodes.meanA[i]!,
+      nodes.meanB[i]!,
+      nodes.difference[i]!,
+      nodes.low[i]!,
+      nodes.high[i]!,
+      nodes.t[i]!,
+      nodes.p[i]!,
+      nodes.pAdjusted[i]!,
+      nodes.effect[i]!,
+      nodes.nA[i]!,
+      nodes.nB[i]!,
+      nodes.isSure[i]!,
     ].map(cell);
   });
   return [heads, ...rows].map(row => row.join(',')).join('\n') + '\n';

@@ -41,7 +41,9 @@ export function lookAt(pane: Pane, scope: FlameScope, at: number): FrameLook {
   const { kind } = scope.diff.nodes[scope.diff.tree.fn[at]!]!;
   const { self, sum } = scope.diff.tree;
   const look = {
-    ...{ isThread: kind === 'thread', isBold: false, ground: steps[2]! },
+    isThread: kind === 'thread',
+    isBold: false,
+    ground: steps[2]!,
     share: sum[at]! > 0 ? self[at]! / sum[at]! : 1,
   };
   if (place < 0) return { ...look, fill: steps[2]!, hatch: 'none' };
@@ -50,7 +52,8 @@ export function lookAt(pane: Pane, scope: FlameScope, at: number): FrameLook {
   const step = stepOf(compared.nodes, place, statistic, wholeDifference(compared));
   return {
     ...look,
-    ...{ fill: steps[step]!, hatch: isUnsure(compared, place) ? 'unsure' : 'none' },
+    fill: steps[step]!,
+    hatch: isUnsure(compared, place) ? 'unsure' : 'none',
     isBold: (step === 0 || step === 4) && look.share > 0.5,
   };
 }
@@ -318,11 +321,14 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
   const { holder, canvas, width } = useCompareCanvas(pane => {
     if (flameRef.current)
       paintEcct(pane, {
-        ...{ tree: diff.tree, flame: flameRef.current, scrollTop: top },
+        tree: diff.tree,
+        flame: flameRef.current,
+        scrollTop: top,
         lookOf: at => lookAt(pane, scope, at),
         labelsOf: at => labelsAt(scope, at, prefix),
         isHit: isSearched ? at => matchesName(asked, diff.nodes[diff.tree.fn[at]!]!.name) : null,
-        ...{ selected: treeNode(diff, node), hovered: over?.at ?? -1 },
+        selected: treeNode(diff, node),
+        hovered: over?.at ?? -1,
       });
   });
   const flame = useMemo(

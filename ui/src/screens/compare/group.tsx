@@ -73,10 +73,14 @@ export function conditionWords(executions: Executions, one: Condition): string {
 
 /** Of what a key moves the edge, by how many bins. */
 const MOVES: Record<string, [EdgeMove, number]> = {
-  ...{ ArrowRight: ['high', 1], ArrowLeft: ['high', -1] },
-  ...{ 'Shift+ArrowRight': ['low', 1], 'Shift+ArrowLeft': ['low', -1] },
-  ...{ PageUp: ['both', 1], PageDown: ['both', -1] },
-  ...{ Home: ['low', -Infinity], End: ['high', Infinity] },
+  ArrowRight: ['high', 1],
+  ArrowLeft: ['high', -1],
+  'Shift+ArrowRight': ['low', 1],
+  'Shift+ArrowLeft': ['low', -1],
+  PageUp: ['both', 1],
+  PageDown: ['both', -1],
+  Home: ['low', -Infinity],
+  End: ['high', Infinity],
 };
 
 const CLICK = 3;
@@ -97,7 +101,8 @@ function choicesOf({ sources, threads, metrics }: Executions, side: Side): [stri
       .filter(text => text !== '')
       .slice(0, MOST_CHOICES)
       .map(text => ({
-        ...{ key: `${kind} ${text}`, words: text },
+        key: `${kind} ${text}`,
+        words: text,
         take: compare => compare.add(side, { kind, text }),
       }));
   const ranges = metrics.map(({ name }): Choice => {
@@ -255,8 +260,13 @@ function Histogram({
   const { holder, canvas, width } = useCompareCanvas(pane => {
     if (bins)
       paintCompareHist(pane, {
-        ...{ bins, own, side, unit, scale },
-        ...{ brush: range && { min: range.min, max: range.max }, isPreview: isDragged },
+        bins,
+        own,
+        side,
+        unit,
+        scale,
+        brush: range && { min: range.min, max: range.max },
+        isPreview: isDragged,
       });
   });
   const frame = useRef(0);
@@ -370,7 +380,7 @@ function Histogram({
               </button>
             )}
           </span>
-          <Mean {...{ side, chart, executions, unit }} />
+          <Mean side={side} chart={chart} executions={executions} unit={unit} />
         </small>
       </p>
       <div

@@ -86,22 +86,31 @@ export const BINS = 48;
 
 export function initialCompare(): CompareState {
   return {
-    ...{ databases: null, proposals: [], subject: null, executions: null },
-    ...{ groups: { a: [], b: [] }, counts: { a: 0, b: 0 }, compared: null },
+    databases: null,
+    proposals: [],
+    subject: null,
+    executions: null,
+    groups: { a: [], b: [] },
+    counts: { a: 0, b: 0 },
+    compared: null,
     turns: { a: 0, b: 0 },
     cut: { by: 'nothing' },
-    ...{ isLooking: false, lookError: '', contextError: '', waiting: '', error: '' },
-    ...{ isDraft: false, charts: [], linear: new Set(['start']) },
-    ...{
-      by: 'b',
-      scale: 'fit',
-      statistic: 'p',
-      node: -1,
-      focus: -1,
-      ticked: [],
-      cause: -1,
-      list: 'both',
-    },
+    isLooking: false,
+    lookError: '',
+    contextError: '',
+    waiting: '',
+    error: '',
+    isDraft: false,
+    charts: [],
+    linear: new Set(['start']),
+    by: 'b',
+    scale: 'fit',
+    statistic: 'p',
+    node: -1,
+    focus: -1,
+    ticked: [],
+    cause: -1,
+    list: 'both',
   };
 }
 
@@ -202,8 +211,17 @@ export class Compare {
     if (sameSubject(subject, this.state.get().subject) && this.state.get().error === '') return;
     this.giveUp();
     this.set({
-      ...{ subject, executions: null, compared: null, node: -1, focus: -1, ticked: [], cause: -1 },
-      ...{ groups: { a: [], b: [] }, charts: [], waiting: 'executions', error: '' },
+      subject,
+      executions: null,
+      compared: null,
+      node: -1,
+      focus: -1,
+      ticked: [],
+      cause: -1,
+      groups: { a: [], b: [] },
+      charts: [],
+      waiting: 'executions',
+      error: '',
       contextError: '',
     });
     this.load(subject).catch((error: unknown) => this.fail(error));
@@ -220,10 +238,7 @@ export class Compare {
   }
 
   private params({ db, type, begin, end, match, within }: Subject): Params {
-    return {
-      ...(db >= 0 ? { trace: undefined, db } : {}),
-      ...{ type, begin, end, match, within },
-    };
+    return { ...(db >= 0 ? { trace: undefined, db } : {}), type, begin, end, match, within };
   }
 
   private async load(subject: Subject): Promise<void> {
@@ -569,11 +584,17 @@ export interface ExecutionType {
 export function decodeTypes(json: Json): { types: ExecutionType[]; proposals: Proposal[] } {
   return {
     types: objects(json, 'types').map(one => ({
-      ...{ name: text(one, 'name'), count: num(one, 'count'), unfinished: num(one, 'unfinished') },
+      name: text(one, 'name'),
+      count: num(one, 'count'),
+      unfinished: num(one, 'unfinished'),
     })),
     proposals: objects(json, 'proposals').map(one => ({
-      ...{ name: text(one, 'name'), begin: text(one, 'begin'), end: text(one, 'end') },
-      ...{ match: text(one, 'match'), within: text(one, 'within'), why: text(one, 'why') },
+      name: text(one, 'name'),
+      begin: text(one, 'begin'),
+      end: text(one, 'end'),
+      match: text(one, 'match'),
+      within: text(one, 'within'),
+      why: text(one, 'why'),
       count: num(one, 'count'),
     })),
   };
@@ -597,14 +618,17 @@ const UNITS = new Set<string>(['ns', 'count', 'bytes', 'number']);
 function decodeFrame(json: Json): Frame {
   const kind = text(json, 'kind');
   return {
-    ...{ name: text(json, 'name'), module: text(json, 'module') },
+    name: text(json, 'name'),
+    module: text(json, 'module'),
     kind: KINDS.has(kind) ? (kind as FrameKind) : 'function',
   };
 }
 
 function decodeSource(json: Json): Source {
   return {
-    ...{ path: text(json, 'path'), host: text(json, 'host'), tag: text(json, 'tag') },
+    path: text(json, 'path'),
+    host: text(json, 'host'),
+    tag: text(json, 'tag'),
     trace: typeof json['trace'] === 'number' ? num(json, 'trace') : -1,
   };
 }
@@ -617,17 +641,24 @@ export function decodeExecutions(columns: Columns): Executions {
   const metrics = objects(meta, 'metrics').map((one, i): Metric => {
     const unit = text(one, 'unit');
     return {
-      ...{ name: text(one, 'name'), values: take<Float64Array>(columns, `metric_${i}`, 'value') },
+      name: text(one, 'name'),
+      values: take<Float64Array>(columns, `metric_${i}`, 'value'),
       unit: UNITS.has(unit) ? (unit as MetricUnit) : 'number',
     };
   });
   return {
-    ...{ n: id.length, id, source: word('source'), tid: real('tid'), thread: word('thread') },
-    ...{ start: real('start_ns'), end: real('end_ns') },
+    n: id.length,
+    id,
+    source: word('source'),
+    tid: real('tid'),
+    thread: word('thread'),
+    start: real('start_ns'),
+    end: real('end_ns'),
     flags: take<Uint8Array>(columns, 'executions', 'flags'),
     threads: list<string>(meta, 'threads').map(String),
     sources: objects(meta, 'sources').map(decodeSource),
-    ...{ metrics, frames: objects(meta, 'frames').map(decodeFrame) },
+    metrics,
+    frames: objects(meta, 'frames').map(decodeFrame),
     parent: take<Int32Array>(columns, 'nodes', 'parent'),
     frame: take<Int32Array>(columns, 'nodes', 'frame'),
     confidence: take<Uint8Array>(columns, 'nodes', 'confidence'),
@@ -647,9 +678,18 @@ function decodeMetrics(columns: Columns): ComparedMetric[] {
   const [p99A, p99B, difference] = [real('p99_a'), real('p99_b'), real('difference')];
   const [low, high, p, effect] = [real('low'), real('high'), real('p'), real('effect')];
   return [...metric].map((one, i) => ({
-    ...{ metric: one, meanA: meanA[i]!, meanB: meanB[i]!, p50A: p50A[i]!, p50B: p50B[i]! },
-    ...{ p99A: p99A[i]!, p99B: p99B[i]!, difference: difference[i]!, low: low[i]! },
-    ...{ high: high[i]!, p: p[i]!, effect: effect[i]! },
+    metric: one,
+    meanA: meanA[i]!,
+    meanB: meanB[i]!,
+    p50A: p50A[i]!,
+    p50B: p50B[i]!,
+    p99A: p99A[i]!,
+    p99B: p99B[i]!,
+    difference: difference[i]!,
+    low: low[i]!,
+    high: high[i]!,
+    p: p[i]!,
+    effect: effect[i]!,
   }));
 }
 
@@ -661,8 +701,12 @@ function decodeCauses(columns: Columns): ComparedCause[] {
   const [n, example] = [word('n_items'), word('example')];
   const [difference, duration] = [real('difference_ns'), real('duration_ns')];
   return [...node].map((one, i) => ({
-    ...{ node: one, n: n[i]!, difference: difference[i]!, duration: duration[i]! },
-    ...{ example: example[i]!, context: context[i]! },
+    node: one,
+    n: n[i]!,
+    difference: difference[i]!,
+    duration: duration[i]!,
+    example: example[i]!,
+    context: context[i]!,
   }));
 }
 
@@ -672,19 +716,33 @@ export function decodeCompared(columns: Columns): Compared {
   const real = (name: string): Float64Array => take(columns, 'nodes', name);
   const node = word('node');
   return {
-    ...{ nA: num(meta, 'a'), nB: num(meta, 'b'), neither: num(meta, 'neither') },
-    ...{ both: num(meta, 'both'), verdict: text(meta, 'verdict') },
+    nA: num(meta, 'a'),
+    nB: num(meta, 'b'),
+    neither: num(meta, 'neither'),
+    both: num(meta, 'both'),
+    verdict: text(meta, 'verdict'),
     isByRuns: meta['by_runs'] === true,
     nodes: {
-      ...{ n: node.length, node, nA: word('n_a'), nB: word('n_b') },
+      n: node.length,
+      node,
+      nA: word('n_a'),
+      nB: word('n_b'),
       isSure: take<Uint8Array>(columns, 'nodes', 'is_sure'),
-      ...{ meanA: real('mean_a_ns'), meanB: real('mean_b_ns'), totalA: real('total_a_ns') },
-      ...{ totalB: real('total_b_ns'), difference: real('difference_ns'), low: real('low_ns') },
-      ...{ high: real('high_ns'), t: real('t'), p: real('p'), pAdjusted: real('p_adjusted') },
+      meanA: real('mean_a_ns'),
+      meanB: real('mean_b_ns'),
+      totalA: real('total_a_ns'),
+      totalB: real('total_b_ns'),
+      difference: real('difference_ns'),
+      low: real('low_ns'),
+      high: real('high_ns'),
+      t: real('t'),
+      p: real('p'),
+      pAdjusted: real('p_adjusted'),
       effect: real('effect'),
     },
     ranked: take<Uint32Array>(columns, 'ranked', 'value'),
-    ...{ metrics: decodeMetrics(columns), causes: decodeCauses(columns) },
+    metrics: decodeMetrics(columns),
+    causes: decodeCauses(columns),
     causeOf: take<Uint32Array>(columns, 'cause_of', 'value'),
     members: take<Uint8Array>(columns, 'members', 'value'),
   };

@@ -191,7 +191,7 @@ interface RankedOf {
 
 export function Ranked({ executions, compared }: RankedOf): JSX.Element {
   const empty = emptyWords(compared);
-  if (empty === '') return <RankedTable {...{ executions, compared }} />;
+  if (empty === '') return <RankedTable executions={executions} compared={compared} />;
   return (
     <section class="cmp-ranked" aria-label="Ranked differences">
       <h2>Ranked differences</h2>
@@ -282,7 +282,9 @@ function RankedTable({ executions, compared }: RankedOf): JSX.Element {
               <RankedRow
                 key={rows.first + i}
                 rank={rows.first + i}
-                {...{ executions, compared, scale }}
+                executions={executions}
+                compared={compared}
+                scale={scale}
               />
             ))}
             <Gap rows={shown - rows.end} columns={10} />
@@ -403,7 +405,7 @@ function Causes({
       </p>
       <ul>
         {causes.slice(0, hasAll ? MOST_CAUSES : FIRST_CAUSES).map((cause, i) => (
-          <CauseButton key={i} index={i} {...{ executions, cause }} />
+          <CauseButton key={i} index={i} executions={executions} cause={cause} />
         ))}
         {hasAll && causes.length > MOST_CAUSES && (
           <li class="dim">{plural(causes.length - MOST_CAUSES, 'smaller group')} not listed</li>
@@ -417,7 +419,11 @@ function Causes({
 
 /** States of which a bar is made, if the metrics have them. */
 const PARTS = [
-  ...['blocked_lock', 'blocked_block_device', 'blocked_network', 'blocked_timer', 'preempted'],
+  'blocked_lock',
+  'blocked_block_device',
+  'blocked_network',
+  'blocked_timer',
+  'preempted',
   'running',
 ] as const;
 
@@ -699,7 +705,10 @@ export function ExecutionTable({ executions }: { executions: Executions }): JSX.
             {[...rows.subarray(view.first, view.end)].map(i => (
               <ExecutionRow
                 key={i}
-                {...{ executions, i, most, metric }}
+                executions={executions}
+                i={i}
+                most={most}
+                metric={metric}
                 member={compare.members[i]!}
                 isTicked={ticked.includes(i)}
               />

@@ -668,8 +668,12 @@ export function SubjectList(): JSX.Element {
                   class="row-link"
                   onClick={() =>
                     compare.choose({
-                      ...{ db: -1, type: one.name, begin: one.begin, end: one.end },
-                      ...{ match: one.match, within: one.within },
+                      db: -1,
+                      type: one.name,
+                      begin: one.begin,
+                      end: one.end,
+                      match: one.match,
+                      within: one.within,
                     })
                   }
                 >

@@ -19,8 +19,10 @@ function libraries({ names }: Served): Groups {
   const all = [...new Set(names.module)];
   const at = new Map(all.map((name, i) => [name, i]));
   return {
-    ...{ word: 'library', names: all.map(name => name || 'no library') },
-    ...{ ofFunction: names.module.map(name => at.get(name)!), hues: all.map(() => GREY_HUE) },
+    word: 'library',
+    names: all.map(name => name || 'no library'),
+    ofFunction: names.module.map(name => at.get(name)!),
+    hues: all.map(() => GREY_HUE),
   };
 }
 
@@ -28,14 +30,23 @@ export function groupsOf(served: Served): Groups {
   const { families, names } = served;
   if (names.module.some(name => name !== '')) return libraries(served);
   return {
-    ...{ word: 'family', names: families.list.map(({ title }) => title) },
-    ...{ ofFunction: families.ofFunction, hues: families.list.map(({ hue }) => hue) },
+    word: 'family',
+    names: families.list.map(({ title }) => title),
+    ofFunction: families.ofFunction,
+    hues: families.list.map(({ hue }) => hue),
   };
 }
 
 const WORDS: Record<TransformKind, string> = {
-  ...{ m: 'merge', M: 'merge node', f: 'focus', F: 'focus subtree', c: 'collapse' },
-  ...{ C: 'collapse', d: 'drop', r: 'collapse recursion of', i: 'inverted' },
+  m: 'merge',
+  M: 'merge node',
+  f: 'focus',
+  F: 'focus subtree',
+  c: 'collapse',
+  C: 'collapse',
+  d: 'drop',
+  r: 'collapse recursion of',
+  i: 'inverted',
 };
 
 /** The tree of a Functions screen, transformed; made anew only when something changed. */
@@ -67,7 +78,8 @@ export class TreeView {
     if (this.lastSandwich?.of[0] !== tree || this.lastSandwich.of[1] !== fn)
       this.lastSandwich = {
         of: [tree, fn],
-        ...{ up: lib.callersOf(tree, fn), down: lib.calleesOf(tree, fn) },
+        up: lib.callersOf(tree, fn),
+        down: lib.calleesOf(tree, fn),
       };
     return this.lastSandwich;
   }

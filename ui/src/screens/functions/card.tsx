@@ -25,22 +25,26 @@ interface Stat extends StatLine {
 function statsOf(bins: Bins | null, row: FunctionRow | null): Stat[] {
   const exact = (name: string, ns: number): Stat => ({ name, ns, isRough: false });
   const rough = (name: string, share: number): Stat => ({
-    ...{ name, ns: bins ? hist.quantileOf(bins, share) : NaN, isRough: true },
+    name,
+    ns: bins ? hist.quantileOf(bins, share) : NaN,
+    isRough: true,
   });
   if (!row || Number.isNaN(row.p50))
     return [
       exact('mean', bins ? hist.meanOf(bins) : NaN),
-      ...[rough('p50', 0.5), rough('p90', 0.9), rough('p99', 0.99), rough('p99.9', 0.999)],
+      rough('p50', 0.5),
+      rough('p90', 0.9),
+      rough('p99', 0.99),
+      rough('p99.9', 0.999),
       exact('max', bins && bins.total > 0 ? bins.max : NaN),
     ];
   return [
-    ...[
-      exact('mean', row.mean),
-      exact('p50', row.p50),
-      exact('p90', row.p90),
-      exact('p99', row.p99),
-    ],
-    ...[exact('p99.9', row.p999), exact('max', row.max)],
+    exact('mean', row.mean),
+    exact('p50', row.p50),
+    exact('p90', row.p90),
+    exact('p99', row.p99),
+    exact('p99.9', row.p999),
+    exact('max', row.max),
   ];
 }
 
@@ -146,8 +150,13 @@ function Canvas({
     const shown = shownRef.current;
     if (!shown) return;
     paintHistogram(pane, {
-      ...{ ...shown, isTime, lines: stats, own, hue: view.hueOf(screen.fn()) },
-      ...{ brush: brushing.current ?? brush, isPreview: brushing.current !== null },
+      ...shown,
+      isTime,
+      lines: stats,
+      own,
+      hue: view.hueOf(screen.fn()),
+      brush: brushing.current ?? brush,
+      isPreview: brushing.current !== null,
     });
   });
   const shown = useBars(bins, width);
@@ -500,7 +509,9 @@ function callsText({ served }: Functions, { set, order, length }: Calls): string
     [
       served.names.name[set.fn[i]!] ?? '',
       served.threads[set.thread[i]!]?.tid ?? '',
-      ...[set.start[i]!, set.end[i]! - set.start[i]!, set.depth[i]!],
+      set.start[i]!,
+      set.end[i]! - set.start[i]!,
+      set.depth[i]!,
       ...(set.isSelf ? [length[i]!] : []),
     ].join('\t');
   const head = `function\ttid\tstart_ns\tduration_ns\tdepth${set.isSelf ? '\tself_ns' : ''}`;

@@ -80,17 +80,37 @@ export interface FunctionsState {
 }
 
 const unasked = <T>(): Answer<T> => ({
-  ...{ key: '', value: null, of: '', isWaiting: false, since: 0, error: '' },
+  key: '',
+  value: null,
+  of: '',
+  isWaiting: false,
+  since: 0,
+  error: '',
 });
 
 export function initialFunctions(): FunctionsState {
   return {
-    ...{ sort: 'self', isUp: false, scope: 'range', isSelf: false, isTime: false, scale: 'fit' },
-    ...{ brush: null, list: 'calls', thread: -1, pane: 'flame', order: 'name', transforms: [] },
-    ...{ path: [], open: null, progress: null },
+    sort: 'self',
+    isUp: false,
+    scope: 'range',
+    isSelf: false,
+    isTime: false,
+    scale: 'fit',
+    brush: null,
+    list: 'calls',
+    thread: -1,
+    pane: 'flame',
+    order: 'name',
+    transforms: [],
+    path: [],
+    open: null,
+    progress: null,
     answers: {
-      ...{ table: unasked(), histogram: unasked(), threadHistogram: unasked() },
-      ...{ calls: unasked(), tree: unasked() },
+      table: unasked(),
+      histogram: unasked(),
+      threadHistogram: unasked(),
+      calls: unasked(),
+      tree: unasked(),
     },
   };
 }
@@ -130,7 +150,9 @@ export function partOf(app: App, served: Served, scope: FunctionsState['scope'])
     ? `${span(own.t0, own.t1)} (${duration(own.t1 - own.t0)})`
     : `the whole trace, ${duration(served.trace.duration)}`;
   return {
-    ...{ span: own, threads: ids, words: `${time}, ${words}` },
+    span: own,
+    threads: ids,
+    words: `${time}, ${words}`,
     params: { from: own?.t0, to: own?.t1, threads: ids ?? undefined },
   };
 }
@@ -142,26 +164,40 @@ const orNone = (json: Json, key: string): number =>
 
 export function decodeFunctions(json: Json): FunctionRow[] {
   return objects(json, 'functions').map(row => ({
-    ...{ id: num(row, 'fn'), name: text(row, 'name'), module: text(row, 'module') },
-    ...{ count: num(row, 'count'), inclusive: num(row, 'inclusive_ns'), self: num(row, 'self_ns') },
-    ...{ min: orNone(row, 'min_ns'), mean: orNone(row, 'mean_ns'), p50: orNone(row, 'p50_ns') },
-    ...{
-      p90: orNone(row, 'p90_ns'),
-      p99: orNone(row, 'p99_ns'),
-      p999: orNone(row, 'p999_ns'),
-      max: orNone(row, 'max_ns'),
-    },
-    ...{ threads: num(row, 'threads'), openCount: num(row, 'open_count') },
-    ...{ openNs: num(row, 'open_ns'), cutCount: num(row, 'cut_count') },
+    id: num(row, 'fn'),
+    name: text(row, 'name'),
+    module: text(row, 'module'),
+    count: num(row, 'count'),
+    inclusive: num(row, 'inclusive_ns'),
+    self: num(row, 'self_ns'),
+    min: orNone(row, 'min_ns'),
+    mean: orNone(row, 'mean_ns'),
+    p50: orNone(row, 'p50_ns'),
+    p90: orNone(row, 'p90_ns'),
+    p99: orNone(row, 'p99_ns'),
+    p999: orNone(row, 'p999_ns'),
+    max: orNone(row, 'max_ns'),
+    threads: num(row, 'threads'),
+    openCount: num(row, 'open_count'),
+    openNs: num(row, 'open_ns'),
+    cutCount: num(row, 'cut_count'),
   }));
 }
 
 const NO_TIMES = {
-  ...{ inclusive: NaN, min: NaN, mean: NaN, p50: NaN, p90: NaN, p99: NaN, p999: NaN, max: NaN },
+  inclusive: NaN,
+  min: NaN,
+  mean: NaN,
+  p50: NaN,
+  p90: NaN,
+  p99: NaN,
+  p999: NaN,
+  max: NaN,
 };
 
 const timeOf = (time: FunctionTime | undefined): { self: number; inclusive: number } => ({
-  ...{ self: time?.self ?? 0, inclusive: time?.inclusive ?? 0 },
+  self: time?.self ?? 0,
+  inclusive: time?.inclusive ?? 0,
 });
 
 /** What is known of the whole trace before the server has read all its calls. */
@@ -171,8 +207,15 @@ function bareFunctions({ names }: Served): FunctionRow[] {
       ? []
       : [
           {
-            ...{ id, name, module: names.module[id]!, count: names.count[id]! },
-            ...{ self: names.self[id]!, ...NO_TIMES, threads: NaN, openCount: 0, openNs: 0 },
+            id,
+            name,
+            module: names.module[id]!,
+            count: names.count[id]!,
+            self: names.self[id]!,
+            ...NO_TIMES,
+            threads: NaN,
+            openCount: 0,
+            openNs: 0,
             cutCount: 0,
           },
         ],
@@ -183,9 +226,15 @@ export function decodeBins(json: Json): Bins {
   const bins = objects(json, 'bins').filter(bin => num(bin, 'count') > 0);
   const pick = (key: string): Float64Array => Float64Array.from(bins, bin => num(bin, key));
   return {
-    ...{ n: bins.length, from: pick('from_ns'), to: pick('to_ns'), count: pick('count') },
-    ...{ sum: pick('sum_ns'), total: num(json, 'count'), totalNs: num(json, 'sum_ns') },
-    ...{ min: num(json, 'min_ns'), max: num(json, 'max_ns') },
+    n: bins.length,
+    from: pick('from_ns'),
+    to: pick('to_ns'),
+    count: pick('count'),
+    sum: pick('sum_ns'),
+    total: num(json, 'count'),
+    totalNs: num(json, 'sum_ns'),
+    min: num(json, 'min_ns'),
+    max: num(json, 'max_ns'),
   };
 }
 
@@ -209,8 +258,13 @@ function decodeCalls(
     length,
     set: {
       ...set,
-      ...{ total: num(columns.meta, 'total'), n: start.length, thread: u32('thread') },
-      ...{ start: from, end: to, depth: Uint16Array.from(u32('depth')), fn: u32('function') },
+      total: num(columns.meta, 'total'),
+      n: start.length,
+      thread: u32('thread'),
+      start: from,
+      end: to,
+      depth: Uint16Array.from(u32('depth')),
+      fn: u32('function'),
     },
     order: Uint32Array.from(from, (_, i) => i).sort((a, b) => length[b]! - length[a]! || a - b),
   };
@@ -220,8 +274,10 @@ function decodeTree(columns: Columns): Tree {
   const get = <T extends Float64Array | Int32Array | Uint32Array>(name: string): T =>
     take<T>(columns, 'nodes', name);
   const tree = makeTree({
-    ...{ parent: get<Int32Array>('parent'), fn: get<Uint32Array>('function') },
-    ...{ count: get<Float64Array>('count'), sum: get<Float64Array>('sum_ns') },
+    parent: get<Int32Array>('parent'),
+    fn: get<Uint32Array>('function'),
+    count: get<Float64Array>('count'),
+    sum: get<Float64Array>('sum_ns'),
     self: get<Float64Array>('self_ns'),
   });
   const rows = columns.tables.get('nodes')?.rows ?? 0;
@@ -334,8 +390,16 @@ export class Functions {
   private untimed(id: number): FunctionRow {
     const { names } = this.served;
     return {
-      ...{ id, name: names.name[id] ?? '?', module: names.module[id] ?? '', count: 0, self: 0 },
-      ...{ ...NO_TIMES, threads: NaN, openCount: 0, openNs: 0, cutCount: 0 },
+      id,
+      name: names.name[id] ?? '?',
+      module: names.module[id] ?? '',
+      count: 0,
+      self: 0,
+      ...NO_TIMES,
+      threads: NaN,
+      openCount: 0,
+      openNs: 0,
+      cutCount: 0,
     };
   }
 
@@ -408,7 +472,9 @@ export class Functions {
     const limits = {
       min_ns: min > 0 ? Math.ceil(min) : undefined,
       max_ns: Number.isFinite(max) ? Math.floor(max) : undefined,
-      ...{ self, sort: 'longest', limit: isAll ? MOST_CALLS : LISTED_CALLS },
+      self,
+      sort: 'longest',
+      limit: isAll ? MOST_CALLS : LISTED_CALLS,
     };
     this.want('calls', { ...params, fn, ...limits }, async query => {
       const columns = await source.columns('calls', query, laneOf('calls'));
@@ -607,8 +673,17 @@ export function filterFunctions(rows: readonly FunctionRow[], query: Query): Fun
 /** Tab-separated, times in whole ns: what "copy" puts on the clipboard. */
 export function functionsText(rows: readonly FunctionRow[]): string {
   const heads = [
-    ...['function', 'calls', 'self_ns', 'inclusive_ns', 'min_ns', 'mean_ns', 'p50_ns', 'p99_ns'],
-    ...['p999_ns', 'max_ns', 'threads'],
+    'function',
+    'calls',
+    'self_ns',
+    'inclusive_ns',
+    'min_ns',
+    'mean_ns',
+    'p50_ns',
+    'p99_ns',
+    'p999_ns',
+    'max_ns',
+    'threads',
   ];
   const number = (value: number): string => (Number.isNaN(value) ? '' : String(Math.round(value)));
   const lines = rows.map(row =>

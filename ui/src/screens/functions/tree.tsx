@@ -282,11 +282,15 @@ function FlamePane(): JSX.Element {
     const placed = placedRef.current;
     if (!placed) return;
     paintFlame(pane, {
-      ...{ parts: placed.parts, scrollTop: top, nameOf: view.nameOf },
-      ...{ hueOf: fn => view.hueOf(fn), isWait: fn => view.isWait(fn) },
+      parts: placed.parts,
+      scrollTop: top,
+      nameOf: view.nameOf,
+      hueOf: fn => view.hueOf(fn),
+      isWait: fn => view.isWait(fn),
       isHit: isSearched ? fn => matchesName(asked, view.fullName(fn)) : null,
       selected: node > 0 && placed.parts.length === 1 ? { part: 0, node } : null,
-      ...{ hovered: over, fn: screen.fn() },
+      hovered: over,
+      fn: screen.fn(),
     });
   });
   const placed = usePlaced(width);

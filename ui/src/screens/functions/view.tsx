@@ -69,15 +69,19 @@ function readState(get: (key: string) => string): Partial<FunctionsState> {
   const brush = /^(\d+)-(\d*)$/.exec(get('brush'));
   const bars = get('bars').split(',');
   return {
-    ...{ sort: oneOf(sort!, FUNCTION_KEYS, 'self'), isUp: up === 'up' },
+    sort: oneOf(sort!, FUNCTION_KEYS, 'self'),
+    isUp: up === 'up',
     scope: oneOf(get('of'), ['range', 'view', 'whole'], 'range'),
     brush: brush && { min: Number(brush[1]), max: brush[2] === '' ? Infinity : Number(brush[2]) },
-    ...{ isSelf: bars.includes('self'), isTime: bars.includes('time') },
+    isSelf: bars.includes('self'),
+    isTime: bars.includes('time'),
     list: bars.includes('threads') ? 'threads' : 'calls',
     scale: (['linear', 'root', 'log'] as const).find(scale => bars.includes(scale)) ?? 'fit',
     pane: oneOf(get('pane'), ['flame', 'tree', 'sandwich'], 'flame'),
     order: oneOf(get('sib'), ['name', 'time'], 'name'),
-    ...{ transforms: readTransforms(get('tr')), path: readPath(get('node')), thread: -1 },
+    transforms: readTransforms(get('tr')),
+    path: readPath(get('node')),
+    thread: -1,
   };
 }
 
@@ -274,11 +278,15 @@ interface Column {
 const COLUMNS: readonly Column[] = [
   { key: 'count', head: 'calls', what: 'Calls that began in this part', isTime: false },
   {
-    ...{ key: 'self', head: 'self', isTime: true },
+    key: 'self',
+    head: 'self',
+    isTime: true,
     what: 'Thread-time inside the function itself, without what it called, over all threads',
   },
   {
-    ...{ key: 'inclusive', head: 'incl.', isTime: true },
+    key: 'inclusive',
+    head: 'incl.',
+    isTime: true,
     what: 'Thread-time from entry to exit, over all threads; calls inside calls of the same function count too',
   },
   { key: 'min', head: 'min', what: 'Shortest call, wall-time from entry to exit', isTime: true },
@@ -286,7 +294,9 @@ const COLUMNS: readonly Column[] = [
   { key: 'p50', head: 'p50', what: 'Half of the calls took at most this wall-time', isTime: true },
   { key: 'p99', head: 'p99', what: '99 % of the calls took at most this wall-time', isTime: true },
   {
-    ...{ key: 'p999', head: 'p99.9', isTime: true },
+    key: 'p999',
+    head: 'p99.9',
+    isTime: true,
     what: '99.9 % of the calls took at most this wall-time',
   },
   { key: 'max', head: 'max', what: 'Longest call, wall-time from entry to exit', isTime: true },
@@ -370,7 +380,12 @@ function Row({ row, at, isNow }: { row: FunctionRow; at: number; isNow: boolean 
 function step(screen: Functions, key: string, page: number): boolean {
   const rows = screen.rows();
   const by: Record<string, number> = {
-    ...{ ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity },
+    ArrowDown: 1,
+    ArrowUp: -1,
+    PageDown: page,
+    PageUp: -page,
+    Home: -Infinity,
+    End: Infinity,
   };
   const move = by[key];
   if (move === undefined || rows.length === 0) return false;
@@ -454,7 +469,9 @@ export function FunctionTable(): JSX.Element {
   const fn = screen.fn();
   const at = rows.findIndex(row => row.id === fn);
   const { scroller, onScroll, height, first, end } = useRowsInView(rows.length, at, [
-    ...[fn, sort, isUp],
+    fn,
+    sort,
+    isUp,
   ]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -260,10 +260,14 @@ function findingOf(note: HealthNote, info: Info, trace: string): Finding {
   const isCut = note.kind === 'exit_without_entry';
   const threads = isCut ? info.threads.filter(({ cutCalls }) => cutCalls > 0) : [];
   return {
-    ...{ class: note.class, kind: note.kind, where: placeWords(note) },
+    class: note.class,
+    kind: note.kind,
+    where: placeWords(note),
     title: note.detail ? `${note.text} (${note.detail})` : note.text,
     count: isBytes(note.kind) ? bytes(note.count) : integer(note.count),
-    ...{ means: advice.means, todo: advice.todo, command: advice.command ?? '' },
+    means: advice.means,
+    todo: advice.todo,
+    command: advice.command ?? '',
     threads: threads
       .map(({ tid, name, cutCalls }) => ({ tid, name, count: cutCalls }))
       .sort((a, b) => b.count - a.count || a.tid - b.tid),
@@ -275,7 +279,11 @@ function recovered(info: Info, trace: string): Finding[] {
   if (!info.isRecovered || info.notes.some(({ kind }) => kind === 'truncated')) return [];
   return [
     {
-      ...{ class: 'lost', kind: 'recovered', count: bytes(info.lostBytes), where: '', threads: [] },
+      class: 'lost',
+      kind: 'recovered',
+      count: bytes(info.lostBytes),
+      where: '',
+      threads: [],
       title: 'the trace file ends early: bytes in no whole block',
       means: 'The file was not written to its end. What followed its last whole block is missing.',
       todo: 'Import the source again.',
@@ -289,10 +297,15 @@ function unnamed(info: Info, trace: string): Finding[] {
   const advice = ADVICE['unnamed_function']!(info, trace);
   return [
     {
-      ...{ class: 'info', kind: 'unnamed_function', where: '', threads: [] },
+      class: 'info',
+      kind: 'unnamed_function',
+      where: '',
+      threads: [],
       title: 'functions without a name, shown as #number',
       count: `${integer(info.unnamed)} of ${integer(info.functions)}`,
-      ...{ means: advice.means, todo: advice.todo, command: advice.command ?? '' },
+      means: advice.means,
+      todo: advice.todo,
+      command: advice.command ?? '',
     },
   ];
 }
@@ -371,29 +384,40 @@ const CLASSES: readonly HealthClass[] = ['lost', 'repaired', 'info'];
 export function decodeInfo(json: Json): Info {
   const clock = object(json, 'clock');
   return {
-    ...{
-      source: text(json, 'source'),
-      format: text(json, 'format'),
-      details: text(json, 'details'),
-    },
-    ...{ duration: num(json, 'duration_ns'), calls: num(json, 'calls') },
-    ...{ cutCalls: num(json, 'cut_calls'), functions: num(json, 'functions') },
-    ...{ unnamed: num(json, 'unnamed_functions'), events: num(json, 'events') },
-    ...{ lost: json['lost'] === null ? null : num(json, 'lost'), repaired: num(json, 'repaired') },
-    ...{ isRecovered: json['recovered'] === true, lostBytes: num(json, 'lost_bytes') },
-    ...{ bytesIn: num(json, 'bytes_in'), bytesOut: num(json, 'bytes_out') },
+    source: text(json, 'source'),
+    format: text(json, 'format'),
+    details: text(json, 'details'),
+    duration: num(json, 'duration_ns'),
+    calls: num(json, 'calls'),
+    cutCalls: num(json, 'cut_calls'),
+    functions: num(json, 'functions'),
+    unnamed: num(json, 'unnamed_functions'),
+    events: num(json, 'events'),
+    lost: json['lost'] === null ? null : num(json, 'lost'),
+    repaired: num(json, 'repaired'),
+    isRecovered: json['recovered'] === true,
+    lostBytes: num(json, 'lost_bytes'),
+    bytesIn: num(json, 'bytes_in'),
+    bytesOut: num(json, 'bytes_out'),
     clock: {
-      ...{ frequencyHz: num(clock, 'frequency_hz'), zeroTicks: num(clock, 'zero_ticks') },
-      ...{ monotonicNs: orNull(clock, 'monotonic_ns'), realtimeNs: orNull(clock, 'realtime_ns') },
+      frequencyHz: num(clock, 'frequency_hz'),
+      zeroTicks: num(clock, 'zero_ticks'),
+      monotonicNs: orNull(clock, 'monotonic_ns'),
+      realtimeNs: orNull(clock, 'realtime_ns'),
     },
     notes: objects(json, 'notes').map(note => ({
       class: CLASSES.find(one => one === text(note, 'class')) ?? 'info',
-      ...{ kind: text(note, 'kind'), count: num(note, 'count'), threads: num(note, 'threads') },
-      ...{ firstOffset: orNull(note, 'first_offset'), text: text(note, 'text') },
+      kind: text(note, 'kind'),
+      count: num(note, 'count'),
+      threads: num(note, 'threads'),
+      firstOffset: orNull(note, 'first_offset'),
+      text: text(note, 'text'),
       detail: text(note, 'detail'),
     })),
     threads: list<Json>(json, 'thread_list').map(thread => ({
-      ...{ tid: num(thread, 'tid'), name: text(thread, 'name'), calls: num(thread, 'calls') },
+      tid: num(thread, 'tid'),
+      name: text(thread, 'name'),
+      calls: num(thread, 'calls'),
       cutCalls: num(thread, 'cut_calls'),
     })),
   };

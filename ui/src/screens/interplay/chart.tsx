@@ -79,7 +79,8 @@ function ThreadBadge({
       class={`badge-thread${thread === current ? ' now' : ''}${drag ? ' dragged' : ''}`}
       data-thread={thread}
       style={{
-        ...{ left: `${at.x}px`, top: `${at.y}px` },
+        left: `${at.x}px`,
+        top: `${at.y}px`,
         ...(at.width === undefined ? {} : { width: `${at.width}px` }),
       }}
       title={`${screen.title(thread)}, ${what}${text ? `, ${text}` : ''}. Drag onto another thread to swap; double click hides; Enter makes it the main view; f gives it more room`}
@@ -132,7 +133,10 @@ function Badges({ screen, stage }: { screen: Interplay; stage: PlateStage }): JS
         return (
           <ThreadBadge
             key={frame.thread}
-            {...{ screen, stage, at, isWide: !frame.isRing }}
+            screen={screen}
+            stage={stage}
+            at={at}
+            isWide={!frame.isRing}
             thread={frame.thread}
           />
         );
@@ -269,8 +273,12 @@ function bindPlate(screen: Interplay, stage: PlateStage, area: HTMLElement): () 
   on('wheel', wheel, { passive: false });
   return () => {
     for (const [name, run] of Object.entries({
-      ...{ pointerdown: down, pointermove: move, pointerup: up, pointerleave: leave },
-      ...{ dblclick: double, wheel },
+      pointerdown: down,
+      pointermove: move,
+      pointerup: up,
+      pointerleave: leave,
+      dblclick: double,
+      wheel,
     }))
       area.removeEventListener(name, run as EventListener);
   };
@@ -432,7 +440,9 @@ export function InterplayChart({ onReady }: { onReady: OnReady }): JSX.Element {
   const mode = useAtom(screen.state, s => s.mode);
   useLayoutEffect(() => {
     const made = new PlateStage(screen, {
-      ...{ base: base.current!, curves: curves.current!, over: over.current! },
+      base: base.current!,
+      curves: curves.current!,
+      over: over.current!,
     });
     const measure = (): void => {
       made.resize(area.current!.clientWidth, area.current!.clientHeight);
@@ -557,10 +567,15 @@ async function askCall(screen: Interplay, hit: PlateHit): Promise<Told | null> {
   };
   const nameOf = (fn: number): string => names.name[fn] ?? '';
   return {
-    ...{ name: nameOf(num(item, 'function')), start, end, wait, io },
+    name: nameOf(num(item, 'function')),
+    start,
+    end,
+    wait,
+    io,
     children: objects(item, 'children').map(child => ({
       name: text(child, 'name') || nameOf(num(child, 'function')),
-      ...{ count: num(child, 'count'), ns: num(child, 'sum_ns') },
+      count: num(child, 'count'),
+      ns: num(child, 'sum_ns'),
     })),
   };
 }

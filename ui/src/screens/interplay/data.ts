@@ -7,7 +7,13 @@ import type { Span } from '../../shared/lib/model';
 import type { WaitObject } from '../../shared/lib/names';
 
 export const FLAG = {
-  ...{ CUT_START: 1, CUT_END: 2, FAILED: 4, TIMED: 8, NO_OBJECT: 16, LOSSY: 32, SHARED: 64 },
+  CUT_START: 1,
+  CUT_END: 2,
+  FAILED: 4,
+  TIMED: 8,
+  NO_OBJECT: 16,
+  LOSSY: 32,
+  SHARED: 64,
   REACQUIRED: 128,
 } as const;
 
@@ -252,9 +258,17 @@ const LEAST_PX = 3;
 
 function curveOf(waits: Waits, thread: number, i: number): Curve {
   return {
-    ...{ thread, item: i, start: waits.start[i]!, end: waits.end[i]!, depth: waits.depth[i]! },
-    ...{ count: waits.count[i]!, object: waits.object[i]!, to: waits.releaser[i]! },
-    ...{ first: waits.first[i]!, last: waits.last[i]!, toDepth: waits.releaseDepth[i]! },
+    thread,
+    item: i,
+    start: waits.start[i]!,
+    end: waits.end[i]!,
+    depth: waits.depth[i]!,
+    count: waits.count[i]!,
+    object: waits.object[i]!,
+    to: waits.releaser[i]!,
+    first: waits.first[i]!,
+    last: waits.last[i]!,
+    toDepth: waits.releaseDepth[i]!,
     ns: waits.sum[i]!,
   };
 }
@@ -320,7 +334,9 @@ const orNone = (json: Json, key: string): number =>
 
 export function decodeSites(meta: Json): Site[] {
   return objects(meta, 'sites').map(row => ({
-    ...{ name: text(row, 'function'), call: text(row, 'call'), path: text(row, 'path') },
+    name: text(row, 'function'),
+    call: text(row, 'call'),
+    path: text(row, 'path'),
     fn: orNone(row, 'fn'),
   }));
 }
@@ -334,15 +350,22 @@ export interface Rows {
 }
 
 const ROW_COLUMNS = {
-  ...{ start: 'start_ns', end: 'end_ns', first: 'first_release_ns', last: 'last_release_ns' },
-  ...{ count: 'count', sum: 'sum_ns', longest: 'longest_ns', releaser: 'releaser' },
-  ...{ object: 'object', site: 'wait_site', releaseSite: 'release_site', depth: 'wait_depth' },
-  ...{
-    releaseDepth: 'release_depth',
-    confidence: 'confidence',
-    flags: 'flags',
-    unknown: 'unknown',
-  },
+  start: 'start_ns',
+  end: 'end_ns',
+  first: 'first_release_ns',
+  last: 'last_release_ns',
+  count: 'count',
+  sum: 'sum_ns',
+  longest: 'longest_ns',
+  releaser: 'releaser',
+  object: 'object',
+  site: 'wait_site',
+  releaseSite: 'release_site',
+  depth: 'wait_depth',
+  releaseDepth: 'release_depth',
+  confidence: 'confidence',
+  flags: 'flags',
+  unknown: 'unknown',
 } as const;
 
 type RowColumns = { [K in keyof typeof ROW_COLUMNS]: Waits[K] };
@@ -390,7 +413,10 @@ export function decodeCorrespondences(answer: Columns): Rows {
     ) as unknown as RowColumns;
     byThread.set(thread, {
       ...part,
-      ...{ n: own.length, reach: reachOf(part.end), objects: known, sites },
+      n: own.length,
+      reach: reachOf(part.end),
+      objects: known,
+      sites,
       ...words,
     });
   }
@@ -407,9 +433,28 @@ export function noWaits(): Waits {
     new Uint8Array(),
   ];
   return {
-    ...{ n: 0, start: f, end: f, first: f, last: f, count: u, sum: f, longest: f, releaser: i },
-    ...{ object: i, site: i, releaseSite: i, depth: h, releaseDepth: h, confidence: b, flags: b },
-    ...{ unknown: b, reach: f, objects: [], sites: [], reasons: [], confidences: [] },
+    n: 0,
+    start: f,
+    end: f,
+    first: f,
+    last: f,
+    count: u,
+    sum: f,
+    longest: f,
+    releaser: i,
+    object: i,
+    site: i,
+    releaseSite: i,
+    depth: h,
+    releaseDepth: h,
+    confidence: b,
+    flags: b,
+    unknown: b,
+    reach: f,
+    objects: [],
+    sites: [],
+    reasons: [],
+    confidences: [],
   };
 }
 
@@ -533,40 +578,76 @@ type Plain<T> = { [K in keyof T]: T[K] extends boolean ? number : T[K] };
 export function decodeSummary(answer: Columns): Summary {
   const { meta } = answer;
   const threads = rowsOf<Plain<ThreadWaits>>(answer, 'threads', {
-    ...{ thread: 'thread', first: 'first_ns', last: 'last_ns', waits: 'waits', waitNs: 'wait_ns' },
-    ...{ longestNs: 'longest_wait_ns', longestAt: 'longest_wait_at_ns', io: 'io', ioNs: 'io_ns' },
-    ...{ releases: 'releases', free: 'uncontended', released: 'released' },
-    ...{ releasedNs: 'released_ns', failed: 'failed', cut: 'cut', mainReleaser: 'main_releaser' },
-    ...{ mainReleaserNs: 'main_releaser_ns', releasers: 'n_releasers', leastDepth: 'least_depth' },
-    ...{ mostDepth: 'most_depth', neverWaits: 'never_waits', waitsAllAlong: 'waits_all_along' },
+    thread: 'thread',
+    first: 'first_ns',
+    last: 'last_ns',
+    waits: 'waits',
+    waitNs: 'wait_ns',
+    longestNs: 'longest_wait_ns',
+    longestAt: 'longest_wait_at_ns',
+    io: 'io',
+    ioNs: 'io_ns',
+    releases: 'releases',
+    free: 'uncontended',
+    released: 'released',
+    releasedNs: 'released_ns',
+    failed: 'failed',
+    cut: 'cut',
+    mainReleaser: 'main_releaser',
+    mainReleaserNs: 'main_releaser_ns',
+    releasers: 'n_releasers',
+    leastDepth: 'least_depth',
+    mostDepth: 'most_depth',
+    neverWaits: 'never_waits',
+    waitsAllAlong: 'waits_all_along',
   });
   const reasons = list<string>(meta, 'reason_texts').map(String);
   return {
     span: { t0: num(meta, 'from_ns'), t1: num(meta, 'to_ns') },
     threads: threads.map(row => ({
       ...row,
-      ...{ neverWaits: row.neverWaits === 1, waitsAllAlong: row.waitsAllAlong === 1 },
+      neverWaits: row.neverWaits === 1,
+      waitsAllAlong: row.waitsAllAlong === 1,
     })),
     cells: rowsOf<Cell>(answer, 'cells', {
-      ...{ waiter: 'waiter', releaser: 'releaser', count: 'count', ns: 'sum_ns' },
-      ...{ longestNs: 'longest_ns', longestAt: 'longest_at_ns', objects: 'n_objects' },
+      waiter: 'waiter',
+      releaser: 'releaser',
+      count: 'count',
+      ns: 'sum_ns',
+      longestNs: 'longest_ns',
+      longestAt: 'longest_at_ns',
+      objects: 'n_objects',
       object: 'object',
     }),
     pairs: rowsOf<SitePair>(answer, 'pairs', {
-      ...{ site: 'wait_site', releaseSite: 'release_site', kind: 'kind', count: 'count' },
-      ...{ ns: 'sum_ns', longestNs: 'longest_ns', longestAt: 'longest_at_ns' },
+      site: 'wait_site',
+      releaseSite: 'release_site',
+      kind: 'kind',
+      count: 'count',
+      ns: 'sum_ns',
+      longestNs: 'longest_ns',
+      longestAt: 'longest_at_ns',
       longestWaiter: 'longest_waiter',
     }),
-    ...{ objects: decodeObjects(meta), sites: decodeSites(meta) },
+    objects: decodeObjects(meta),
+    sites: decodeSites(meta),
     patterns: objects(meta, 'patterns').map(row => ({
-      ...{ kind: text(row, 'kind'), text: text(row, 'text'), thread: orNone(row, 'thread') },
-      ...{ others: list<number>(row, 'others').map(Number), from: num(row, 'from_ns') },
+      kind: text(row, 'kind'),
+      text: text(row, 'text'),
+      thread: orNone(row, 'thread'),
+      others: list<number>(row, 'others').map(Number),
+      from: num(row, 'from_ns'),
       to: num(row, 'to_ns'),
     })),
-    ...{ waits: num(meta, 'waits'), waitNs: num(meta, 'wait_ns'), joined: num(meta, 'joined') },
-    ...{ free: num(meta, 'uncontended'), io: num(meta, 'io'), ioNs: num(meta, 'io_ns') },
-    ...{ lost: num(meta, 'lost'), leftOut: Number(meta['left_out_threads'] ?? 0) },
-    ...{ known: new Set(list<string>(meta, 'known').map(String)) },
+    waits: num(meta, 'waits'),
+    waitNs: num(meta, 'wait_ns'),
+    joined: num(meta, 'joined'),
+    free: num(meta, 'uncontended'),
+    io: num(meta, 'io'),
+    ioNs: num(meta, 'io_ns'),
+    lost: num(meta, 'lost'),
+    leftOut: Number(meta['left_out_threads'] ?? 0),
+    known: new Set(list<string>(meta, 'known').map(String)),
     lacks: objects(meta, 'lacks').map(row => ({
       name: text(row, 'name'),
       text: text(row, 'text'),
@@ -603,11 +684,10 @@ export function decodeLockTree(answer: Columns): LockTree {
     count: take<Float64Array>(answer, 'nodes', 'count'),
     sum: take<Float64Array>(answer, 'nodes', 'sum_ns'),
     self: take<Float64Array>(answer, 'nodes', 'self_ns'),
-    ...{
-      names: list<string>(meta, 'names').map(String),
-      n: parent.length,
-      total: num(meta, 'total'),
-    },
-    ...{ sumNs: num(meta, 'sum_ns'), unknownNs: num(meta, 'unknown_ns') },
+    names: list<string>(meta, 'names').map(String),
+    n: parent.length,
+    total: num(meta, 'total'),
+    sumNs: num(meta, 'sum_ns'),
+    unknownNs: num(meta, 'unknown_ns'),
   };
 }

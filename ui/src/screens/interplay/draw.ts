@@ -139,7 +139,12 @@ export class PlateStage implements Picture {
     const split = this.splitOf(focus);
     screen.drawnSplit = split / height;
     return {
-      ...{ width, height, split, focus, contexts, focused },
+      width,
+      height,
+      split,
+      focus,
+      contexts,
+      focused,
       inner: this.innerRadius(contexts, inner, split),
       view: thread => screen.view(thread),
       fold: thread => screen.fold(thread),
@@ -183,7 +188,8 @@ export class PlateStage implements Picture {
   private want(frames: readonly Frame[]): void {
     this.screen.loader.want(
       frames.map(frame => ({
-        ...{ thread: frame.thread, view: frame.view },
+        thread: frame.thread,
+        view: frame.view,
         columns: Math.max(16, Math.ceil(columnsOf(frame) * this.dpr)),
       })),
     );
@@ -211,7 +217,10 @@ export class PlateStage implements Picture {
   private scene(ctx: CanvasRenderingContext2D): PlateScene {
     const { served } = this.screen;
     return {
-      ...{ ctx, style: this.style!, text: this.text, font: this.theme!.font },
+      ctx,
+      style: this.style!,
+      text: this.text,
+      font: this.theme!.font,
       nameOf: (thread, fn) => this.nameOf(thread, fn),
       isWait: served.names.isWait,
     };
@@ -241,7 +250,9 @@ export class PlateStage implements Picture {
     const ctx = this.clear(this.canvases.base, null);
     const { served, loader, state } = this.screen;
     const threads = frames.map(frame => ({
-      ...{ frame, life: served.threads[frame.thread], data: loader.of(frame.thread) },
+      frame,
+      life: served.threads[frame.thread],
+      data: loader.of(frame.thread),
     }));
     this.image.paint(this.scene(ctx), theme, threads, this.dpr);
     if (frames[0]?.isRing === false && state.get().mode === 'plate') {
@@ -350,10 +361,18 @@ export class PlateStage implements Picture {
     const i = hit.item;
     if (!waits || i < 0 || i >= waits.n || waits.releaser[i]! < 0) return null;
     return {
-      ...{ thread: hit.thread, item: i, start: waits.start[i]!, end: waits.end[i]! },
-      ...{ depth: waits.depth[i]!, count: waits.count[i]!, object: waits.object[i]! },
-      ...{ to: waits.releaser[i]!, first: waits.first[i]!, last: waits.last[i]! },
-      ...{ toDepth: waits.releaseDepth[i]!, ns: waits.sum[i]! },
+      thread: hit.thread,
+      item: i,
+      start: waits.start[i]!,
+      end: waits.end[i]!,
+      depth: waits.depth[i]!,
+      count: waits.count[i]!,
+      object: waits.object[i]!,
+      to: waits.releaser[i]!,
+      first: waits.first[i]!,
+      last: waits.last[i]!,
+      toDepth: waits.releaseDepth[i]!,
+      ns: waits.sum[i]!,
     };
   }
 
@@ -485,9 +504,14 @@ function sectionOf(frame: RingFrame, dpr: number): Section {
   const edges = edgesOf(frame, dpr);
   const radius = (px: number): number => inner * dpr + px;
   return {
-    ...{ x: center.x * dpr, y: center.y * dpr, from, to },
-    ...{ inner: edges.from.map(radius), outer: edges.to.map(radius) },
-    ...{ least: inner * dpr, most: radius(frame.levels.at(frame.shown) * dpr) },
+    x: center.x * dpr,
+    y: center.y * dpr,
+    from,
+    to,
+    inner: edges.from.map(radius),
+    outer: edges.to.map(radius),
+    least: inner * dpr,
+    most: radius(frame.levels.at(frame.shown) * dpr),
   };
 }
 
@@ -573,9 +597,14 @@ export class PlateImage {
     const strips = new Strips(columns);
     const { width, height } = this.image!;
     return {
-      ...{ place: placeOf(frame, dpr), strips, style, data: undefined, view: NO_VIEW },
-      ...{ bend: section && bendOf(section, strips, width, height) },
-      ...{ waits: new Path2D(), labels: [] },
+      place: placeOf(frame, dpr),
+      strips,
+      style,
+      data: undefined,
+      view: NO_VIEW,
+      bend: section && bendOf(section, strips, width, height),
+      waits: new Path2D(),
+      labels: [],
     };
   }
 
@@ -585,8 +614,10 @@ export class PlateImage {
     const { box, levels, shown } = frame as StraightFrame;
     const { from, to } = edgesOf(frame, dpr);
     copyRows(this.pixels, width, height, strips, {
-      ...{ x: Math.round(box.x * dpr), y: Math.round(box.y * dpr) },
-      ...{ tops: from.map(Math.round), bottoms: to.map(Math.round) },
+      x: Math.round(box.x * dpr),
+      y: Math.round(box.y * dpr),
+      tops: from.map(Math.round),
+      bottoms: to.map(Math.round),
       height: Math.round(levels.at(shown) * dpr),
     });
   }

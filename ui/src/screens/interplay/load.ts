@@ -83,15 +83,21 @@ export function barsOf(
   const n = start.length;
   const ends = Float64Array.from(end);
   return {
-    ...{ thread, level: 0, index: 0, n, start: Float64Array.from(start), end: ends },
-    ...{ covered: ends.map((t, i) => t - start[i]!), longest: Float64Array.from(longest) },
-    ...{
-      count: Uint32Array.from(count),
-      fn: Uint32Array.from(fn),
-      longestFn: Uint32Array.from(fn),
-    },
+    thread,
+    level: 0,
+    index: 0,
+    n,
+    start: Float64Array.from(start),
+    end: ends,
+    covered: ends.map((t, i) => t - start[i]!),
+    longest: Float64Array.from(longest),
+    count: Uint32Array.from(count),
+    fn: Uint32Array.from(fn),
+    longestFn: Uint32Array.from(fn),
     isCluster: Uint8Array.from(count, many => (many > 1 ? 1 : 0)),
-    ...{ depthFrom: Uint32Array.from([0, n]), bytes: 0, usedAt: 0 },
+    depthFrom: Uint32Array.from([0, n]),
+    bytes: 0,
+    usedAt: 0,
   };
 }
 

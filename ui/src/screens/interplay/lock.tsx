@@ -89,7 +89,9 @@ export function sumWaits(rows: Rows, nameOf: (thread: number) => string): WaitSu
   const sorted = (of: Map<number, Share>): Share[] => [...of.values()].sort((a, b) => b.ns - a.ns);
   const [low, high] = [Math.min(...bins.keys()), Math.max(...bins.keys())];
   return {
-    ...{ waiters: sorted(waiters), releasers: sorted(releasers), ...sums },
+    waiters: sorted(waiters),
+    releasers: sorted(releasers),
+    ...sums,
     bins:
       bins.size === 0
         ? []
@@ -252,7 +254,11 @@ export function LockFlame({
     const own = new PanePainter(canvas.current!, pane => {
       const fnOf = (fn: number): number => scene.current?.names.of[fn] ?? -1;
       paintFlame(pane, {
-        ...{ parts: latest.current, scrollTop: 0, isHit: null, selected: null, fn: -1 },
+        parts: latest.current,
+        scrollTop: 0,
+        isHit: null,
+        selected: null,
+        fn: -1,
         nameOf: fn => (fn < 0 ? 'all' : (scene.current?.names.names[fn] ?? '')),
         hueOf: fn => (fnOf(fn) >= 0 ? (families.hue[fnOf(fn)] ?? GREY_HUE) : GREY_HUE),
         isWait: fn => fnOf(fn) >= 0 && names.isWait[fnOf(fn)] === 1,

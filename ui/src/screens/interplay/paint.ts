@@ -48,9 +48,17 @@ export function plateStyle(theme: Theme): PlateStyle {
   );
   const pixels = (list: readonly string[]): Uint32Array => Uint32Array.from(list, pixelOf);
   return {
-    ...{ wait, io, fills, pixels: pixels(fills), pale: pale.map(pixels) },
-    ...{ bg: theme.bg, edge: theme.edge, ink3: theme.ink3 },
-    ...{ hatch: theme.hatch, hues: theme.hues, grey: theme.hues[10]! },
+    wait,
+    io,
+    fills,
+    pixels: pixels(fills),
+    pale: pale.map(pixels),
+    bg: theme.bg,
+    edge: theme.edge,
+    ink3: theme.ink3,
+    hatch: theme.hatch,
+    hues: theme.hues,
+    grey: theme.hues[10]!,
   };
 }
 
@@ -125,8 +133,10 @@ function ringPiece(
 ): void {
   if ((a1 - a0) * r1 < SMALL_PX) {
     const corners = [
-      ...[polar(center, a0, r0), polar(center, a0, r1)],
-      ...[polar(center, a1, r1), polar(center, a1, r0)],
+      polar(center, a0, r0),
+      polar(center, a0, r1),
+      polar(center, a1, r1),
+      polar(center, a1, r0),
     ];
     corners.forEach(({ x, y }, i) => (i === 0 ? path.moveTo(x, y) : path.lineTo(x, y)));
   } else {

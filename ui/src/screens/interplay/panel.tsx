@@ -353,7 +353,10 @@ function Objects({ screen, summary }: { screen: Interplay; summary: Summary }): 
             {summary.objects.slice(0, SHOWN).map(one => (
               <ObjectRow
                 key={one.id}
-                {...{ screen, object: one, isNow: one.id === object, whole: summary.waitNs }}
+                screen={screen}
+                object={one}
+                isNow={one.id === object}
+                whole={summary.waitNs}
                 choose={() => screen.set({ object: one.id === object ? '' : one.id })}
               />
             ))}
@@ -492,8 +495,11 @@ function Selection({ screen }: { screen: Interplay }): JSX.Element {
   const hasWait = waits !== undefined && i >= 0 && i < waits.n;
   const [start, end] = hasWait ? [waits.start[i]!, waits.end[i]!] : [0, 0];
   const params = {
-    ...{ kind: 'meanwhile', threads: selected ? [selected.thread] : [], limit: 2000 },
-    ...{ from: Math.floor(start), to: Math.max(Math.floor(start) + 1, Math.ceil(end)) },
+    kind: 'meanwhile',
+    threads: selected ? [selected.thread] : [],
+    limit: 2000,
+    from: Math.floor(start),
+    to: Math.max(Math.floor(start) + 1, Math.ceil(end)),
   };
   const { value: tree, trouble } = useAsked<LockTree>(
     screen.served.source,

@@ -271,7 +271,10 @@ export function layoutPlate(options: PlateOptions): Plate {
   const box = { x: 0, y: 0, width, height: split - 4 };
   const parts = sections(contexts.length, contexts.indexOf(focused), inner);
   return {
-    ...{ center, inner, outer, split },
+    center,
+    inner,
+    outer,
+    split,
     focus: new StraightFrame(
       options.focus,
       view(options.focus),
@@ -287,9 +290,7 @@ export function layoutPlate(options: PlateOptions): Plate {
           view(thread),
           Levels.within(deep(thread), outer - inner, fold(thread)),
           deep(thread),
-          {
-            ...{ center, inner, outer, from: parts[i]!.from, to: parts[i]!.to },
-          },
+          { center, inner, outer, from: parts[i]!.from, to: parts[i]!.to },
         ),
     ),
   };
@@ -541,8 +542,10 @@ export function bendOf(
   const box = boxOf(section, width, height);
   const room = Math.max(0, box.x1 - box.x0) * Math.max(0, box.y1 - box.y0);
   const made: Bend = {
-    ...{ place: new Uint32Array(room), column: new Uint32Array(room) },
-    ...{ cover: new Uint16Array(room), level: new Uint16Array(room) },
+    place: new Uint32Array(room),
+    column: new Uint32Array(room),
+    cover: new Uint16Array(room),
+    level: new Uint16Array(room),
     ground: new Uint32Array(room),
   };
   const ground = strips.columns.length - 1;
@@ -576,8 +579,10 @@ export function bendOf(
     }
   }
   return {
-    ...{ place: made.place.slice(0, n), column: made.column.slice(0, n) },
-    ...{ cover: made.cover.slice(0, n), level: made.level.slice(0, n) },
+    place: made.place.slice(0, n),
+    column: made.column.slice(0, n),
+    cover: made.cover.slice(0, n),
+    level: made.level.slice(0, n),
     ground: made.ground.slice(0, n),
   };
 }

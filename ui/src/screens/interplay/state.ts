@@ -83,10 +83,25 @@ export interface InterplayState {
 
 function fresh(): InterplayState {
   return {
-    ...{ mode: 'plate', tab: 'threads', isByObject: false, isAll: false, focus: -1 },
-    ...{ contexts: [], focused: -1 },
-    ...{ views: new Map(), folds: new Map(), split: 0, inner: 0, current: -1, hover: null },
-    ...{ pointer: null, selected: null, summary: null, trouble: '', isAsking: false, loaded: 0 },
+    mode: 'plate',
+    tab: 'threads',
+    isByObject: false,
+    isAll: false,
+    focus: -1,
+    contexts: [],
+    focused: -1,
+    views: new Map(),
+    folds: new Map(),
+    split: 0,
+    inner: 0,
+    current: -1,
+    hover: null,
+    pointer: null,
+    selected: null,
+    summary: null,
+    trouble: '',
+    isAsking: false,
+    loaded: 0,
     object: '',
     curves: { drawn: 0, bundled: 0, left: 0 },
   };
@@ -237,7 +252,9 @@ export class Interplay {
     const kept = rest.filter(one => one >= 0).slice(0, MOST_CONTEXTS);
     const left = rest.length - kept.length;
     this.set({
-      ...{ focus: thread, contexts: kept, current: thread },
+      focus: thread,
+      contexts: kept,
+      current: thread,
       focused: focused === thread ? -1 : focused,
     });
     if (left > 0)
@@ -457,9 +474,16 @@ export class Interplay {
     const site = waits.site[item]!;
     const isBare = this.served.threads[thread]?.calls === 0;
     return {
-      ...{ thread, depth: isBare ? 0 : waits.depth[item]!, start, end, t: start },
-      ...{ fn: SITE_FN + Math.max(0, site), count: waits.count[item]!, wait: waits.sum[item]! },
-      ...{ io: 0, item },
+      thread,
+      depth: isBare ? 0 : waits.depth[item]!,
+      start,
+      end,
+      t: start,
+      fn: SITE_FN + Math.max(0, site),
+      count: waits.count[item]!,
+      wait: waits.sum[item]!,
+      io: 0,
+      item,
     };
   }
 
@@ -637,8 +661,16 @@ export function hitOf(
   const within = Math.min(Math.max(t, a), Math.max(a, b - 1));
   const isAggregate = data.isBare || isCluster[i] === 1;
   return {
-    ...{ thread, depth, start: a, end: b, fn: longestFn[i]!, count: count[i]!, t: within },
-    ...{ wait, io, item: waitAt(data.waits, within, data.isBare ? 0 : depth, isAggregate) },
+    thread,
+    depth,
+    start: a,
+    end: b,
+    fn: longestFn[i]!,
+    count: count[i]!,
+    t: within,
+    wait,
+    io,
+    item: waitAt(data.waits, within, data.isBare ? 0 : depth, isAggregate),
   };
 }
 

@@ -326,9 +326,14 @@ function read(screen: Interplay, get: (key: string) => string): void {
   const share = (text: string, otherwise: number): number =>
     /^0?\.\d{1,4}$/.test(text) ? Number(text) : otherwise;
   screen.set({
-    ...{ mode: oneOf(get('as'), MODES, 'plate'), tab: oneOf(get('tab4'), TABS, 'threads') },
-    ...{ isByObject: get('curves') === 'object', isAll: get('everyone') === '1', views, folds },
-    ...{ split: share(get('split'), 0), inner: share(get('inner'), 0) },
+    mode: oneOf(get('as'), MODES, 'plate'),
+    tab: oneOf(get('tab4'), TABS, 'threads'),
+    isByObject: get('curves') === 'object',
+    isAll: get('everyone') === '1',
+    views,
+    folds,
+    split: share(get('split'), 0),
+    inner: share(get('inner'), 0),
     object: /^\d{1,20}$/.test(get('lock')) ? get('lock') : '',
     ...(focus >= 0 ? { focus, contexts: contexts.slice(0, 8), current: focus } : {}),
     focused: contexts.includes(big) ? big : -1,
@@ -338,12 +343,26 @@ function read(screen: Interplay, get: (key: string) => string): void {
 }
 
 const WRITTEN = [
-  ...['mode', 'tab', 'isByObject', 'isAll', 'focus', 'contexts', 'focused', 'views', 'folds'],
-  ...['split', 'inner', 'object', 'selected'],
+  'mode',
+  'tab',
+  'isByObject',
+  'isAll',
+  'focus',
+  'contexts',
+  'focused',
+  'views',
+  'folds',
+  'split',
+  'inner',
+  'object',
+  'selected',
 ] as unknown as (keyof InterplayState)[];
 
 export const INTERPLAY: ScreenSpec = {
-  ...{ key: 'interplay', digit: 4, name: 'Interplay', View: InterplayScreen },
+  key: 'interplay',
+  digit: 4,
+  name: 'Interplay',
+  View: InterplayScreen,
   kind: () => ' interplay-page',
   keys: [
     ['. ,', 'next, previous wait'],
@@ -476,121 +495,125 @@ function enter({ app, screen, thread }: At): void {
 
 const ACTIONS: readonly Action[] = [
   {
-    ...{ name: 'next wait of the current thread', keys: ['.', 'ArrowRight'], code: 'Period' },
+    name: 'next wait of the current thread',
+    keys: ['.', 'ArrowRight'],
+    code: 'Period',
     run: ({ screen }) => screen.step(1),
   },
   {
-    ...{ name: 'the wait before', keys: [',', 'ArrowLeft'], code: 'Comma' },
+    name: 'the wait before',
+    keys: [',', 'ArrowLeft'],
+    code: 'Comma',
     run: ({ screen }) => screen.step(-1),
   },
   {
-    ...{ name: 'to the release that ended the wait', keys: ['['] },
+    name: 'to the release that ended the wait',
+    keys: ['['],
     run: ({ screen }) => screen.toCause(),
   },
   {
-    ...{ name: 'to the next wait that the current thread ended', keys: [']'] },
+    name: 'to the next wait that the current thread ended',
+    keys: [']'],
     run: ({ screen }) => screen.toEffect(),
   },
   {
-    ...{ name: 'critical path of the selected wait or call', keys: ['x'] },
+    name: 'critical path of the selected wait or call',
+    keys: ['x'],
     run: ({ screen }) => screen.explain(),
   },
+  { name: 'next call', keys: ['Shift+ArrowRight'], run: ({ screen }) => stepCall(screen, 'next') },
   {
-    ...{ name: 'next call', keys: ['Shift+ArrowRight'] },
-    run: ({ screen }) => stepCall(screen, 'next'),
-  },
-  {
-    ...{ name: 'the call before', keys: ['Shift+ArrowLeft'] },
+    name: 'the call before',
+    keys: ['Shift+ArrowLeft'],
     run: ({ screen }) => stepCall(screen, 'before'),
   },
   {
-    ...{ name: 'what the call called', keys: ['Shift+ArrowDown'] },
+    name: 'what the call called',
+    keys: ['Shift+ArrowDown'],
     run: ({ screen }) => stepCall(screen, 'callee'),
   },
   {
-    ...{ name: 'what called it', keys: ['Shift+ArrowUp'] },
+    name: 'what called it',
+    keys: ['Shift+ArrowUp'],
     run: ({ screen }) => stepCall(screen, 'caller'),
   },
   {
-    ...{ name: 'the selected wait or call as wide as the view', keys: ['F'] },
+    name: 'the selected wait or call as wide as the view',
+    keys: ['F'],
     run: ({ screen }) => zoomTo(screen, screen.state.get().selected),
   },
   { name: 'time of the selected wait or call as range', keys: ['R'], run: rangeOfSelected },
-  {
-    ...{ name: 'next thread', keys: ['ArrowDown'] },
-    run: ({ screen }) => nextThread(screen, 1),
-  },
-  {
-    ...{ name: 'the thread before', keys: ['ArrowUp'] },
-    run: ({ screen }) => nextThread(screen, -1),
-  },
+  { name: 'next thread', keys: ['ArrowDown'], run: ({ screen }) => nextThread(screen, 1) },
+  { name: 'the thread before', keys: ['ArrowUp'], run: ({ screen }) => nextThread(screen, -1) },
   { name: 'current thread to the main view', keys: ['Enter'], run: enter },
   {
-    ...{ name: 'current thread changes places with the one before', keys: ['{'] },
+    name: 'current thread changes places with the one before',
+    keys: ['{'],
     run: ({ screen }) => moveThread(screen, -1),
   },
   {
-    ...{ name: 'current thread changes places with the next', keys: ['}'] },
+    name: 'current thread changes places with the next',
+    keys: ['}'],
     run: ({ screen }) => moveThread(screen, 1),
   },
   {
-    ...{ name: 'hide the current thread', keys: ['Delete'] },
+    name: 'hide the current thread',
+    keys: ['Delete'],
     run: ({ screen, thread }) => screen.hide(thread),
   },
   {
-    ...{ name: 'more room for the current thread, or as for the others', keys: ['f'] },
+    name: 'more room for the current thread, or as for the others',
+    keys: ['f'],
     run: ({ screen, thread }) => screen.enlarge(thread),
   },
+  { name: 'zoom the current thread in', keys: ['W'], code: 'KeyW', run: at => zoom(at, 0.8) },
+  { name: 'zoom the current thread out', keys: ['S'], code: 'KeyS', run: at => zoom(at, 1.25) },
   {
-    ...{ name: 'zoom the current thread in', keys: ['W'], code: 'KeyW' },
-    run: at => zoom(at, 0.8),
-  },
-  {
-    ...{ name: 'zoom the current thread out', keys: ['S'], code: 'KeyS' },
-    run: at => zoom(at, 1.25),
-  },
-  {
-    ...{ name: 'pan the current thread back', keys: ['A'], code: 'KeyA' },
+    name: 'pan the current thread back',
+    keys: ['A'],
+    code: 'KeyA',
     run: ({ screen, thread, fast }) => screen.pan(thread, -0.1 * fast),
   },
   {
-    ...{ name: 'pan the current thread on', keys: ['D'], code: 'KeyD' },
+    name: 'pan the current thread on',
+    keys: ['D'],
+    code: 'KeyD',
     run: ({ screen, thread, fast }) => screen.pan(thread, 0.1 * fast),
   },
   { name: 'all threads at the same time', keys: ['u'], run: ({ screen }) => screen.align() },
   {
-    ...{ name: 'fold an upper level of the current thread', keys: ['PageDown'] },
+    name: 'fold an upper level of the current thread',
+    keys: ['PageDown'],
     run: ({ screen, thread }) => screen.foldBy(thread, 1),
   },
   {
-    ...{ name: 'unfold a level of the current thread', keys: ['PageUp'] },
+    name: 'unfold a level of the current thread',
+    keys: ['PageUp'],
     run: ({ screen, thread }) => screen.foldBy(thread, -1),
   },
   { name: 'plate, ladder, or table', keys: ['v'], run: ({ screen }) => nextMode(screen) },
   {
-    ...{ name: 'curves in the colour of the thread, or of the object', keys: ['o'] },
+    name: 'curves in the colour of the thread, or of the object',
+    keys: ['o'],
     run: ({ screen }) => toggleObjects(screen),
   },
   {
-    ...{ name: 'threads of all processes, or of the recorded program', keys: ['e'] },
+    name: 'threads of all processes, or of the recorded program',
+    keys: ['e'],
     run: ({ screen }) => screen.toggleAll(),
   },
+  { name: 'more room for curves', keys: ['+', '='], run: ({ screen }) => moveInner(screen, 0.05) },
   {
-    ...{ name: 'more room for curves', keys: ['+', '='] },
-    run: ({ screen }) => moveInner(screen, 0.05),
-  },
-  {
-    ...{ name: 'more room for levels of the context', keys: ['-'] },
+    name: 'more room for levels of the context',
+    keys: ['-'],
     run: ({ screen }) => moveInner(screen, -0.05),
   },
   {
-    ...{ name: 'more room for the main view', keys: [')'] },
+    name: 'more room for the main view',
+    keys: [')'],
     run: ({ screen }) => moveSplit(screen, 0.05),
   },
-  {
-    ...{ name: 'more room for the context', keys: ['('] },
-    run: ({ screen }) => moveSplit(screen, -0.05),
-  },
+  { name: 'more room for the context', keys: ['('], run: ({ screen }) => moveSplit(screen, -0.05) },
   { name: 'the next table below', keys: ['t'], run: ({ screen }) => nextTab(screen) },
 ];
 
@@ -603,7 +626,9 @@ function atNow(app: App, isFast: boolean): At {
 /** For the palette and the help. */
 export function interplayCommands(): Doing[] {
   return ACTIONS.map(({ name, keys, run }) => ({
-    ...{ name: `Interplay: ${name}`, key: keys[0]!, also: keys.slice(1) },
+    name: `Interplay: ${name}`,
+    key: keys[0]!,
+    also: keys.slice(1),
     run: app => run(atNow(app, false)),
   }));
 }

@@ -70,9 +70,19 @@ export class Stage extends BaseStage<ChartRow> {
     this.painted = model;
     const now = state.get();
     const scene = {
-      ...{ ctx, theme: this.theme!, patterns: this.patterns!, text: this.text, model, state: now },
-      ...{ view, hits: findHits(model, now.query), dpr: this.dpr, height: this.height },
-      ...{ scrollTop: this.scrollTop, found: this.found, later: this.later },
+      ctx,
+      theme: this.theme!,
+      patterns: this.patterns!,
+      text: this.text,
+      model,
+      state: now,
+      view,
+      hits: findHits(model, now.query),
+      dpr: this.dpr,
+      height: this.height,
+      scrollTop: this.scrollTop,
+      found: this.found,
+      later: this.later,
       strips: () => (this.strips ??= makeStrips(this.theme!, ctx.canvas.width, ctx.canvas.height)),
     };
     paintRows(scene, this.rows().rows);
@@ -91,8 +101,16 @@ export class Stage extends BaseStage<ChartRow> {
     const ctx = canvases.overlay.getContext('2d')!;
     const found = now.hover || now.item ? this.hits() : [];
     paintOverlay({
-      ...{ ctx, theme, view, dpr, height, found },
-      ...{ range: now.range, isPreview: now.isPreview, hover: now.hover, item: now.item },
+      ctx,
+      theme,
+      view,
+      dpr,
+      height,
+      found,
+      range: now.range,
+      isPreview: now.isPreview,
+      hover: now.hover,
+      item: now.item,
       itemSpan: itemSpan(app, now.item),
       hoverSpan: itemSpan(app, now.hover),
     });
@@ -239,8 +257,14 @@ function paintThread(
   }
   const brush: Brush = {
     ...scene,
-    ...{ thread, layout: scene.model.layout(thread, row.isTall), top, isTall: row.isTall },
-    ...{ bright: brightRows(scene, thread), labels, marks: [], stills },
+    thread,
+    layout: scene.model.layout(thread, row.isTall),
+    top,
+    isTall: row.isTall,
+    bright: brightRows(scene, thread),
+    labels,
+    marks: [],
+    stills,
   };
   paintChildren(brush, -1, 0, thread.rows.n);
   brush.marks.sort((a, b) => a.x - b.x);

@@ -31,7 +31,8 @@ export function makeStrips({ hues, bg, grid }: Theme, width: number, height: num
     raster,
     image: new ImageData(raster.bytes, width, height),
     fills: Uint32Array.from([...hues, ...hues.map(hue => mix(hue, bg, 0.25))], packColor),
-    ...{ bg: packColor(bg), grid: packColor(grid) },
+    bg: packColor(bg),
+    grid: packColor(grid),
   };
 }
 

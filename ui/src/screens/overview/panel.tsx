@@ -165,15 +165,23 @@ function stateOf(did: Omit<Did, 'state'>, length: number): DidState {
 
 export function whatItDid(thread: Thread, span: Span): Did {
   const tally: Tally = {
-    ...{ t0: span.t0, t1: span.t1, self: new Map<number, number>(), least: 0, most: 0 },
-    ...{ covered: 0, isExact: true },
+    t0: span.t0,
+    t1: span.t1,
+    self: new Map<number, number>(),
+    least: 0,
+    most: 0,
+    covered: 0,
+    isExact: true,
   };
   addChildren(thread, 0, thread.rows.n, span.t1 - span.t0, tally);
   const inCalls = rootCover(thread, span);
   const self = [...tally.self].map(([fn, ns]) => ({ fn, ns })).sort((a, b) => b.ns - a.ns);
   const known = self.reduce((sum, { ns }) => sum + ns, 0);
   const did = {
-    ...{ thread, callsLeast: tally.least, callsMost: tally.most, self },
+    thread,
+    callsLeast: tally.least,
+    callsMost: tally.most,
+    self,
     unresolved: Math.max(0, inCalls - known),
     outside: Math.max(0, span.t1 - span.t0 - inCalls),
     wait: pauseTime(thread, PAUSE.WAIT, span),

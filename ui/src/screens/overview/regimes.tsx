@@ -58,8 +58,13 @@ function LiveLine({ live }: { live: Live }): JSX.Element {
   const progress = useLive(live, s => s.progress);
   const wanted = useLive(live, s => s.wanted);
   const window: Progress | null = wanted && {
-    ...{ activity: 'regimes of this window', done: 0, total: 0, unit: '', since: 0 },
-    ...{ began: 0, doneThen: 0 },
+    activity: 'regimes of this window',
+    done: 0,
+    total: 0,
+    unit: '',
+    since: 0,
+    began: 0,
+    doneThen: 0,
   };
   return <ProgressLine progress={progress ?? window} />;
 }
@@ -118,8 +123,13 @@ const time = (ns: number): string => (ns > 0 ? duration(ns).replace(/\u00a0/g, '
 type Draft = Record<'d' | 'g' | 'f' | 'least' | 'glyphs' | 'k', string> & { preset: Ask['preset'] };
 
 const draftOf = (ask: Ask): Draft => ({
-  ...{ preset: ask.preset, d: time(ask.d), g: time(ask.g), f: time(ask.f), least: time(ask.least) },
-  ...{ glyphs: ask.glyphs >= 0 ? String(ask.glyphs) : '', k: ask.k > 0 ? String(ask.k) : '' },
+  preset: ask.preset,
+  d: time(ask.d),
+  g: time(ask.g),
+  f: time(ask.f),
+  least: time(ask.least),
+  glyphs: ask.glyphs >= 0 ? String(ask.glyphs) : '',
+  k: ask.k > 0 ? String(ask.k) : '',
 });
 
 /** The question that the fields say, or the first thing wrong with them. */

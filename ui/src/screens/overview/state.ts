@@ -87,7 +87,11 @@ export function rank(of: ExactThread, span: Span, isWait: readonly number[]): Ra
   const wait = self.reduce((sum, { fn, ns }) => sum + (isWait[fn] === 1 ? ns : 0), 0);
   const throughout = openAllAlong(of.contexts, length);
   return {
-    ...{ of, self, wait, throughout, unlisted: Math.max(0, of.called - listed) },
+    of,
+    self,
+    wait,
+    throughout,
+    unlisted: Math.max(0, of.called - listed),
     state: stateOf(of, wait, throughout, length),
   };
 }
@@ -132,8 +136,11 @@ function decodeContext(json: Json, nFunctions: number): Context {
   if (typeof fn !== 'number' || !(fn >= 0 && fn < nFunctions))
     throw damaged('a context names an unknown function');
   return {
-    ...{ depth: num(json, 'depth'), fn, count: num(json, 'count') },
-    ...{ sum: num(json, 'sum_ns'), self: num(json, 'self_ns') },
+    depth: num(json, 'depth'),
+    fn,
+    count: num(json, 'count'),
+    sum: num(json, 'sum_ns'),
+    self: num(json, 'self_ns'),
   };
 }
 
@@ -149,9 +156,12 @@ function decodeThread(
   byName: ReadonlyMap<string, number>,
 ): ExactThread {
   return {
-    ...{ thread: num(json, 'thread'), called: num(json, 'called_ns') },
-    ...{ noCall: num(json, 'no_call_ns'), outside: num(json, 'outside_ns') },
-    ...{ calls: num(json, 'calls'), top: decodeTop(json, byName) },
+    thread: num(json, 'thread'),
+    called: num(json, 'called_ns'),
+    noCall: num(json, 'no_call_ns'),
+    outside: num(json, 'outside_ns'),
+    calls: num(json, 'calls'),
+    top: decodeTop(json, byName),
     contexts: objects(json, 'cct').map(row => decodeContext(row, nFunctions)),
   };
 }

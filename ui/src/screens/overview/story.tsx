@@ -162,7 +162,9 @@ function stillReasons(trace: Trace): Told['reasons'] {
   const all = longest.map(l => l.ns);
   const reasons: Told['reasons'] = [
     {
-      ...{ n: longest.length, text: 'stopped in the middle of a call, for ', fn: -1 },
+      n: longest.length,
+      text: 'stopped in the middle of a call, for ',
+      fn: -1,
       rest:
         longest.length > 1
           ? `${duration(Math.min(...all))} to ${duration(Math.max(...all))}`

@@ -115,7 +115,10 @@ function Settings(): JSX.Element {
 }
 
 export const OVERVIEW: ScreenSpec = {
-  ...{ key: 'overview', digit: 1, name: 'Overview', View: OverviewScreen },
+  key: 'overview',
+  digit: 1,
+  name: 'Overview',
+  View: OverviewScreen,
   kind: () => '',
   keys: [
     ['\u2191\u2193', 'thread'],

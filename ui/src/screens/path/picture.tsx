@@ -305,7 +305,11 @@ export function PathStrip({ onOpen }: { onOpen: () => void }): JSX.Element {
   const layout = useMemo(() => layoutStrip(asked.map(({ path }) => path)), [asked]);
   const { holder, canvas, width, height } = usePathCanvas(pane =>
     paintPaths(pane, {
-      ...{ layout, view: paths.view(), scrollTop: top, now, segment },
+      layout,
+      view: paths.view(),
+      scrollTop: top,
+      now,
+      segment,
       hovered: over && { index: over.index, segment: over.segment },
     }),
   );
@@ -431,8 +435,11 @@ const LOOKS: readonly [string, number][] = [
 
 function lookOf({ theme }: Pane, { kind, name }: EcctNode): FrameLook {
   const plain = {
-    ...{ hatch: 'none' as const, isThread: kind === 'thread', isBold: false },
-    ...{ share: 1, ground: theme.grid },
+    hatch: 'none' as const,
+    isThread: kind === 'thread',
+    isBold: false,
+    share: 1,
+    ground: theme.grid,
   };
   if (kind === 'thread') return { ...plain, fill: theme.panel };
   if (kind !== 'state') return { ...plain, fill: theme.grid };
@@ -515,7 +522,9 @@ export function PathFlame(): JSX.Element {
   const { holder, canvas, width } = usePathCanvas(pane => {
     if (!flameRef.current) return;
     paintEcct(pane, {
-      ...{ tree, flame: flameRef.current, scrollTop: top },
+      tree,
+      flame: flameRef.current,
+      scrollTop: top,
       lookOf: at => lookOf(pane, frame(at)),
       labelsOf: at => {
         const { name, kind } = frame(at);
@@ -526,7 +535,8 @@ export function PathFlame(): JSX.Element {
         return [...forms.map(one => `${one}  ${sum}`), ...forms];
       },
       isHit: isSearched ? at => matchesName(asked, frame(at).name) : null,
-      ...{ selected: node, hovered: over?.node ?? -1 },
+      selected: node,
+      hovered: over?.node ?? -1,
     });
   });
   const flame = useMemo(

@@ -54,7 +54,8 @@ function openSelected(paths: Paths): void {
   paths.pin(one.pick);
   if (segment)
     showInTimeline(paths.app, segment.thread, {
-      ...{ t0: segment.start, t1: Math.max(segment.start + 1, segment.end) },
+      t0: segment.start,
+      t1: Math.max(segment.start + 1, segment.end),
     });
   else showInTimeline(paths.app, one.pick.thread, one.pick.span);
 }
@@ -564,30 +565,31 @@ export function PathTables(): JSX.Element {
   const all = asked.map(({ path }) => path);
   const causes = merge(all, now, path =>
     causesOf(path).map(({ cause, sum }) => ({
-      ...{ key: cause.key, head: <CauseHead cause={cause} />, sum, isLast: cause.isUnexplained },
+      key: cause.key,
+      head: <CauseHead cause={cause} />,
+      sum,
+      isLast: cause.isUnexplained,
     })),
   );
   const threads = merge(all, now, path =>
     path.threads.map(({ thread, sum }) => ({
-      ...{
-        key: String(thread),
-        head: <span title={paths.nameOf(thread)}>{paths.nameOf(thread)}</span>,
-        sum,
-      },
+      key: String(thread),
+      head: <span title={paths.nameOf(thread)}>{paths.nameOf(thread)}</span>,
+      sum,
     })),
   );
   const functions = merge(all, now, path =>
     placeSums(path).map(({ name, running, waiting }) => ({
-      ...{ key: name, head: <LongName name={name} />, sum: running + waiting },
+      key: name,
+      head: <LongName name={name} />,
+      sum: running + waiting,
     })),
   );
   const locks = merge(all, now, path =>
     path.locks.map(({ name, edge, sum }) => ({
-      ...{
-        key: `${edge} ${name}`,
-        head: <span title={`${edge} of ${name}`}>{`${edge} of ${name}`}</span>,
-        sum,
-      },
+      key: `${edge} ${name}`,
+      head: <span title={`${edge} of ${name}`}>{`${edge} of ${name}`}</span>,
+      sum,
     })),
   );
   return (

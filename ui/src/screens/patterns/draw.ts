@@ -233,9 +233,14 @@ function ribbonBars(
     const cluster = ribbon.cluster[run]!;
     const share = glyph.n > 1 ? 1 : covered[run]! / Math.max(1, t1[run]! - t0[run]!);
     return {
-      ...{ x0: glyph.x0, x1: glyph.x1, y0: y1 - fillHeight(y1 - y0, share) },
-      ...{ ribbon: r, run, runs },
-      ...{ cluster, hue: model.behaviours!.list[cluster]!.hue },
+      x0: glyph.x0,
+      x1: glyph.x1,
+      y0: y1 - fillHeight(y1 - y0, share),
+      ribbon: r,
+      run,
+      runs,
+      cluster,
+      hue: model.behaviours!.list[cluster]!.hue,
     };
   });
 }
@@ -274,7 +279,13 @@ function stripBars(scene: RibbonScene, thread: number, line: Piece[], y0: number
     const { ribbon, run } = line[piece]!;
     const cluster = ribbons[ribbon]!.cluster[run]!;
     return {
-      ...{ x0: glyph.x0, x1: glyph.x1, y0, ribbon, run, runs: [run], cluster },
+      x0: glyph.x0,
+      x1: glyph.x1,
+      y0,
+      ribbon,
+      run,
+      runs: [run],
+      cluster,
       hue: model.behaviours!.list[cluster]!.hue,
     };
   });

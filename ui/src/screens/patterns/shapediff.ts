@@ -165,10 +165,15 @@ function below(table: ShapeTable, metric: ShapeMetric, match: Match): Match[] | 
   const [seenA, seenB] = [new Set<number>(), new Set<number>()];
   const put = (a: number, b: number, distance: number): void => {
     out.push({
-      ...{ a, b, level: match.level + 1, distance },
+      a,
+      b,
+      level: match.level + 1,
+      distance,
       isCritical: match.isCritical && distance > 0 && distance === rest,
-      ...{ edgeA: edgeTo(table, match.a, a), edgeB: edgeTo(table, match.b, b) },
-      ...{ isAgainA: seenA.has(a), isAgainB: seenB.has(b) },
+      edgeA: edgeTo(table, match.a, a),
+      edgeB: edgeTo(table, match.b, b),
+      isAgainA: seenA.has(a),
+      isAgainB: seenB.has(b),
     });
     if (a !== NULL) seenA.add(a);
     if (b !== NULL) seenB.add(b);
@@ -210,8 +215,15 @@ export function compareShapes(
   const distance = metric.distance(a, b);
   if (distance === null) return null;
   const root: Match = {
-    ...{ a, b, level: 0, distance, isCritical: distance > 0, edgeA: -1, edgeB: -1 },
-    ...{ isAgainA: false, isAgainB: false },
+    a,
+    b,
+    level: 0,
+    distance,
+    isCritical: distance > 0,
+    edgeA: -1,
+    edgeB: -1,
+    isAgainA: false,
+    isAgainB: false,
   };
   const pending = [root];
   const matches: Match[] = [];
@@ -224,7 +236,9 @@ export function compareShapes(
     pending.push(...next.reverse());
   }
   return {
-    ...{ distance, matches, isCut: pending.length > 0 },
+    distance,
+    matches,
+    isCut: pending.length > 0,
     missing: missingBelow(table, a) + (a === b ? 0 : missingBelow(table, b)),
   };
 }

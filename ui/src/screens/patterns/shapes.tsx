@@ -67,7 +67,8 @@ export function callTree(
   const list = longest(rows, range[0], range[1], most);
   const root = rows.depth[range[0]]!;
   return {
-    ...{ all: range[1] - range[0], n: list.length },
+    all: range[1] - range[0],
+    n: list.length,
     level: Uint16Array.from(list, i => rows.depth[i]! - root),
     fn: Int32Array.from(list, i => rows.fn[i]!),
     start: Float64Array.from(list, i => rows.start[i]!),
@@ -328,7 +329,12 @@ function Repeats({ edge, shape }: { edge: number; shape: number }): JSX.Element 
   const count = Math.max(1, table.count[shape]!);
   const [least, most] = [table.least[edge]!, table.most[edge]!];
   const text = repeatText({
-    ...{ level: 0, shape: 0, least, most, more: 0, mean: table.sum[edge]! / count },
+    level: 0,
+    shape: 0,
+    least,
+    most,
+    more: 0,
+    mean: table.sum[edge]! / count,
   });
   return <>{text || '\u00d71'}</>;
 }

@@ -117,8 +117,16 @@ function Histogram({
     const { axis, bars } = shown.current;
     const scale = fittingScale(bars.map(bar => bar.count));
     paintHistogram(pane, {
-      ...{ axis, bars, over: [], isTime: false, scale, lines, own, hue: behaviour.hue },
-      ...{ brush: null, isPreview: false },
+      axis,
+      bars,
+      over: [],
+      isTime: false,
+      scale,
+      lines,
+      own,
+      hue: behaviour.hue,
+      brush: null,
+      isPreview: false,
     });
   });
   const made = useMemo(() => {
@@ -232,7 +240,7 @@ export function SpreadOf({
   return (
     <>
       {bins ? (
-        <Histogram key={behaviour.cluster.index} {...{ behaviour, bins, own }} />
+        <Histogram key={behaviour.cluster.index} behaviour={behaviour} bins={bins} own={own} />
       ) : (
         <p class="remark">
           How its durations are distributed is not in this page.{' '}

@@ -177,7 +177,9 @@ function search(model: Model, text: string): ClusterHits {
   );
   const found = list.map(({ cluster }) => cluster.index).filter(c => clusters[c] === 1);
   return {
-    ...{ query, clusters, list: asks ? found : [] },
+    query,
+    clusters,
+    list: asks ? found : [],
     threads: new Set(threads.map(thread => thread.index)),
   };
 }

@@ -454,7 +454,10 @@ function clear(app: App): boolean {
 }
 
 export const PATTERNS: ScreenSpec = {
-  ...{ key: 'patterns', digit: 3, name: 'Patterns', View: PatternScreen },
+  key: 'patterns',
+  digit: 3,
+  name: 'Patterns',
+  View: PatternScreen,
   kind: app => (hasPatterns(app) ? ' patterns' : ' patterns bare'),
   keys: [
     ['\u2191\u2193', 'ribbon'],

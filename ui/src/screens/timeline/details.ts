@@ -38,8 +38,11 @@ export interface DetailState {
 export function callFrom(json: Json, thread: number): CallAt | null {
   if (json['found'] === false) return null;
   return {
-    ...{ thread, depth: num(json, 'depth'), start: num(json, 'start_ns') },
-    ...{ end: num(json, 'end_ns'), fn: num(json, 'function') },
+    thread,
+    depth: num(json, 'depth'),
+    start: num(json, 'start_ns'),
+    end: num(json, 'end_ns'),
+    fn: num(json, 'function'),
   };
 }
 
@@ -50,12 +53,15 @@ function detailsFrom(json: Json, call: CallAt): Details {
   const own = callFrom(json, call.thread) ?? call;
   return {
     call: own,
-    ...{ self: num(json, 'self_ns'), flags: list<string>(json, 'flags').map(String) },
+    self: num(json, 'self_ns'),
+    flags: list<string>(json, 'flags').map(String),
     arguments: readArguments(object(json, 'arguments')),
     ancestors: objects(json, 'ancestors').flatMap(one => callFrom(one, call.thread) ?? []),
     below: objects(json, 'children').map(one => ({
-      ...{ fn: num(one, 'function'), count: num(one, 'count') },
-      ...{ sum: num(one, 'sum_ns'), self: num(one, 'self_ns') },
+      fn: num(one, 'function'),
+      count: num(one, 'count'),
+      sum: num(one, 'sum_ns'),
+      self: num(one, 'self_ns'),
     })),
   };
 }
@@ -64,8 +70,13 @@ export function binsFrom(json: Json): Bins {
   const bins = list<Json>(json, 'bins');
   const get = (key: string): Float64Array => Float64Array.from(bins, bin => num(bin, key));
   return {
-    ...{ n: bins.length, from: get('from_ns'), to: get('to_ns'), count: get('count') },
-    ...{ sums: get('sum_ns'), total: num(json, 'count'), sum: num(json, 'sum_ns') },
+    n: bins.length,
+    from: get('from_ns'),
+    to: get('to_ns'),
+    count: get('count'),
+    sums: get('sum_ns'),
+    total: num(json, 'count'),
+    sum: num(json, 'sum_ns'),
     longest: num(json, 'max_ns'),
   };
 }
@@ -78,9 +89,15 @@ export function setFrom(answer: Columns, about: Pick<CallSet, 'title' | 'functio
   const n = start.length;
   return {
     ...about,
-    ...{ minNs: 0, maxNs: Infinity, total: Math.max(n, num(answer.meta, 'total')), n, start },
-    ...{ end: get<Float64Array>('end_ns'), thread: get<Uint32Array>('thread') },
-    ...{ depth: get<Uint16Array>('depth'), fn: get<Uint32Array>('function') },
+    minNs: 0,
+    maxNs: Infinity,
+    total: Math.max(n, num(answer.meta, 'total')),
+    n,
+    start,
+    end: get<Float64Array>('end_ns'),
+    thread: get<Uint32Array>('thread'),
+    depth: get<Uint16Array>('depth'),
+    fn: get<Uint32Array>('function'),
   };
 }
 
@@ -90,21 +107,33 @@ function contextsOf(answer: Columns): Contexts {
   const get = (name: string): Column => take<Column>(answer, 'nodes', name);
   const depth = get('depth');
   return {
-    ...{ n: depth.length, depth, fn: get('function'), count: get('count') },
-    ...{ sum: get('sum_ns'), self: get('self_ns') },
+    n: depth.length,
+    depth,
+    fn: get('function'),
+    count: get('count'),
+    sum: get('sum_ns'),
+    self: get('self_ns'),
   };
 }
 
 export function callOfSet(set: CallSet, i: number): CallAt {
   return {
-    ...{ thread: set.thread[i]!, depth: set.depth[i]!, start: set.start[i]!, end: set.end[i]! },
+    thread: set.thread[i]!,
+    depth: set.depth[i]!,
+    start: set.start[i]!,
+    end: set.end[i]!,
     fn: set.fn[i]!,
   };
 }
 
 export class DetailLoader {
   readonly state = new Atom<DetailState>({
-    ...{ details: null, reach: 'direct', deep: null, bins: null, scope: 'trace', trouble: '' },
+    details: null,
+    reach: 'direct',
+    deep: null,
+    bins: null,
+    scope: 'trace',
+    trouble: '',
   });
   private binsOf = '';
   private deepOf: CallAt | null = null;
@@ -302,7 +331,9 @@ export function columnsOf(bins: Bins, most: number): BarColumn[] {
   const n = Math.max(1, Math.min(most, Math.ceil((high - low) / 0.12)));
   const step = (high - low) / n;
   const columns = Array.from({ length: n }, (_, i) => ({
-    ...{ from: Math.exp(low + i * step), to: Math.exp(low + (i + 1) * step), count: 0 },
+    from: Math.exp(low + i * step),
+    to: Math.exp(low + (i + 1) * step),
+    count: 0,
   }));
   for (let i = 0; i < bins.n; i++) {
     const middle = (Math.log(Math.max(1, bins.from[i]!)) + Math.log(Math.max(1, bins.to[i]!))) / 2;

@@ -158,7 +158,9 @@ export class TimelineStage extends BaseStage<Track> {
 
   private windowOf(view: View): Window {
     return {
-      ...{ t0: view.t0, t1: view.t1, scale: (this.width * this.dpr) / (view.t1 - view.t0) },
+      t0: view.t0,
+      t1: view.t1,
+      scale: (this.width * this.dpr) / (view.t1 - view.t0),
       least: Math.round(MERGE_PX * this.dpr),
       cellNs: CELL_COLUMNS * columnNs(this.levelNow(view)),
     };
@@ -182,9 +184,17 @@ export class TimelineStage extends BaseStage<Track> {
       this.image = new ImageData(this.raster.bytes, width, height);
     }
     return {
-      ...{ raster: this.raster, style: this.style, masks: this.masks, families },
-      ...{ store: this.loader.store, level: this.levelNow(view), window: this.windowOf(view) },
-      ...{ dpr: this.dpr, isWait: names.isWait, set: this.setIndex(), endNs: trace.duration },
+      raster: this.raster,
+      style: this.style,
+      masks: this.masks,
+      families,
+      store: this.loader.store,
+      level: this.levelNow(view),
+      window: this.windowOf(view),
+      dpr: this.dpr,
+      isWait: names.isWait,
+      set: this.setIndex(),
+      endNs: trace.duration,
       strips: this.strips,
       cutCalls: thread => threads[thread]?.cutCalls ?? 0,
       firstNs: thread => threads[thread]?.first ?? 0,
@@ -282,7 +292,10 @@ export class TimelineStage extends BaseStage<Track> {
     const own = path.path.segments[segment]!;
     const nameOf = (id: number): string => this.timeline.served.threads[id]?.label ?? 'a thread';
     return {
-      ...{ thread: track.thread, start: own.start, end: own.end, segment },
+      thread: track.thread,
+      start: own.start,
+      end: own.end,
+      segment,
       words: segmentSentence(own, path.path, nameOf),
       by: `critical path of ${path.title}`,
     };
@@ -355,8 +368,11 @@ export class TimelineStage extends BaseStage<Track> {
     const ids = (list: Placed[]): number[] =>
       list.flatMap(({ track }) => (track.thread < 0 ? [] : [track.thread]));
     this.loader.want({
-      ...{ level: this.levelNow(view), t0: view.t0, t1: view.t1 },
-      ...{ threads: ids(placed), near: ids(this.placed(MARGIN)) },
+      level: this.levelNow(view),
+      t0: view.t0,
+      t1: view.t1,
+      threads: ids(placed),
+      near: ids(this.placed(MARGIN)),
     });
     if (this.timeline.served.trace.hasStates)
       this.states.want(view.t0, view.t1, view.width, ids(placed));
@@ -425,9 +441,18 @@ export class TimelineStage extends BaseStage<Track> {
     const [x0, x1] = [view.x(call.start), view.x(call.end)];
     const ns = call.end - call.start;
     return {
-      ...{ thread: call.thread, depth: call.depth, start: call.start, end: call.end, fn: call.fn },
-      ...{ count: 1, covered: ns, longest: ns, x0, x1: Math.max(x0 + 1, x1) },
-      ...{ y0, y1: y0 + Math.max(1, own.track.levelHeight - 1) },
+      thread: call.thread,
+      depth: call.depth,
+      start: call.start,
+      end: call.end,
+      fn: call.fn,
+      count: 1,
+      covered: ns,
+      longest: ns,
+      x0,
+      x1: Math.max(x0 + 1, x1),
+      y0,
+      y1: y0 + Math.max(1, own.track.levelHeight - 1),
     };
   }
 
@@ -478,10 +503,18 @@ export class TimelineStage extends BaseStage<Track> {
   private hitOf(glyphs: Glyphs, i: number, { track, top }: Placed, depth: number): TimelineHit {
     const y0 = top + callsTop(track) + depth * track.levelHeight;
     return {
-      ...{ thread: track.thread, depth, start: glyphs.from[i]!, end: glyphs.to[i]! },
-      ...{ fn: glyphs.fn[i]!, count: glyphs.count[i]!, covered: glyphs.covered[i]! },
-      ...{ longest: glyphs.longest[i]!, x0: glyphs.x0[i]! / this.dpr },
-      ...{ x1: glyphs.x1[i]! / this.dpr, y0, y1: y0 + Math.max(1, track.levelHeight - 1) },
+      thread: track.thread,
+      depth,
+      start: glyphs.from[i]!,
+      end: glyphs.to[i]!,
+      fn: glyphs.fn[i]!,
+      count: glyphs.count[i]!,
+      covered: glyphs.covered[i]!,
+      longest: glyphs.longest[i]!,
+      x0: glyphs.x0[i]! / this.dpr,
+      x1: glyphs.x1[i]! / this.dpr,
+      y0,
+      y1: y0 + Math.max(1, track.levelHeight - 1),
     };
   }
 }

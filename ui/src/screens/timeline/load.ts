@@ -203,10 +203,18 @@ export function stripsFrom(answer: Columns, from: number, to: number): Map<numbe
   take<Uint32Array>(answer, 'threads', 'id').forEach((thread, i) => {
     const [a, b] = [first[i]!, first[i]! + many[i]!];
     strips.set(thread, {
-      ...{ from, to, pixel, n: b - a, start: start.slice(a, b), end: end.slice(a, b), notes },
+      from,
+      to,
+      pixel,
+      n: b - a,
+      start: start.slice(a, b),
+      end: end.slice(a, b),
+      notes,
       by: 'as the kernel saw it',
-      ...{ running: running.slice(a, b), count: count.slice(a, b) },
-      ...{ look: look.slice(a, b), note: note.slice(a, b) },
+      running: running.slice(a, b),
+      count: count.slice(a, b),
+      look: look.slice(a, b),
+      note: note.slice(a, b),
     });
   });
   return strips;
@@ -377,7 +385,10 @@ const INFERRED = 'How many threads are in a call that is not a wait';
 
 class LoadLoader {
   readonly state = new Atom<LoadState>({
-    ...{ load: new Float64Array(LOAD_COLUMNS), most: 0, words: 'threads running', done: 0 },
+    load: new Float64Array(LOAD_COLUMNS),
+    most: 0,
+    words: 'threads running',
+    done: 0,
     meaning: '',
   });
   private isStarted = false;

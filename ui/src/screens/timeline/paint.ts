@@ -40,7 +40,8 @@ function paletteOf(theme: Theme, hues: string[], share: number): Palette {
   const edges = fills.map(fill => mix(isDark ? '#000000' : '#0f141a', fill, isDark ? 0.55 : 0.28));
   const pack = (list: string[]): Uint32Array => Uint32Array.from(list, packColor);
   return {
-    ...{ fill: pack(fills), edge: pack(edges) },
+    fill: pack(fills),
+    edge: pack(edges),
     merged: pack(hues.map(hue => mix(hue, bg, 0.55 * share))),
     zigzag: pack(hues.map(hue => mix(theme.ink, mix(hue, bg, 0.55 * share), 0.5 * share))),
     hatch: pack(fills.map(fill => mix(isDark ? '#000000' : '#ffffff', fill, isDark ? 0.45 : 0.55))),
@@ -50,9 +51,13 @@ function paletteOf(theme: Theme, hues: string[], share: number): Palette {
 
 export function styleOf(theme: Theme): Style {
   return {
-    ...{ plain: paletteOf(theme, theme.hues, 1), dim: paletteOf(theme, theme.hues, 0.25) },
-    ...{ bg: packColor(theme.bg), grid: packColor(theme.grid), line: packColor(theme.line) },
-    ...{ panel: packColor(theme.panel), cut: packColor(theme.ink2) },
+    plain: paletteOf(theme, theme.hues, 1),
+    dim: paletteOf(theme, theme.hues, 0.25),
+    bg: packColor(theme.bg),
+    grid: packColor(theme.grid),
+    line: packColor(theme.line),
+    panel: packColor(theme.panel),
+    cut: packColor(theme.ink2),
     text: packColor(theme.ink),
   };
 }

@@ -109,11 +109,26 @@ export interface Timeline {
 }
 
 const FRESH: TimelineState = {
-  ...{ sort: 'first', mode: 'few', modes: new Map(), pins: [], closed: new Set(), hover: null },
+  sort: 'first',
+  mode: 'few',
+  modes: new Map(),
+  pins: [],
+  closed: new Set(),
+  hover: null,
   over: null,
-  ...{ pointer: null, isTipPinned: false, menu: null, flags: [], editing: -1, busy: null },
-  ...{ asking: [], trouble: '', hasLanes: true, laneOrder: null },
-  ...{ hasPath: true, path: null, segment: -1 },
+  pointer: null,
+  isTipPinned: false,
+  menu: null,
+  flags: [],
+  editing: -1,
+  busy: null,
+  asking: [],
+  trouble: '',
+  hasLanes: true,
+  laneOrder: null,
+  hasPath: true,
+  path: null,
+  segment: -1,
 };
 
 /** The timeline of a served page. */
@@ -416,7 +431,10 @@ export function readPlace(app: App, get: (key: string) => string): void {
   const [mode, modes] = readLevels(get('levels'), byTid);
   const closed = get('shut').split(',').filter(Boolean).map(Number);
   setTimeline(app, {
-    ...{ pins, mode, modes, closed: new Set(closed) },
+    pins,
+    mode,
+    modes,
+    closed: new Set(closed),
     sort: TRACK_SORTS.find(([key]) => key === get('tracks'))?.[0] ?? 'first',
     hasPath: get('onpath') !== '0',
   });
@@ -447,9 +465,17 @@ function threadSet(threads: number[], title: string): CallSet {
   const n = threads.length;
   const none = new Float64Array(n).fill(-1);
   return {
-    ...{ title, functions: [], minNs: 0, maxNs: Infinity, total: n + 1, n },
-    ...{ thread: Uint32Array.from(threads), start: none, end: none },
-    ...{ depth: new Uint16Array(n), fn: new Uint32Array(n) },
+    title,
+    functions: [],
+    minNs: 0,
+    maxNs: Infinity,
+    total: n + 1,
+    n,
+    thread: Uint32Array.from(threads),
+    start: none,
+    end: none,
+    depth: new Uint16Array(n),
+    fn: new Uint32Array(n),
   };
 }
 
@@ -466,12 +492,12 @@ async function findSet(app: App, text: string): Promise<CallSet | null> {
   if (functions.length > MOST_FUNCTIONS)
     throw new Error(`${plural(functions.length, 'function')} match: say more of the name`);
   const params = {
-    ...{
-      fn: functions.length > 0 ? functions : undefined,
-      threads: threads ?? undefined,
-      min_ns: query.min,
-    },
-    ...{ max_ns: query.max < Infinity ? query.max : undefined, limit: MOST_CALLS, sort: 'longest' },
+    fn: functions.length > 0 ? functions : undefined,
+    threads: threads ?? undefined,
+    min_ns: query.min,
+    max_ns: query.max < Infinity ? query.max : undefined,
+    limit: MOST_CALLS,
+    sort: 'longest',
   };
   const answer = setFrom(await source.columns('calls', params, 'search'), {
     title: text,

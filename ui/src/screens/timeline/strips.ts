@@ -27,9 +27,13 @@ export interface StripStyle {
 
 /** How a look is marked besides its colour. */
 const MARKS: Record<number, number> = {
-  ...{ [LOOK.NONE]: MARK.NONE, [LOOK.RUN]: MARK.NONE, [LOOK.IDLE]: MARK.NONE },
-  ...{ [LOOK.READY]: MARK.BACK_HATCH, [LOOK.LOST]: MARK.BACK_HATCH },
-  ...{ [LOOK.RAN]: MARK.DOTS, [LOOK.STILL]: MARK.DOTS },
+  [LOOK.NONE]: MARK.NONE,
+  [LOOK.RUN]: MARK.NONE,
+  [LOOK.IDLE]: MARK.NONE,
+  [LOOK.READY]: MARK.BACK_HATCH,
+  [LOOK.LOST]: MARK.BACK_HATCH,
+  [LOOK.RAN]: MARK.DOTS,
+  [LOOK.STILL]: MARK.DOTS,
 };
 
 /** Pale fills are marked with ink. */
@@ -207,9 +211,14 @@ export function pathStyle({ states, bg, ink, ink2, line2, isDark }: Theme): Path
   );
   const pack = (list: string[]): Uint32Array => Uint32Array.from(list, packColor);
   return {
-    ...{ fill: pack(states), pale: pack(pale), hatch: pack(hatch) },
-    ...{ ink: pack(states.map(inkOn)), paleInk: pack(pale.map(inkOn)) },
-    ...{ edge: packColor(ink2), rail: packColor(line2), arrow: packColor(ink2) },
+    fill: pack(states),
+    pale: pack(pale),
+    hatch: pack(hatch),
+    ink: pack(states.map(inkOn)),
+    paleInk: pack(pale.map(inkOn)),
+    edge: packColor(ink2),
+    rail: packColor(line2),
+    arrow: packColor(ink2),
     halo: packColor(bg),
   };
 }

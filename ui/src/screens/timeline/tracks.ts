@@ -139,9 +139,20 @@ function trackOf(
       ? COMPACT + strip + path
       : Math.max(LEAST_TRACK, TRACK_TOP + path + strip + drawn * LEVEL + lanes * LANE + TRACK_FOOT);
   return {
-    ...{ key: `${isPinned ? 'p' : 't'}${thread.id}`, thread: thread.id, pid: thread.pid },
-    ...{ threads: 1, y: 0, height, levels: drawn, levelHeight, allLevels, mode, isPinned },
-    ...{ strip, path, lanes },
+    key: `${isPinned ? 'p' : 't'}${thread.id}`,
+    thread: thread.id,
+    pid: thread.pid,
+    threads: 1,
+    y: 0,
+    height,
+    levels: drawn,
+    levelHeight,
+    allLevels,
+    mode,
+    isPinned,
+    strip,
+    path,
+    lanes,
   };
 }
 
@@ -152,9 +163,20 @@ export function callsTop({ path, strip }: Track): number {
 
 function headOf(pid: number, threads: number): Track {
   return {
-    ...{ key: `g${pid}`, thread: -1, pid, threads, y: 0, height: HEAD, levels: 0 },
-    ...{ levelHeight: 0, allLevels: 0, mode: 'few', isPinned: false, strip: 0 },
-    ...{ path: 0, lanes: 0 },
+    key: `g${pid}`,
+    thread: -1,
+    pid,
+    threads,
+    y: 0,
+    height: HEAD,
+    levels: 0,
+    levelHeight: 0,
+    allLevels: 0,
+    mode: 'few',
+    isPinned: false,
+    strip: 0,
+    path: 0,
+    lanes: 0,
   };
 }
 
@@ -378,8 +400,13 @@ export function decodeLanes(answer: Columns): Lane[] {
     const own = known[object[i]!];
     if (!own || b > start.length) throw new Error('a lane names an unknown object or piece');
     return {
-      ...{ thread: id, object: own, n: b - a, start: start.slice(a, b), end: end.slice(a, b) },
-      ...{ count: count.slice(a, b), state: state.slice(a, b) },
+      thread: id,
+      object: own,
+      n: b - a,
+      start: start.slice(a, b),
+      end: end.slice(a, b),
+      count: count.slice(a, b),
+      state: state.slice(a, b),
       ns: [held[i]!, waited[i]!, waits[i]!] as const,
     };
   });

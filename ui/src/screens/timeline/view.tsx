@@ -142,7 +142,10 @@ function TimelineSettings(): JSX.Element {
 }
 
 export const TIMELINE: ScreenSpec = {
-  ...{ key: 'timeline', digit: 2, name: 'Timeline', View: TimelineScreen },
+  key: 'timeline',
+  digit: 2,
+  name: 'Timeline',
+  View: TimelineScreen,
   kind: () => ' timeline',
   keys: [
     ['W S A D', 'zoom, pan'],
@@ -192,7 +195,9 @@ export const TIMELINE: ScreenSpec = {
   clear: clearTimeline,
   Settings: TimelineSettings,
   own: time.TIMELINE_STATE,
-  ...{ write: writePlace, read: readPlace, watch: time.watchPlace },
+  write: writePlace,
+  read: readPlace,
+  watch: time.watchPlace,
 };
 
 /* ---- The chart of the timeline: mini-map, axis, tracks with their labels. ---- */

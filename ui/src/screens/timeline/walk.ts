@@ -242,8 +242,13 @@ export function selectHit(app: App, hit: TimelineHit | null): void {
 async function longestOf(app: App, hit: TimelineHit): Promise<CallAt | null> {
   const { source } = timelineOf(app).served;
   const params = {
-    ...{ threads: [hit.thread], fn: [hit.fn], from: Math.floor(hit.start) },
-    ...{ to: Math.ceil(hit.end) + 1, min_ns: hit.longest, max_ns: hit.longest, limit: 100 },
+    threads: [hit.thread],
+    fn: [hit.fn],
+    from: Math.floor(hit.start),
+    to: Math.ceil(hit.end) + 1,
+    min_ns: hit.longest,
+    max_ns: hit.longest,
+    limit: 100,
   };
   const set = setFrom(await source.columns('calls', params, WALK), { title: '', functions: [] });
   for (let i = 0; i < set.n; i++) if (set.depth[i] === hit.depth) return callOfSet(set, i);
@@ -276,8 +281,12 @@ export function pickHit(app: App, hit: TimelineHit): void {
 function pickedSet(calls: CallAt[]): CallSet {
   const sorted = [...calls].sort((a, b) => a.start - b.start);
   return {
-    ...{ title: `${sorted.length} picked`, functions: [], minNs: 0, maxNs: Infinity },
-    ...{ total: sorted.length, n: sorted.length },
+    title: `${sorted.length} picked`,
+    functions: [],
+    minNs: 0,
+    maxNs: Infinity,
+    total: sorted.length,
+    n: sorted.length,
     thread: Uint32Array.from(sorted, call => call.thread),
     start: Float64Array.from(sorted, call => call.start),
     end: Float64Array.from(sorted, call => call.end),
@@ -349,7 +358,9 @@ async function askOutliers(app: App): Promise<CallAt[]> {
       .filter(row => row['kind'] === 'call')
       .map(row => ({
         thread: idOf(row['thread_id']) ?? byTid.get(num(row, 'tid')) ?? 0,
-        ...{ depth: num(row, 'depth'), start: num(row, 'start_ns'), end: num(row, 'end_ns') },
+        depth: num(row, 'depth'),
+        start: num(row, 'start_ns'),
+        end: num(row, 'end_ns'),
         fn: idOf(row['fn']) ?? byName.get(text(row, 'function')) ?? 0,
       }))
       .sort((a, b) => a.start - b.start || a.thread - b.thread || a.depth - b.depth);

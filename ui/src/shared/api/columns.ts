@@ -127,9 +127,14 @@ export function take<T extends Column>(columns: Columns, table: string, name: st
 
 export function decodeObjects(meta: Json): WaitObject[] {
   return objects(meta, 'objects').map(row => ({
-    ...{ id: text(row, 'id'), name: text(row, 'name'), kind: text(row, 'kind') },
-    ...{ waiters: num(row, 'n_waiters'), releasers: num(row, 'n_releasers') },
-    ...{ waits: num(row, 'waits'), ns: num(row, 'wait_ns'), free: num(row, 'uncontended') },
+    id: text(row, 'id'),
+    name: text(row, 'name'),
+    kind: text(row, 'kind'),
+    waiters: num(row, 'n_waiters'),
+    releasers: num(row, 'n_releasers'),
+    waits: num(row, 'waits'),
+    ns: num(row, 'wait_ns'),
+    free: num(row, 'uncontended'),
     isNeverReleased: row['is_never_released'] === true,
     isReused: row['is_reused'] === true,
   }));
@@ -144,22 +149,35 @@ function decodeSegment(json: Json): PathSegment {
   const is = (key: string): boolean => json[key] === true;
   const notFollowed = is('cycle') ? 'cycle' : is('too_deep') ? 'too deep' : '';
   return {
-    ...{ start: num(json, 'start_ns'), end: num(json, 'end_ns'), thread: num(json, 'thread_id') },
-    ...{ depth: num(json, 'depth'), state: text(json, 'state'), reason: text(json, 'reason') },
-    ...{ name: text(json, 'name'), fn: idOf(json, 'fn'), function: text(json, 'function') },
-    ...{ stack: text(json, 'stack'), other: idOf(json, 'other_thread_id') },
-    ...{ otherName: text(json, 'other_thread'), otherFunction: text(json, 'other_function') },
-    ...{ otherNs: num(json, 'other_ns'), span: text(json, 'span') },
-    ...{ isInFlight: is('in_flight'), isUncertain: is('uncertain') },
+    start: num(json, 'start_ns'),
+    end: num(json, 'end_ns'),
+    thread: num(json, 'thread_id'),
+    depth: num(json, 'depth'),
+    state: text(json, 'state'),
+    reason: text(json, 'reason'),
+    name: text(json, 'name'),
+    fn: idOf(json, 'fn'),
+    function: text(json, 'function'),
+    stack: text(json, 'stack'),
+    other: idOf(json, 'other_thread_id'),
+    otherName: text(json, 'other_thread'),
+    otherFunction: text(json, 'other_function'),
+    otherNs: num(json, 'other_ns'),
+    span: text(json, 'span'),
+    isInFlight: is('in_flight'),
+    isUncertain: is('uncertain'),
     notFollowed: is('unfinished') ? 'unfinished' : notFollowed,
   };
 }
 
 function decodeArrow(locks: readonly Json[]): (json: Json) => PathArrow {
   return json => ({
-    ...{ from: num(json, 'from_ns'), to: num(json, 'to_ns') },
-    ...{ fromThread: num(json, 'from_thread_id'), toThread: num(json, 'to_thread_id') },
-    ...{ edge: text(json, 'edge'), isUncertain: json['uncertain'] === true },
+    from: num(json, 'from_ns'),
+    to: num(json, 'to_ns'),
+    fromThread: num(json, 'from_thread_id'),
+    toThread: num(json, 'to_thread_id'),
+    edge: text(json, 'edge'),
+    isUncertain: json['uncertain'] === true,
     wait: num(json, 'wait_ns'),
     lock: text(locks[idOf(json, 'lock_id')] ?? {}, 'lock'),
   });
@@ -167,11 +185,14 @@ function decodeArrow(locks: readonly Json[]): (json: Json) => PathArrow {
 
 function decodeThread(json: Json): PathThread {
   return {
-    ...{ thread: num(json, 'thread_id'), sum: num(json, 'sum_ns') },
+    thread: num(json, 'thread_id'),
+    sum: num(json, 'sum_ns'),
     by: {
       running: num(json, 'running_ns'),
-      ...{ interrupted: num(json, 'interrupted_ns'), preempted: num(json, 'preempted_ns') },
-      ...{ blocked: num(json, 'blocked_ns'), unknown: num(json, 'unknown_ns') },
+      interrupted: num(json, 'interrupted_ns'),
+      preempted: num(json, 'preempted_ns'),
+      blocked: num(json, 'blocked_ns'),
+      unknown: num(json, 'unknown_ns'),
     },
   };
 }
@@ -179,26 +200,39 @@ function decodeThread(json: Json): PathThread {
 const decodeSum =
   (name: string) =>
   (json: Json): PathSum => ({
-    ...{ name: text(json, name), id: idOf(json, 'fn') },
-    ...{ running: num(json, 'running_ns'), waiting: num(json, 'waiting_ns') },
+    name: text(json, name),
+    id: idOf(json, 'fn'),
+    running: num(json, 'running_ns'),
+    waiting: num(json, 'waiting_ns'),
   });
 
 export function decodePath(json: Json): Path {
   const locks = objects(json, 'locks');
   const segments = objects(json, 'segments').map(decodeSegment);
   return {
-    ...{ thread: num(json, 'thread_id'), from: num(json, 'from_ns'), to: num(json, 'to_ns') },
-    ...{ hasKernel: json['has_kernel'] === true, unexplained: num(json, 'unexplained_ns') },
-    ...{ uncertain: num(json, 'uncertain_ns'), cycles: num(json, 'cycles') },
-    ...{ tooDeep: num(json, 'too_deep'), total: num(json, 'segments_total'), segments },
+    thread: num(json, 'thread_id'),
+    from: num(json, 'from_ns'),
+    to: num(json, 'to_ns'),
+    hasKernel: json['has_kernel'] === true,
+    unexplained: num(json, 'unexplained_ns'),
+    uncertain: num(json, 'uncertain_ns'),
+    cycles: num(json, 'cycles'),
+    tooDeep: num(json, 'too_deep'),
+    total: num(json, 'segments_total'),
+    segments,
     arrows: objects(json, 'arrows').map(decodeArrow(locks)),
     reasons: objects(json, 'reasons').map(one => ({
-      ...{ state: text(one, 'state'), reason: text(one, 'reason') },
-      ...{ sum: num(one, 'sum_ns'), segments: num(one, 'segments') },
+      state: text(one, 'state'),
+      reason: text(one, 'reason'),
+      sum: num(one, 'sum_ns'),
+      segments: num(one, 'segments'),
     })),
     locks: locks.map(one => ({
-      ...{ edge: text(one, 'edge'), name: text(one, 'lock'), count: num(one, 'count') },
-      ...{ sum: num(one, 'sum_ns'), longest: num(one, 'longest_ns') },
+      edge: text(one, 'edge'),
+      name: text(one, 'lock'),
+      count: num(one, 'count'),
+      sum: num(one, 'sum_ns'),
+      longest: num(one, 'longest_ns'),
     })),
     threads: objects(json, 'threads').map(decodeThread),
     functions: objects(json, 'functions').map(decodeSum('function')),

@@ -57,13 +57,16 @@ function decodeTable(json: Json, bounds: Bounds): ShapeTable {
     for (let e = kidsFrom[s]!; e < kidsFrom[s + 1]!; e++)
       kid[e] = within(s - up[e]!, s, 'a shape\u2019s child');
   return {
-    ...{ n, id: Int32Array.from(id), kidsFrom, kid },
+    n,
+    id: Int32Array.from(id),
+    kidsFrom,
+    kid,
     fn: Int32Array.from(column(json, 'f', n), f => orNone(f, bounds.functions, 'function')),
     cluster: Int32Array.from(column(json, 'c', n), c => orNone(c, bounds.clusters, 'cluster')),
-    ...{ count: Float64Array.from(column(json, 'n', n)) },
-    ...{ least: Float64Array.from(column(json, 'a', edges)) },
-    ...{ most: Float64Array.from(column(json, 'b', edges)) },
-    ...{ sum: Float64Array.from(column(json, 's', edges)) },
+    count: Float64Array.from(column(json, 'n', n)),
+    least: Float64Array.from(column(json, 'a', edges)),
+    most: Float64Array.from(column(json, 'b', edges)),
+    sum: Float64Array.from(column(json, 's', edges)),
     more: Int32Array.from(column(json, 'm', n)),
   };
 }
@@ -109,10 +112,26 @@ function decodeClusters(json: Json, bounds: Bounds): Cluster[] {
   const full = own(json, 'min').length;
   if (full > n) throw damaged('more clusters in full than there are');
   const [id, fn, depth, shapes, ribbon, count, sum, threads] = [
-    ...['id', 'f', 'depth', 'shapes', 'ribbon', 'n', 'sum', 'threads'],
+    'id',
+    'f',
+    'depth',
+    'shapes',
+    'ribbon',
+    'n',
+    'sum',
+    'threads',
   ].map(key => column(json, key, n));
   const [min, max, p50, p90, p99, p999, spikes, drops, surprise, members] = [
-    ...['min', 'max', 'p50', 'p90', 'p99', 'p999', 'spikes', 'drops', 'surprise', 'mn'],
+    'min',
+    'max',
+    'p50',
+    'p90',
+    'p99',
+    'p999',
+    'spikes',
+    'drops',
+    'surprise',
+    'mn',
   ].map(key => column(json, key, full));
   const [deviation, fnCount, fnSum, fnDeviation] = ['sd', 'fn', 'fs', 'fd'].map(key =>
     column(json, key, full),
@@ -127,22 +146,31 @@ function decodeClusters(json: Json, bounds: Bounds): Cluster[] {
     const has = i < full;
     const mine = has ? member.slice(at, (at += Math.max(0, members![i]! | 0))) : [];
     return {
-      ...{ index: i, id: id![i]!, fn: orNone(fn![i], bounds.functions, 'function') },
-      ...{ depth: depth![i]!, shapesAll: shapes![i]!, ribbon: ribbon![i]!, count: count![i]! },
-      ...{ sum: sum![i]!, threads: threads![i]!, has, min: min![i] ?? 0, max: max![i] ?? 0 },
-      ...{
-        p50: p50![i] ?? 0,
-        p90: p90![i] ?? 0,
-        p99: p99![i] ?? 0,
-        p999: p999![i] ?? 0,
-        spikes: spikes![i] ?? 0,
-      },
-      ...{ deviation: deviation![i] ?? 0, bins: bins[i] ?? null },
-      ofFunction: {
-        ...{ count: fnCount![i] ?? 0, sum: fnSum![i] ?? 0, deviation: fnDeviation![i] ?? 0 },
-      },
-      ...{ drops: drops![i] ?? 0, surprise: surprise![i] ?? 0, first: first[i] ?? null },
-      ...{ typical: typical[i] ?? null, slowest: slowest[i] ?? null },
+      index: i,
+      id: id![i]!,
+      fn: orNone(fn![i], bounds.functions, 'function'),
+      depth: depth![i]!,
+      shapesAll: shapes![i]!,
+      ribbon: ribbon![i]!,
+      count: count![i]!,
+      sum: sum![i]!,
+      threads: threads![i]!,
+      has,
+      min: min![i] ?? 0,
+      max: max![i] ?? 0,
+      p50: p50![i] ?? 0,
+      p90: p90![i] ?? 0,
+      p99: p99![i] ?? 0,
+      p999: p999![i] ?? 0,
+      spikes: spikes![i] ?? 0,
+      deviation: deviation![i] ?? 0,
+      bins: bins[i] ?? null,
+      ofFunction: { count: fnCount![i] ?? 0, sum: fnSum![i] ?? 0, deviation: fnDeviation![i] ?? 0 },
+      drops: drops![i] ?? 0,
+      surprise: surprise![i] ?? 0,
+      first: first[i] ?? null,
+      typical: typical[i] ?? null,
+      slowest: slowest[i] ?? null,
       shapes: mine.map(s => within(s, bounds.shapes, 'shape')),
     };
   });
@@ -184,14 +212,17 @@ function decodeRibbon(
   }
   const length = part(runs.length);
   return {
-    ...{ n, clusters, first, start, width: Int32Array.from(part(runs.width)) },
+    n,
+    clusters,
+    first,
+    start,
+    width: Int32Array.from(part(runs.width)),
     cluster: Int32Array.from(part(runs.cluster), c => within(c, shapes.clusters, 'cluster')),
-    ...{ others: Int32Array.from(part(runs.others)), count: Float64Array.from(part(runs.count)) },
-    ...{
-      shape: Int32Array.from(part(runs.shape)),
-      covered: Uint8Array.from(part(runs.covered)),
-      end: start.map((s, i) => s + length[i]!),
-    },
+    others: Int32Array.from(part(runs.others)),
+    count: Float64Array.from(part(runs.count)),
+    shape: Int32Array.from(part(runs.shape)),
+    covered: Uint8Array.from(part(runs.covered)),
+    end: start.map((s, i) => s + length[i]!),
   };
 }
 
@@ -203,9 +234,15 @@ function decodeRibbons(json: Json, threads: number, bounds: Bounds & { from: num
   const n = lengths.reduce((sum, many) => sum + many, 0);
   const get = (key: string): number[] => column(json, key, n);
   const runs: Runs = {
-    ...{ column: get('c'), width: get('w'), cluster: get('k'), others: get('o') },
-    ...{ count: get('n'), covered: get('v'), start: get('s'), length: get('t') },
-    ...{ shape: get('p') },
+    column: get('c'),
+    width: get('w'),
+    cluster: get('k'),
+    others: get('o'),
+    count: get('n'),
+    covered: get('v'),
+    start: get('s'),
+    length: get('t'),
+    shape: get('p'),
   };
   let at = 0;
   const all = lengths.map((many, i) => {
@@ -226,11 +263,15 @@ function decodeThread(json: Json, ribbons: Ribbon[], bounds: Bounds): ShapeThrea
   const count = column(presences, 'n', cluster.length);
   const sum = column(presences, 'sum', cluster.length);
   return {
-    ...{ thread: within(num(json, 'thread'), bounds.threads, 'thread') },
-    ...{ shapes: num(json, 'shapes'), newShapes: num(json, 'new_shapes') },
-    ...{ clusters: num(json, 'clusters'), newClusters: num(json, 'new_clusters') },
-    ...{ calls: num(json, 'calls'), cut: num(json, 'cut_calls') },
-    ...{ excluded: num(json, 'excluded_calls'), limited: num(json, 'limited_calls') },
+    thread: within(num(json, 'thread'), bounds.threads, 'thread'),
+    shapes: num(json, 'shapes'),
+    newShapes: num(json, 'new_shapes'),
+    clusters: num(json, 'clusters'),
+    newClusters: num(json, 'new_clusters'),
+    calls: num(json, 'calls'),
+    cut: num(json, 'cut_calls'),
+    excluded: num(json, 'excluded_calls'),
+    limited: num(json, 'limited_calls'),
     group: num(json, 'group'),
     presences: cluster.map((c, i) => ({
       cluster: within(c, bounds.clusters, 'cluster'),
@@ -288,7 +329,8 @@ function decodeCalls(json: Json, bounds: Bounds): CallTree[] {
     return {
       cluster: within(c, bounds.clusters, 'cluster'),
       thread: within(thread![i], bounds.threads, 'thread'),
-      ...{ all: all![i]!, ...decodeTree(nodes, from, many, root![i]!) },
+      all: all![i]!,
+      ...decodeTree(nodes, from, many, root![i]!),
     };
   });
 }
@@ -298,14 +340,28 @@ function decodeRare(json: Json, bounds: Bounds): Rare[] {
   const n = id.length;
   const at = occurrences(object(json, 'at'), n, bounds);
   const [fn, cluster, why, count, of, time, mean, bits] = [
-    ...['f', 'c', 'why', 'n', 'of', 'time', 'mean', 'bits'],
+    'f',
+    'c',
+    'why',
+    'n',
+    'of',
+    'time',
+    'mean',
+    'bits',
   ].map(key => column(json, key, n));
   return at.map((one, i) => ({
-    ...{ ...one, id: id[i]!, fn: orNone(fn![i], bounds.functions, 'function') },
+    ...one,
+    id: id[i]!,
+    fn: orNone(fn![i], bounds.functions, 'function'),
     cluster: orNone(cluster![i], bounds.clusters, 'cluster'),
-    ...{ isOnce: (why![i]! & 1) !== 0, isOneThread: (why![i]! & 2) !== 0 },
-    ...{ isSlow: (why![i]! & 4) !== 0, count: count![i]!, functionCalls: of![i]! },
-    ...{ time: time![i]!, mean: mean![i]!, bits: bits![i]! },
+    isOnce: (why![i]! & 1) !== 0,
+    isOneThread: (why![i]! & 2) !== 0,
+    isSlow: (why![i]! & 4) !== 0,
+    count: count![i]!,
+    functionCalls: of![i]!,
+    time: time![i]!,
+    mean: mean![i]!,
+    bits: bits![i]!,
   }));
 }
 
@@ -327,23 +383,37 @@ function decodeDrops(json: Json, bounds: Bounds): Drop[] {
   );
   return cluster.map((c, i) => ({
     cluster: within(c, bounds.clusters, 'cluster'),
-    ...{ from: from![i]!, to: from![i]! + length![i]!, count: count![i]!, expected: expected![i]! },
+    from: from![i]!,
+    to: from![i]! + length![i]!,
+    count: count![i]!,
+    expected: expected![i]!,
   }));
 }
 
 function decodeTotals(json: Json): Shapes['totals'] {
   return {
-    ...{ shapes: num(json, 'shapes'), trivialShapes: num(json, 'trivial_shapes') },
-    ...{ clusters: num(json, 'clusters'), trivialClusters: num(json, 'trivial_clusters') },
-    ...{ ribbons: num(json, 'ribbons'), rareBelow: num(json, 'rare_below') },
-    ...{ rareClusters: num(json, 'rare_clusters'), calls: num(json, 'calls') },
-    ...{ cutCalls: num(json, 'cut_calls'), repairedCalls: num(json, 'repaired_calls') },
-    ...{ excludedCalls: num(json, 'excluded_calls'), limitedCalls: num(json, 'limited_calls') },
-    ...{ unclustered: num(json, 'unclustered_shapes'), undrawn: num(json, 'undrawn') },
-    ...{ spikes: num(json, 'spikes') },
-    ...{ drops: num(json, 'drops'), runs: num(json, 'runs'), runsSent: num(json, 'runs_sent') },
-    ...{ bareRuns: num(json, 'bare_runs'), bareThreads: num(json, 'bare_threads') },
-    ...{ rare: num(json, 'rare'), rareCallers: num(json, 'rare_callers') },
+    shapes: num(json, 'shapes'),
+    trivialShapes: num(json, 'trivial_shapes'),
+    clusters: num(json, 'clusters'),
+    trivialClusters: num(json, 'trivial_clusters'),
+    ribbons: num(json, 'ribbons'),
+    rareBelow: num(json, 'rare_below'),
+    rareClusters: num(json, 'rare_clusters'),
+    calls: num(json, 'calls'),
+    cutCalls: num(json, 'cut_calls'),
+    repairedCalls: num(json, 'repaired_calls'),
+    excludedCalls: num(json, 'excluded_calls'),
+    limitedCalls: num(json, 'limited_calls'),
+    unclustered: num(json, 'unclustered_shapes'),
+    undrawn: num(json, 'undrawn'),
+    spikes: num(json, 'spikes'),
+    drops: num(json, 'drops'),
+    runs: num(json, 'runs'),
+    runsSent: num(json, 'runs_sent'),
+    bareRuns: num(json, 'bare_runs'),
+    bareThreads: num(json, 'bare_threads'),
+    rare: num(json, 'rare'),
+    rareCallers: num(json, 'rare_callers'),
   };
 }
 
@@ -355,7 +425,11 @@ export function decodeShapes(value: unknown, functions: number, threads: number)
   const clusters = object(json, 'clusters');
   const table = object(json, 'table');
   const bounds = {
-    ...{ functions, threads, columns, from, clusters: list(clusters, 'id').length },
+    functions,
+    threads,
+    columns,
+    from,
+    clusters: list(clusters, 'id').length,
     shapes: list(table, 'id').length,
   };
   if (!(to >= from) || !Number.isInteger(columns) || columns < 1)
@@ -368,7 +442,10 @@ export function decodeShapes(value: unknown, functions: number, threads: number)
     all[thread.thread] = thread;
   });
   return {
-    ...{ from, to, columns, cell: Math.max(1, num(json, 'cell')) },
+    from,
+    to,
+    columns,
+    cell: Math.max(1, num(json, 'cell')),
     threshold: num(json, 'threshold_halves'),
     clusters: decodeClusters(clusters, bounds),
     shapes: decodeTable(table, bounds),

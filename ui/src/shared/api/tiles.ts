@@ -188,9 +188,17 @@ export function tilesFrom(answer: Columns, level: number, index: number): Tile[]
   return Array.from(ids, (thread, i) => {
     const [a, b] = [first[i]!, first[i]! + many[i]!];
     return {
-      ...{ thread, level, index, n: b - a, start: start.slice(a, b), end: end.slice(a, b) },
-      ...{ covered: covered.slice(a, b), longest: longest.slice(a, b), count: count.slice(a, b) },
-      ...{ fn: fn.slice(a, b), longestFn: longestFn.slice(a, b) },
+      thread,
+      level,
+      index,
+      n: b - a,
+      start: start.slice(a, b),
+      end: end.slice(a, b),
+      covered: covered.slice(a, b),
+      longest: longest.slice(a, b),
+      count: count.slice(a, b),
+      fn: fn.slice(a, b),
+      longestFn: longestFn.slice(a, b),
       isCluster: isCluster.slice(a, b),
       depthFrom: depthStarts(depth, a, b),
       bytes: 300 + (b - a) * 45,

@@ -72,7 +72,9 @@ class EcctPainter {
     const [left, right] = [Math.round(x0 * dpr), Math.round(x1 * dpr)];
     const w = right - left;
     return {
-      ...{ x: left, y: Math.round(y * dpr), w: Math.max(1, w - (w > 3 ? 1 : 0)) },
+      x: left,
+      y: Math.round(y * dpr),
+      w: Math.max(1, w - (w > 3 ? 1 : 0)),
       h: Math.round(BOX * dpr),
     };
   }

@@ -88,7 +88,9 @@ class FlamePainter {
     const y = topOf(part, box.level) - this.scene.scrollTop;
     const [x0, x1] = [Math.round(box.x0 * dpr), Math.round(box.x1 * dpr)];
     return {
-      ...{ x: x0, y: Math.round(y * dpr), w: Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0)) },
+      x: x0,
+      y: Math.round(y * dpr),
+      w: Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0)),
       h: Math.round(BOX * dpr),
     };
   }

@@ -182,10 +182,7 @@ export function tell(trace: Trace, behaviours: Behaviours): Told {
   const top = list.filter(b => b.outer > 0).sort((a, b) => b.outer - a.outer);
   const alone = trace.threads.length > 1 ? aloneOf(behaviours) : [];
   if (list.length === 0 || top.length === 0)
-    return {
-      headline: 'No behaviour in this trace',
-      ...{ lead: whyNone(shapes), top, alone },
-    };
+    return { headline: 'No behaviour in this trace', lead: whyNone(shapes), top, alone };
   const most = fewest(top, outer, 0.8);
   const { n, sum } = most.n <= 6 ? most : fewest(top, outer, 0.5);
   const one = `${top[0]!.title} makes up ${percent(top[0]!.outer / outer)} of the time`;

@@ -126,12 +126,28 @@ export function difference(a: string, b: string, vision: Vision): number {
 
 export const HUES = {
   light: [
-    ...['#4c67bb', '#de853f', '#38938a', '#b6566f', '#e4d17a'],
-    ...['#53397c', '#7db584', '#7a4c34', '#98d9fa', '#b18ac8'],
+    '#4c67bb',
+    '#de853f',
+    '#38938a',
+    '#b6566f',
+    '#e4d17a',
+    '#53397c',
+    '#7db584',
+    '#7a4c34',
+    '#98d9fa',
+    '#b18ac8',
   ],
   dark: [
-    ...['#5a70be', '#de8a4d', '#39998d', '#b8585f', '#e6d379'],
-    ...['#5b3e8b', '#89b88d', '#664635', '#96dbfc', '#c49fbc'],
+    '#5a70be',
+    '#de8a4d',
+    '#39998d',
+    '#b8585f',
+    '#e6d379',
+    '#5b3e8b',
+    '#89b88d',
+    '#664635',
+    '#96dbfc',
+    '#c49fbc',
   ],
 };
 export const GREY = { light: '#aab2bd', dark: '#5b6470' };
@@ -290,8 +306,10 @@ function apart(a: string, b: string): { least: number; vision: Vision } {
 }
 
 const EYES = {
-  ...{ normal: '', protan: ' for eyes without red cones' },
-  ...{ deutan: ' for eyes without green cones', tritan: ' for eyes without blue cones' },
+  normal: '',
+  protan: ' for eyes without red cones',
+  deutan: ' for eyes without green cones',
+  tritan: ' for eyes without blue cones',
 };
 
 function alikeWords(pairs: { names: [string, string]; vision: Vision; least: number }[]): string {

@@ -47,7 +47,13 @@ interface Place {
 
 class Layouter {
   readonly flame: Flame = {
-    ...{ boxes: [], levels: 0, drawn: 0, merged: 0, mergedNs: 0, hidden: 0, hiddenNs: 0 },
+    boxes: [],
+    levels: 0,
+    drawn: 0,
+    merged: 0,
+    mergedNs: 0,
+    hidden: 0,
+    hiddenNs: 0,
   };
   private run: Box | null = null;
   private readonly scale: number;
@@ -165,7 +171,9 @@ export function layTree(
   return makeTree({
     parent: Int32Array.from(nodes, ({ parent }) => parent),
     fn: Uint32Array.from({ length: n }, (_, i) => i),
-    ...{ count: new Float64Array(n), sum, self },
+    count: new Float64Array(n),
+    sum,
+    self,
   });
 }
 

@@ -194,6 +194,8 @@ export function binsOf(
     count: Float64Array.from(counts),
     sum: new Float64Array(numbers.length),
     total: counts.reduce((sum, count) => sum + count, 0),
-    ...{ totalNs: all.sum, min: all.min, max: all.max },
+    totalNs: all.sum,
+    min: all.min,
+    max: all.max,
   };
 }

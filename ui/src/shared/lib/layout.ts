@@ -30,9 +30,16 @@ export interface Layout {
 
 function empty(n: number, height: number): Layout {
   return {
-    ...{ height, y0: new Float32Array(n), y1: new Float32Array(n), v0: new Float64Array(n) },
-    ...{ v1: new Float64Array(n), box: new Int32Array(n).fill(-1), hasKids: new Uint8Array(n) },
-    ...{ chain: new Int32Array(n).fill(-1), chainDepth: new Uint8Array(n), deepest: 0 },
+    height,
+    y0: new Float32Array(n),
+    y1: new Float32Array(n),
+    v0: new Float64Array(n),
+    v1: new Float64Array(n),
+    box: new Int32Array(n).fill(-1),
+    hasKids: new Uint8Array(n),
+    chain: new Int32Array(n).fill(-1),
+    chainDepth: new Uint8Array(n),
+    deepest: 0,
   };
 }
 
@@ -325,7 +332,9 @@ function makePack(
   }
   if (key === 'none')
     return {
-      ...{ key, threads, title: `${n} threads` },
+      key,
+      threads,
+      title: `${n} threads`,
       remark: trace.part ? 'without a call in this part' : 'without a call',
     };
   const bottom = role(threads[0]!);

@@ -114,11 +114,21 @@ function preOrder(items: LodItems, from: number, to: number): number[] {
 
 function emptyRows(n: number): Rows {
   return {
-    ...{ n, kind: new Uint8Array(n), level: new Uint16Array(n), parent: new Int32Array(n) },
-    ...{ next: new Int32Array(n), fn: new Int32Array(n), flags: new Uint8Array(n) },
-    ...{ start: new Float64Array(n), end: new Float64Array(n), count: new Float64Array(n) },
-    ...{ sum: new Float64Array(n), self: new Float64Array(n), min: new Float64Array(n) },
-    ...{ max: new Float64Array(n), folded: new Uint32Array(n) },
+    n,
+    kind: new Uint8Array(n),
+    level: new Uint16Array(n),
+    parent: new Int32Array(n),
+    next: new Int32Array(n),
+    fn: new Int32Array(n),
+    flags: new Uint8Array(n),
+    start: new Float64Array(n),
+    end: new Float64Array(n),
+    count: new Float64Array(n),
+    sum: new Float64Array(n),
+    self: new Float64Array(n),
+    min: new Float64Array(n),
+    max: new Float64Array(n),
+    folded: new Uint32Array(n),
   };
 }
 

@@ -130,7 +130,10 @@ const OTHERS: Record<string, [string, number]> = {
 };
 
 export const UNEXPLAINED: Cause = {
-  ...{ key: 'unexplained', words: 'unexplained', look: LOOK.UNKNOWN, letter: '?' },
+  key: 'unexplained',
+  words: 'unexplained',
+  look: LOOK.UNKNOWN,
+  letter: '?',
   isUnexplained: true,
 };
 

@@ -25,9 +25,7 @@ export interface Query {
   below: number;
 }
 
-const UNIT: Record<string, number> = {
-  ...{ ns: 1, us: 1e3, '\u00b5s': 1e3, ms: 1e6, s: 1e9, min: 6e10 },
-};
+const UNIT: Record<string, number> = { ns: 1, us: 1e3, '\u00b5s': 1e3, ms: 1e6, s: 1e9, min: 6e10 };
 
 export function parseDuration(text: string): number | null {
   const match = /^(\d+(?:\.\d+)?)(ns|us|\u00b5s|ms|s|min)?$/.exec(text);
@@ -108,8 +106,18 @@ function readTerm(query: Query, key: string, value: string, negated: boolean): v
 
 export function parseQuery(text: string): Query {
   const query: Query = {
-    ...{ text, isEmpty: text.trim() === '', error: '', asksFunction: false, min: 0, max: Infinity },
-    ...{ kind: null, names: [], threads: [], calls: [], least: 0, below: Infinity },
+    text,
+    isEmpty: text.trim() === '',
+    error: '',
+    asksFunction: false,
+    min: 0,
+    max: Infinity,
+    kind: null,
+    names: [],
+    threads: [],
+    calls: [],
+    least: 0,
+    below: Infinity,
   };
   for (const token of tokens(text)) {
     const negated = token.startsWith('-') && token.length > 1;
@@ -178,9 +186,13 @@ export function readAsk(text: string): Ask {
 export function askParams(ask: Ask): Record<string, string | number | undefined> {
   const some = (value: number): number | undefined => (value > 0 ? value : undefined);
   return {
-    ...{ preset: ask.preset || undefined, duration_ns: some(ask.d), gap_ns: some(ask.g) },
-    ...{ span_ns: some(ask.f), glyphs: ask.glyphs >= 0 ? ask.glyphs : undefined },
-    ...{ outlier_factor: some(Math.round(ask.k)), outlier_min_ns: some(ask.least) },
+    preset: ask.preset || undefined,
+    duration_ns: some(ask.d),
+    gap_ns: some(ask.g),
+    span_ns: some(ask.f),
+    glyphs: ask.glyphs >= 0 ? ask.glyphs : undefined,
+    outlier_factor: some(Math.round(ask.k)),
+    outlier_min_ns: some(ask.least),
   };
 }
 

@@ -228,7 +228,9 @@ export interface Spans {
 export function spansOf(shapes: Shapes, ribbon: Ribbon): Spans {
   const { n } = ribbon;
   const spans = {
-    ...{ t0: new Float64Array(n), t1: new Float64Array(n), covered: new Float64Array(n) },
+    t0: new Float64Array(n),
+    t1: new Float64Array(n),
+    covered: new Float64Array(n),
     isExact: new Uint8Array(n),
   };
   for (let run = 0; run < n; run++) {

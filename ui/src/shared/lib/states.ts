@@ -6,20 +6,52 @@ import type { Thread } from './model';
 
 /** How a state is drawn (VISUAL: "Thread states"); 0: not at all. */
 export const LOOK = {
-  ...{ NONE: 0, RUN: 1, READY: 2, LOCK: 3, DISK: 4, NETWORK: 5, TIMER: 6, UNKNOWN: 7 },
-  ...{ LOST: 8, RAN: 9, WAITED: 10, STILL: 11, IDLE: 12 },
+  NONE: 0,
+  RUN: 1,
+  READY: 2,
+  LOCK: 3,
+  DISK: 4,
+  NETWORK: 5,
+  TIMER: 6,
+  UNKNOWN: 7,
+  LOST: 8,
+  RAN: 9,
+  WAITED: 10,
+  STILL: 11,
+  IDLE: 12,
 } as const;
 /** By look; '' where position and colour must do. */
 export const LETTERS = ['', '', '', 'L', 'D', 'N', 'T', '?', '', '', '', '', ''] as const;
 /** In the strip itself. */
 export const SHORT = [
-  ...['', 'running', 'ready', 'lock', 'disk', 'network', 'timer', 'blocked', 'lost'],
-  ...['ran (inferred)', 'waited (inferred)', 'stood still (inferred)', ''],
+  '',
+  'running',
+  'ready',
+  'lock',
+  'disk',
+  'network',
+  'timer',
+  'blocked',
+  'lost',
+  'ran (inferred)',
+  'waited (inferred)',
+  'stood still (inferred)',
+  '',
 ] as const;
 const WORDS = [
-  ...['unknown', 'running', 'ready, not running', 'waits for a lock', 'waits for a disk'],
-  ...['waits for the network', 'waits for a timer', 'blocked', 'unknown: its switch was lost'],
-  ...['ran', 'waited', 'stood still', 'no call open'],
+  'unknown',
+  'running',
+  'ready, not running',
+  'waits for a lock',
+  'waits for a disk',
+  'waits for the network',
+  'waits for a timer',
+  'blocked',
+  'unknown: its switch was lost',
+  'ran',
+  'waited',
+  'stood still',
+  'no call open',
 ] as const;
 
 /** States of a thread in time order, end to end; `of` several joined, the longest is told. */
@@ -44,7 +76,9 @@ export interface Strip {
 }
 
 const OF_REASON: Record<string, number> = {
-  ...{ timer: LOOK.TIMER, network: LOOK.NETWORK, block_device: LOOK.DISK },
+  timer: LOOK.TIMER,
+  network: LOOK.NETWORK,
+  block_device: LOOK.DISK,
 };
 
 /** What a state of the server looks like. */
@@ -79,7 +113,10 @@ export function inferredStrip(
   const placeOf = new Map(fns.map((fn, i) => [fn, i]));
   const rest = pausesAll > pauses.n ? `, the ${pauses.n} longest of ${pausesAll}` : '';
   return {
-    ...{ from: first, to: last, pixel: 0, n: rows.length },
+    from: first,
+    to: last,
+    pixel: 0,
+    n: rows.length,
     start: Float64Array.from(rows, row => row.start),
     end: Float64Array.from(rows, row => row.end),
     count: new Uint32Array(rows.length).fill(1),

@@ -81,9 +81,15 @@ class Growing {
       Float64Array.from(order, node => from[node]!);
     const parent = Int32Array.from(order, node => (node === 0 ? -1 : place[this.parent[node]!]!));
     const tree: CallTree = {
-      ...{ n, fn: Int32Array.from(order, node => this.fn[node]!), parent },
-      ...{ next: new Int32Array(n), depth: new Uint16Array(n), count: pick(this.count) },
-      ...{ sum: pick(sum), self: pick(this.self), rest: pick(this.rest) },
+      n,
+      fn: Int32Array.from(order, node => this.fn[node]!),
+      parent,
+      next: new Int32Array(n),
+      depth: new Uint16Array(n),
+      count: pick(this.count),
+      sum: pick(sum),
+      self: pick(this.self),
+      rest: pick(this.rest),
     };
     linkNodes(tree);
     return tree;

@@ -363,17 +363,23 @@ export function placeOf(app: App): Place {
     [...set].map(i => trace.threads[i]!.tid).sort((a, b) => a - b);
   const isWhole = now.window.t0 === 0 && now.window.t1 >= trace.duration;
   return {
-    ...{ window: isWhole ? null : now.window, crumbs: now.crumbs },
-    ...{ range: now.isPreview ? null : now.range, query: now.query },
+    window: isWhole ? null : now.window,
+    crumbs: now.crumbs,
+    range: now.isPreview ? null : now.range,
+    query: now.query,
     isFiltered: now.isFiltered || app.served?.state.get().isSetOnly === true,
-    ...{ isRegime: now.isRegime, sort: now.sort === 'turn' ? '' : now.sort },
-    ...{ hidden: tids(now.hidden), open: tids(now.open), unpacked: [...now.unpacked] },
+    isRegime: now.isRegime,
+    sort: now.sort === 'turn' ? '' : now.sort,
+    hidden: tids(now.hidden),
+    open: tids(now.open),
+    unpacked: [...now.unpacked],
     // a served page has rows of many cuts, and names an item by what it is
     item:
       now.item && !app.live
         ? { tid: trace.threads[now.item.thread]!.tid, row: now.item.row }
         : null,
-    ...{ pins: now.pins.map(writePin), past: [...now.past] },
+    pins: now.pins.map(writePin),
+    past: [...now.past],
     family: families.list[now.family]?.key ?? '',
     screen: app.screens.find(({ key }) => key === now.screen)?.digit ?? 1,
     parts: Object.fromEntries(app.screens.flatMap(screen => screen.write?.(app) ?? [])),

@@ -45,26 +45,34 @@ function pastCommands(app: App): Command[] {
 const COMMON: readonly Command[] = [
   { name: 'Search', key: '/', run: () => document.getElementById('search')?.focus() },
   {
-    ...{ name: 'Commands', key: '>', also: ['Ctrl+Shift+P'] },
+    name: 'Commands',
+    key: '>',
+    also: ['Ctrl+Shift+P'],
     run: app => act.toggleDrawer(app, 'commands'),
     isFor: app => app.served !== null,
   },
   {
-    ...{ name: 'Find a thread or a function', key: 'Ctrl+P' },
+    name: 'Find a thread or a function',
+    key: 'Ctrl+P',
     run: app => act.toggleDrawer(app, 'find'),
     isFor: app => app.served !== null,
   },
   {
-    ...{ name: 'Pin the card of what is selected, or close it', key: 'p', run: togglePin },
+    name: 'Pin the card of what is selected, or close it',
+    key: 'p',
+    run: togglePin,
     isFor: app => currentScreen(app).cards !== undefined,
   },
   {
-    ...{ name: 'Go to the pinned cards', key: 'P', run: focusPins },
+    name: 'Go to the pinned cards',
+    key: 'P',
+    run: focusPins,
     isFor: app => app.state.get().pins.length > 0,
   },
   { name: 'Zoom to the range or the selected item', key: 'z', run: act.commitRange },
   {
-    ...{ name: 'Critical path of the selected call, or of the range', key: 'x' },
+    name: 'Critical path of the selected call, or of the range',
+    key: 'x',
     run: explainSelection,
     isFor: app => app.screens.some(({ key }) => key === 'path'),
   },
@@ -75,13 +83,11 @@ const COMMON: readonly Command[] = [
   { name: 'Next of the set', key: '.', run: app => step(app, 1) },
   { name: 'Previous of the set', key: ',', run: app => step(app, -1) },
   { name: 'List the set', run: listSet, isFor: app => !!app.served?.state.get().set },
-  {
-    ...{ name: 'Drop the set', run: act.clearSet },
-    isFor: app => !!app.served?.state.get().set,
-  },
+  { name: 'Drop the set', run: act.clearSet, isFor: app => !!app.served?.state.get().set },
   { name: 'Clear: selection, highlight, filter, search', key: 'Escape', run: act.clear },
   {
-    ...{ name: 'Copy a link to this view', key: 'Ctrl+L' },
+    name: 'Copy a link to this view',
+    key: 'Ctrl+L',
     run: app => app.copyLink(),
     isFor: app => app.served !== null,
   },
@@ -109,7 +115,8 @@ function regimeCommands({ live }: App): Command[] {
 
 function placeCommands({ screens, served }: App): Command[] {
   const list: Command[] = screens.map(({ key, digit, name }) => ({
-    ...{ name: `Screen: ${name}`, key: String(digit) },
+    name: `Screen: ${name}`,
+    key: String(digit),
     run: app => act.setScreen(app, key),
   }));
   for (const { id, name } of served?.traces ?? [])
@@ -128,10 +135,12 @@ function withoutKeysOf(own: readonly Command[], rest: readonly Command[]): Comma
 export function commandsOf(app: App): Command[] {
   const own = currentScreen(app).commands?.(app) ?? [];
   const sorts: Command[] = SORTS.map(([key, name]) => ({
-    ...{ name: `Sort threads by ${name}`, run: (a: App) => act.setSort(a, key) },
+    name: `Sort threads by ${name}`,
+    run: (a: App) => act.setSort(a, key),
   }));
   const themes: Command[] = THEMES.map(theme => ({
-    ...{ name: `Theme: ${theme}`, run: (a: App) => act.setTheme(a, theme) },
+    name: `Theme: ${theme}`,
+    run: (a: App) => act.setTheme(a, theme),
   }));
   const common = withoutKeysOf(own, COMMON);
   const all = [...own, ...placeCommands(app), ...common, ...regimeCommands(app)];

@@ -66,8 +66,14 @@ const holds = (outer: Span, inner: Span): boolean => outer.t0 <= inner.t0 && inn
 
 export class Live {
   readonly state = new Atom<LiveState>({
-    ...{ ask: NO_ASK, isHeld: false, wanted: null, progress: null, shapesProgress: null },
-    ...{ trouble: '', partTrouble: '', shapesTrouble: '' },
+    ask: NO_ASK,
+    isHeld: false,
+    wanted: null,
+    progress: null,
+    shapesProgress: null,
+    trouble: '',
+    partTrouble: '',
+    shapesTrouble: '',
   });
   /** The item that the address names, or that other rows had, until rows are there that have it. */
   private named: RowAt | null = null;
@@ -282,7 +288,13 @@ export class Live {
     const own = Symbol(of);
     this.polls.set(of, own);
     let last: Progress = {
-      ...{ activity: '', done: 0, total: 0, unit: '', since, began: since, doneThen: 0 },
+      activity: '',
+      done: 0,
+      total: 0,
+      unit: '',
+      since,
+      began: since,
+      doneThen: 0,
     };
     const look = async (): Promise<boolean> => {
       const json = await this.served.source.json('progress', { of }, `progress ${of}`);

@@ -129,7 +129,9 @@ export class Paths {
     this.set({
       asked: [...before, ...added],
       now: added.length > 0 ? before.length : Math.max(0, at),
-      ...{ view: null, segment: -1, node: -1 },
+      view: null,
+      segment: -1,
+      node: -1,
       trouble: fresh.length > room ? `at most ${MOST_PICKS} paths are shown; take some away` : '',
     });
     for (const one of added) void this.ask(one.pick);
@@ -158,7 +160,10 @@ export class Paths {
   private async ask(pick: Pick): Promise<void> {
     const { thread, span } = pick;
     const params: Params = {
-      ...{ thread, from: Math.round(span.t0), to: Math.round(span.t1), limit: MOST_SEGMENTS },
+      thread,
+      from: Math.round(span.t0),
+      to: Math.round(span.t1),
+      limit: MOST_SEGMENTS,
     };
     try {
       const json = await this.served.source.json('path', params, `path.${this.lane++ % 64}`);
@@ -211,7 +216,8 @@ export class Paths {
     const [start, end] = ['start_ns', 'end_ns'].map(key => take<Float64Array>(calls, 'calls', key));
     const thread = take<Uint32Array>(calls, 'calls', 'thread');
     const picks = [...thread].map((id, i) => ({
-      ...{ thread: id, span: { t0: start![i]!, t1: Math.max(start![i]! + 1, end![i]!) } },
+      thread: id,
+      span: { t0: start![i]!, t1: Math.max(start![i]! + 1, end![i]!) },
       label: names.name[fn]!,
     }));
     if (picks.length > 0) this.pick(picks, true);
@@ -274,8 +280,12 @@ export function showInTimeline(app: App, thread: number, span: Span): void {
   act.reveal(app, thread);
   app.state.update(now => ({
     ...now,
-    ...{ crumbs: [...crumbs, window], screen: 'timeline' as const, hover: null, pointer: null },
-    ...{ range: span, isPreview: false },
+    crumbs: [...crumbs, window],
+    screen: 'timeline' as const,
+    hover: null,
+    pointer: null,
+    range: span,
+    isPreview: false,
   }));
   act.setWindow(app, span.t0 - room, span.t1 + room);
 }

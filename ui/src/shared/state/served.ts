@@ -103,20 +103,29 @@ export interface Served {
 function decodeThread(json: Json): ServedThread {
   const [tid, name] = [num(json, 'tid'), text(json, 'name')];
   return {
-    ...{ id: num(json, 'id'), tid, pid: num(json, 'pid'), calls: num(json, 'calls') },
+    id: num(json, 'id'),
+    tid,
+    pid: num(json, 'pid'),
+    calls: num(json, 'calls'),
     events: num(json, 'events'),
     lost: typeof json['lost'] === 'number' ? json['lost'] : 0,
     name: name === `T${tid}` || name === String(tid) ? '' : name,
-    ...{ label: `T${tid}`, first: num(json, 'first_ns'), last: num(json, 'last_ns') },
-    ...{ maxDepth: num(json, 'max_depth'), cutCalls: num(json, 'cut_calls') },
+    label: `T${tid}`,
+    first: num(json, 'first_ns'),
+    last: num(json, 'last_ns'),
+    maxDepth: num(json, 'max_depth'),
+    cutCalls: num(json, 'cut_calls'),
   };
 }
 
 function decodeNames(rows: Json[]): Names {
   return {
-    ...{ n: rows.length, name: rows.map(row => text(row, 'name')) },
-    ...{ module: rows.map(row => text(row, 'module')), openNs: rows.map(() => 0) },
-    ...{ self: rows.map(row => num(row, 'self_ns')), count: rows.map(row => num(row, 'count')) },
+    n: rows.length,
+    name: rows.map(row => text(row, 'name')),
+    module: rows.map(row => text(row, 'module')),
+    openNs: rows.map(() => 0),
+    self: rows.map(row => num(row, 'self_ns')),
+    count: rows.map(row => num(row, 'count')),
     isWait: rows.map(row => (row['is_wait'] === true || row['is_wait'] === 1 ? 1 : 0)),
   };
 }
@@ -138,16 +147,16 @@ export async function loadServed(source: Source): Promise<Served> {
     traces: objects(traces, 'traces').map(one => ({ id: num(one, 'id'), name: text(one, 'name') })),
     hasTrace,
     trace: {
-      ...{ name: text(own, 'name'), duration: num(own, 'duration_ns'), calls: num(own, 'calls') },
+      name: text(own, 'name'),
+      duration: num(own, 'duration_ns'),
+      calls: num(own, 'calls'),
       format: text(own, 'format'),
       hasStates: own['has_states'] === true,
     },
     threads: objects(threads, 'threads').map(decodeThread),
     names: functions,
     families: buildFamilies(functions),
-    state: new Atom<ServedState>({
-      ...{ set: null, isSetOnly: false, call: null, fn: -1 },
-    }),
+    state: new Atom<ServedState>({ set: null, isSetOnly: false, call: null, fn: -1 }),
   };
 }
 
@@ -156,31 +165,82 @@ export function setServed(served: Served, change: Partial<ServedState>): void {
 }
 
 const NO_SETTINGS: Settings = {
-  ...{ preset: '', durationFraction: 0, gapFraction: 0, spanFraction: 0, durationNs: 0, gapNs: 0 },
-  ...{ spanNs: 0, glyphs: 0, outlierFactor: 0, outlierMin: 0, pauseThreshold: 0 },
+  preset: '',
+  durationFraction: 0,
+  gapFraction: 0,
+  spanFraction: 0,
+  durationNs: 0,
+  gapNs: 0,
+  spanNs: 0,
+  glyphs: 0,
+  outlierFactor: 0,
+  outlierMin: 0,
+  pauseThreshold: 0,
 };
 
 function bareThread(thread: ServedThread, index: number): Thread {
   const rows = {
-    ...{ n: 0, kind: new Uint8Array(), level: new Uint16Array(), parent: new Int32Array() },
-    ...{ next: new Int32Array(), fn: new Int32Array(), flags: new Uint8Array() },
-    ...{ start: new Float64Array(), end: new Float64Array(), count: new Float64Array() },
-    ...{ sum: new Float64Array(), self: new Float64Array(), min: new Float64Array() },
-    ...{ max: new Float64Array(), folded: new Uint32Array() },
+    n: 0,
+    kind: new Uint8Array(),
+    level: new Uint16Array(),
+    parent: new Int32Array(),
+    next: new Int32Array(),
+    fn: new Int32Array(),
+    flags: new Uint8Array(),
+    start: new Float64Array(),
+    end: new Float64Array(),
+    count: new Float64Array(),
+    sum: new Float64Array(),
+    self: new Float64Array(),
+    min: new Float64Array(),
+    max: new Float64Array(),
+    folded: new Uint32Array(),
   };
   const pauses = {
-    ...{ n: 0, kind: new Uint8Array(), fn: new Int32Array() },
-    ...{ start: new Float64Array(), end: new Float64Array() },
+    n: 0,
+    kind: new Uint8Array(),
+    fn: new Int32Array(),
+    start: new Float64Array(),
+    end: new Float64Array(),
   };
   return {
     whole: null,
-    ...{ index, tid: thread.tid, pid: thread.pid, name: thread.name, label: thread.label },
-    ...{ calls: thread.calls, cutCalls: 0, first: thread.first, last: thread.last },
-    ...{ start: thread.first, end: thread.last, d: 0, g: 0, f: 0, factor: 1, rowsAfter: 0 },
-    ...{ recordsBefore: 0, recordsAfter: 0, notable: 0, expressions: 0, nodes: 0, others: 0 },
-    ...{ gaps: 0, sliverCalls: 0, sliverNs: 0, foldedNodes: 0, foldedCalls: 0, foldedNs: 0 },
-    ...{ expressionNs: 0, waitNs: 0, stillNs: 0, idleNs: 0, runningNs: 0, pausesAll: 0 },
-    ...{ rows, pauses },
+    index,
+    tid: thread.tid,
+    pid: thread.pid,
+    name: thread.name,
+    label: thread.label,
+    calls: thread.calls,
+    cutCalls: 0,
+    first: thread.first,
+    last: thread.last,
+    start: thread.first,
+    end: thread.last,
+    d: 0,
+    g: 0,
+    f: 0,
+    factor: 1,
+    rowsAfter: 0,
+    recordsBefore: 0,
+    recordsAfter: 0,
+    notable: 0,
+    expressions: 0,
+    nodes: 0,
+    others: 0,
+    gaps: 0,
+    sliverCalls: 0,
+    sliverNs: 0,
+    foldedNodes: 0,
+    foldedCalls: 0,
+    foldedNs: 0,
+    expressionNs: 0,
+    waitNs: 0,
+    stillNs: 0,
+    idleNs: 0,
+    runningNs: 0,
+    pausesAll: 0,
+    rows,
+    pauses,
   };
 }
 
@@ -188,18 +248,27 @@ function bareThread(thread: ServedThread, index: number): Thread {
 function bareFunctions({ n, name, module, count, self, isWait }: Names): Functions {
   const none = new Array<number>(n).fill(0);
   return {
-    ...{ n, id: name.map((_, i) => i), name, module, group: none, count, inclusive: self, self },
-    ...{
-      min: none,
-      mean: none,
-      max: none,
-      p50: none,
-      p90: none,
-      p99: none,
-      p999: none,
-      threads: none,
-    },
-    ...{ openCount: none, openNs: none, cutCount: none, cutNs: none, isWait },
+    n,
+    id: name.map((_, i) => i),
+    name,
+    module,
+    group: none,
+    count,
+    inclusive: self,
+    self,
+    min: none,
+    mean: none,
+    max: none,
+    p50: none,
+    p90: none,
+    p99: none,
+    p999: none,
+    threads: none,
+    openCount: none,
+    openNs: none,
+    cutCount: none,
+    cutNs: none,
+    isWait,
   };
 }
 
@@ -208,20 +277,29 @@ export function bareTrace(served: Served, generator: string): Trace {
   const { trace } = served;
   return {
     part: { kind: 'sketch', span: { t0: 0, t1: Math.max(1, trace.duration) } },
-    ...{ generator, name: trace.name, format: trace.format, details: '' },
-    ...{ duration: trace.duration, calls: trace.calls, cutCalls: 0, bytesIn: 0, bytesOut: 0 },
-    ...{ notes: [], settings: NO_SETTINGS, functions: bareFunctions(served.names) },
+    generator,
+    name: trace.name,
+    format: trace.format,
+    details: '',
+    duration: trace.duration,
+    calls: trace.calls,
+    cutCalls: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+    notes: [],
+    settings: NO_SETTINGS,
+    functions: bareFunctions(served.names),
     threads: served.threads.map(bareThread),
-    ...{ outliers: [], outliersFound: 0, shapes: null },
+    outliers: [],
+    outliersFound: 0,
+    shapes: null,
     totals: {
-      ...{
-        calls: trace.calls,
-        rowsAfter: 0,
-        recordsBefore: 0,
-        recordsAfter: 0,
-        foldedNs: 0,
-        expressionNs: 0,
-      },
+      calls: trace.calls,
+      rowsAfter: 0,
+      recordsBefore: 0,
+      recordsAfter: 0,
+      foldedNs: 0,
+      expressionNs: 0,
       raised: 0,
     },
   };
@@ -231,7 +309,10 @@ export function bareTrace(served: Served, generator: string): Trace {
 
 export function callAt(set: CallSet, i: number): CallAt {
   return {
-    ...{ thread: set.thread[i]!, depth: set.depth[i]!, start: set.start[i]!, end: set.end[i]! },
+    thread: set.thread[i]!,
+    depth: set.depth[i]!,
+    start: set.start[i]!,
+    end: set.end[i]!,
     fn: set.fn[i]!,
   };
 }
@@ -250,8 +331,12 @@ export function goToCall(app: App, served: Served, call: CallAt): void {
   const name = served.names.name[call.fn] ?? 'a call';
   app.state.update(now => ({
     ...now,
-    ...{ crumbs: [...crumbs, window], screen: screen.key, range: null, isPreview: false },
-    ...{ hover: null, pointer: null },
+    crumbs: [...crumbs, window],
+    screen: screen.key,
+    range: null,
+    isPreview: false,
+    hover: null,
+    pointer: null,
     said: `${name} in ${served.threads[call.thread]?.label ?? 'a thread'}; ${plural(crumbs.length + 1, 'step')} to go back.`,
   }));
   setWindow(app, call.start - room, call.end + room);

@@ -65,9 +65,12 @@ export function decodeSet(answer: Columns, title: string, params: Params): CallS
   );
   const pick = (i: number): number => order[i]!;
   return {
-    ...{ title, functions: (params['fn'] as number[] | undefined) ?? [] },
-    ...{ minNs: Number(params['min_ns'] ?? 0), maxNs: Number(params['max_ns'] ?? Infinity) },
-    ...{ total: num(answer.meta, 'total'), n: start.length },
+    title,
+    functions: (params['fn'] as number[] | undefined) ?? [],
+    minNs: Number(params['min_ns'] ?? 0),
+    maxNs: Number(params['max_ns'] ?? Infinity),
+    total: num(answer.meta, 'total'),
+    n: start.length,
     thread: Uint32Array.from(order, (_, i) => thread[pick(i)]!),
     start: Float64Array.from(order, (_, i) => start[pick(i)]!),
     end: Float64Array.from(order, (_, i) => end[pick(i)]!),
@@ -82,7 +85,10 @@ export function threadsOf(set: CallSet): Set<number> {
 
 export function callOf(set: CallSet, i: number): CallAt {
   return {
-    ...{ thread: set.thread[i]!, depth: set.depth[i]!, start: set.start[i]!, end: set.end[i]! },
+    thread: set.thread[i]!,
+    depth: set.depth[i]!,
+    start: set.start[i]!,
+    end: set.end[i]!,
     fn: set.fn[i]!,
   };
 }

@@ -238,13 +238,16 @@ function showThread(app: App, thread: number): void {
 function findLines(app: App): Line[] {
   const served = app.served!;
   const threads = served.threads.map(({ id, label, name, calls }) => ({
-    ...{ name: `${label} ${name}`.trim(), remark: plural(calls, 'call') },
+    name: `${label} ${name}`.trim(),
+    remark: plural(calls, 'call'),
     run: () => showThread(app, id),
   }));
   const { names, families } = served;
   const order = names.name.map((_, i) => i).sort((a, b) => names.self[b]! - names.self[a]!);
   const functions = order.map(i => ({
-    ...{ name: names.name[i]!, remark: `${duration(names.self[i]!)} self`, hue: families.hue[i]! },
+    name: names.name[i]!,
+    remark: `${duration(names.self[i]!)} self`,
+    hue: families.hue[i]!,
     run: () => act.setQuery(app, `fn:"${names.name[i]}"`),
   }));
   return [...threads, ...functions];

@@ -275,7 +275,8 @@ function itemLines(app: App, { item }: MenuAt): MenuLine[] {
   const fn = rows.fn[item.row]!;
   const lines: MenuLine[] = [
     {
-      ...{ name: 'Zoom to this item', key: 'z' },
+      name: 'Zoom to this item',
+      key: 'z',
       run: () => {
         act.select(app, item);
         act.setRange(app, null, false);

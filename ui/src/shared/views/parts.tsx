@@ -25,8 +25,15 @@ export function Name({ fn }: { fn: number }): JSX.Element {
 }
 
 const KEY_WORDS: Record<string, string> = {
-  ...{ ArrowLeft: '\u2190', ArrowRight: '\u2192', ArrowUp: '\u2191', ArrowDown: '\u2193' },
-  ...{ PageUp: 'PgUp', PageDown: 'PgDn', Delete: 'Del', Escape: 'Esc', '-': '\u2212' },
+  ArrowLeft: '\u2190',
+  ArrowRight: '\u2192',
+  ArrowUp: '\u2191',
+  ArrowDown: '\u2193',
+  PageUp: 'PgUp',
+  PageDown: 'PgDn',
+  Delete: 'Del',
+  Escape: 'Esc',
+  '-': '\u2212',
 };
 
 /** A key, as it is written on keyboards, of what events call it ("Shift+ArrowLeft"). */
@@ -93,8 +100,12 @@ export function Command({ text }: { text: string }): JSX.Element {
 }
 
 export const VARS: Record<number, string> = {
-  ...{ [LOOK.RUN]: '--s-run', [LOOK.READY]: '--s-ready', [LOOK.LOCK]: '--s-lock' },
-  ...{ [LOOK.DISK]: '--s-disk', [LOOK.NETWORK]: '--s-net', [LOOK.TIMER]: '--s-timer' },
+  [LOOK.RUN]: '--s-run',
+  [LOOK.READY]: '--s-ready',
+  [LOOK.LOCK]: '--s-lock',
+  [LOOK.DISK]: '--s-disk',
+  [LOOK.NETWORK]: '--s-net',
+  [LOOK.TIMER]: '--s-timer',
 };
 
 /** The colour of a state, with its hatch and letter. */
