@@ -54,9 +54,6 @@ export interface Executions {
   partialRuns: number;
 }
 
-/** Of weft_execution_flag. */
-export const EXECUTION_FLAGS = ['cut at the start', 'unfinished', 'nested', 'lossy'] as const;
-
 /** Both ends inclusive. */
 export type Condition =
   | { kind: 'metric'; name: string; min: number; max: number }
@@ -164,7 +161,7 @@ export function without(group: Group, gone: Condition): Group {
   return group.filter(one => !sameSubject(one, gone));
 }
 
-export function sameSubject(a: Condition, b: Condition): boolean {
+function sameSubject(a: Condition, b: Condition): boolean {
   if (a.kind === 'metric' && b.kind === 'metric') return a.name === b.name;
   if (a.kind === 'context' && b.kind === 'context') return a.node === b.node;
   return a.kind === b.kind;
@@ -271,7 +268,7 @@ function decode(text: string): string {
 }
 
 /** The node at the end of a path of names; -1: there is none. */
-export function nodeOf({ parent, frame, frames }: Executions, path: readonly string[]): number {
+function nodeOf({ parent, frame, frames }: Executions, path: readonly string[]): number {
   let node = 0;
   for (const name of path) {
     let next = -1;
@@ -420,7 +417,7 @@ export const MOST_TICKED = 8;
 /* ---- What the server found when it compared two groups, and the words for it. ---- */
 
 /** Columns by node that has a value in A or B, or below it. Differences are B - A, ns. */
-export interface ComparedNodes {
+interface ComparedNodes {
   n: number;
   node: Uint32Array;
   nA: Uint32Array;
@@ -493,8 +490,8 @@ export const STATISTICS: readonly [Statistic, string][] = [
 ];
 
 /** Much faster, faster, no evidence, slower, much slower. */
-export type DiffStep = 0 | 1 | 2 | 3 | 4;
-export const NO_EVIDENCE: DiffStep = 2;
+type DiffStep = 0 | 1 | 2 | 3 | 4;
+const NO_EVIDENCE: DiffStep = 2;
 
 /** How a node differs; a node without time of its own does not. */
 export function stepOf(nodes: ComparedNodes, i: number, by: Statistic, whole: number): DiffStep {
@@ -545,7 +542,7 @@ export function signed(ns: number): string {
 }
 
 /** Function, state and thread that a context ends in. */
-export interface Where {
+interface Where {
   place: string;
   state: string;
   thread: string;

@@ -150,14 +150,14 @@ export class BinAxis {
 /* ---- Paints the histogram of a metric: all executions grey, those of a group in its colour, and what is
  * brushed. ---- */
 
-export const HIST_SIDE = 42; // px for the counts
-export const HIST_AXIS = 18; // px for the values
+const HIST_SIDE = 42; // px for the counts
+const HIST_AXIS = 18; // px for the values
 const TOP = 4;
 const LABEL = 12; // px of a line of words
 const TICK_GAP = 62;
 const WORD_GAP = 8; // between the words of two ticks
 
-export interface CompareHistScene {
+interface CompareHistScene {
   bins: MetricBins;
   own: Uint32Array;
   side: 'a' | 'b';
@@ -172,7 +172,7 @@ export function scaleOf({ bins, scale }: Pick<CompareHistScene, 'bins' | 'scale'
   return scale === 'fit' ? fittingScale([...bins.all]) : scale;
 }
 
-export interface Tick {
+interface Tick {
   value: number;
   x: number;
 }

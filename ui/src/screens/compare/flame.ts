@@ -57,7 +57,7 @@ export function foldedNames(path: readonly { name: string; kind: string }[]): st
   return names;
 }
 
-export function ecctNodes({ parent, frame, frames }: Executions): EcctNode[] {
+function ecctNodes({ parent, frame, frames }: Executions): EcctNode[] {
   return Array.from({ length: Math.max(0, parent.length - 1) }, (_, i) => {
     const { name, kind } = frames[frame[i + 1]!] ?? { name: '?', kind: 'function' as const };
     return { parent: parent[i + 1]! - 1, kind, name, self: 0 };
@@ -175,7 +175,7 @@ const PX_PER_LETTER = 6.2;
 const escape = (text: string): string =>
   text.replace(/[&<>"']/g, c => `&#${c.charCodeAt(0)};`).replace(/[^\t\n\r -\u{10ffff}]/gu, '?');
 
-export interface SvgOptions {
+interface SvgOptions {
   statistic: Statistic;
   focus: number;
   title: string;

@@ -19,7 +19,7 @@ import type { DiffTree } from './flame';
 import { useCompare, useCompareCanvas, useCompareState } from './group';
 import type { Compare } from './state';
 
-export interface FlameScope {
+interface FlameScope {
   compare: Compare;
   executions: Executions;
   compared: Compared;
@@ -35,7 +35,7 @@ export function wholeDifference({ metrics }: Compared): number {
   return metrics.find(({ metric }) => metric === 0)?.difference ?? 0;
 }
 
-export function lookAt(pane: Pane, scope: FlameScope, at: number): FrameLook {
+function lookAt(pane: Pane, scope: FlameScope, at: number): FrameLook {
   const { steps } = pane.theme.diff;
   const place = placeAt(scope, at);
   const { kind } = scope.diff.nodes[scope.diff.tree.fn[at]!]!;
@@ -72,7 +72,7 @@ function formsOf(kind: string, name: string, prefix: string): string[] {
   return scope === '' || last.startsWith('+0x') ? [plain] : [plain, last];
 }
 
-export function labelsAt(scope: FlameScope, at: number, prefix: string): string[] {
+function labelsAt(scope: FlameScope, at: number, prefix: string): string[] {
   const { kind, name } = scope.diff.nodes[scope.diff.tree.fn[at]!]!;
   const forms = formsOf(kind, name, prefix);
   const mean = duration(scope.diff.tree.sum[at]!);

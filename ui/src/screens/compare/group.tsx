@@ -46,7 +46,7 @@ export function metricWords(name: string): string {
   return name.replace(/_/g, ' ');
 }
 
-export function unitOf(executions: Executions, name: string): MetricUnit {
+function unitOf(executions: Executions, name: string): MetricUnit {
   return executions.metrics.find(metric => metric.name === name)?.unit ?? 'ns';
 }
 
@@ -58,7 +58,7 @@ export function chartWords(executions: Executions, chart: string): string {
 }
 
 /** "duration < 2 ms" */
-export function conditionWords(executions: Executions, one: Condition): string {
+function conditionWords(executions: Executions, one: Condition): string {
   if (one.kind === 'tag' || one.kind === 'thread') return `${one.kind} ${one.text}`;
   const unit = one.kind === 'metric' ? unitOf(executions, one.name) : 'ns';
   const what =

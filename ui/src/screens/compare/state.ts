@@ -43,7 +43,7 @@ export interface Subject {
   within: string;
 }
 
-export interface Database {
+interface Database {
   id: number;
   name: string;
   types: ExecutionType[];
@@ -51,7 +51,7 @@ export interface Database {
   error: string;
 }
 
-export type Groups = Record<Side, Group>;
+type Groups = Record<Side, Group>;
 
 export interface CompareState extends compare.View {
   /** null: not asked yet. */
@@ -82,9 +82,9 @@ export interface CompareState extends compare.View {
 const DRAFT_MS = 30; // between two questions of a drag
 const FULL_MS = 250; // of rest before the whole is asked for
 const MOST_CHARTS = 6;
-export const BINS = 48;
+const BINS = 48;
 
-export function initialCompare(): CompareState {
+function initialCompare(): CompareState {
   return {
     databases: null,
     proposals: [],
@@ -122,7 +122,7 @@ export function whatOf(subject: Subject | null): string {
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-export function sameSubject(a: Subject | null, b: Subject | null): boolean {
+function sameSubject(a: Subject | null, b: Subject | null): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
@@ -559,13 +559,13 @@ function firstCharts({ metrics }: Executions): string[] {
   return names.filter((name): name is string => name !== undefined);
 }
 
-export const COMPARE_STATE = new Own<App, Compare>('compare', app => new Compare(app, app.served!));
+const COMPARE_STATE = new Own<App, Compare>('compare', app => new Compare(app, app.served!));
 export const compareOf = (app: App): Compare => COMPARE_STATE.of(app);
 
 /* ---- Answers of `types`, `executions` and `compare` (docs/http-api.md). ---- */
 
 /** What executions of a trace may be, as the server proposes it. */
-export interface Proposal {
+interface Proposal {
   name: string;
   begin: string;
   end: string;
@@ -575,13 +575,13 @@ export interface Proposal {
   count: number;
 }
 
-export interface ExecutionType {
+interface ExecutionType {
   name: string;
   count: number;
   unfinished: number;
 }
 
-export function decodeTypes(json: Json): { types: ExecutionType[]; proposals: Proposal[] } {
+function decodeTypes(json: Json): { types: ExecutionType[]; proposals: Proposal[] } {
   return {
     types: objects(json, 'types').map(one => ({
       name: text(one, 'name'),
@@ -601,7 +601,7 @@ export function decodeTypes(json: Json): { types: ExecutionType[]; proposals: Pr
 }
 
 /** The groups to begin with. */
-export function decodeCut(json: Json): FirstCut {
+function decodeCut(json: Json): FirstCut {
   switch (text(json, 'by')) {
     case 'tags':
       return { by: 'tags', a: text(json, 'a'), b: text(json, 'b') };
@@ -633,7 +633,7 @@ function decodeSource(json: Json): Source {
   };
 }
 
-export function decodeExecutions(columns: Columns): Executions {
+function decodeExecutions(columns: Columns): Executions {
   const { meta } = columns;
   const real = (name: string): Float64Array => take(columns, 'executions', name);
   const word = (name: string): Uint32Array => take(columns, 'executions', name);
@@ -667,7 +667,7 @@ export function decodeExecutions(columns: Columns): Executions {
   };
 }
 
-export function decodeContext(columns: Columns): Float64Array {
+function decodeContext(columns: Columns): Float64Array {
   return take<Float64Array>(columns, 'context', 'value');
 }
 
@@ -710,7 +710,7 @@ function decodeCauses(columns: Columns): ComparedCause[] {
   }));
 }
 
-export function decodeCompared(columns: Columns): Compared {
+function decodeCompared(columns: Columns): Compared {
   const { meta } = columns;
   const word = (name: string): Uint32Array => take(columns, 'nodes', name);
   const real = (name: string): Float64Array => take(columns, 'nodes', name);

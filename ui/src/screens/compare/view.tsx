@@ -623,7 +623,7 @@ function RuleForm(): JSX.Element {
 }
 
 /** What there is to compare: a click takes it. */
-export function SubjectList(): JSX.Element {
+function SubjectList(): JSX.Element {
   const compare = useCompare();
   const databases = useCompareState(s => s.databases);
   const proposals = useCompareState(s => s.proposals);

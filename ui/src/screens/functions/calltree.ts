@@ -8,7 +8,7 @@ import type { Served } from '../../shared/state/served';
 import type { Functions } from './state';
 
 /** What functions are put together by: libraries, or families where no library is known. */
-export interface Groups {
+interface Groups {
   word: 'library' | 'family';
   names: string[];
   ofFunction: ArrayLike<number>;
@@ -26,7 +26,7 @@ function libraries({ names }: Served): Groups {
   };
 }
 
-export function groupsOf(served: Served): Groups {
+function groupsOf(served: Served): Groups {
   const { families, names } = served;
   if (names.module.some(name => name !== '')) return libraries(served);
   return {

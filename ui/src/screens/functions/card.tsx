@@ -696,7 +696,7 @@ function CallFooter({ calls }: { calls: Calls }): JSX.Element {
   );
 }
 
-export function CallList(): JSX.Element {
+function CallList(): JSX.Element {
   const { screen } = useFunctions();
   const answer = useScreen(s => s.answers.calls);
   const kind = useScreen(s => s.list);

@@ -36,18 +36,18 @@ export interface Calls {
   order: Uint32Array;
 }
 
-export interface Tree {
+interface Tree {
   tree: CallTree;
   /** Paths of least time that the server folded into those above them. */
   foldedNodes: number;
 }
 
-export interface Progress {
+interface Progress {
   activity: string;
   share: number;
 }
 
-export interface Answers {
+interface Answers {
   table: Answer<FunctionRow[]>;
   histogram: Answer<Bins>;
   threadHistogram: Answer<Bins>;
@@ -121,7 +121,7 @@ const MOST_NODES = 60_000;
 
 /* ---- which part of the trace ----------------------------------------------------------------- */
 
-export interface Part {
+interface Part {
   span: Span | null;
   threads: number[] | null; // ids
   params: Params;
@@ -143,7 +143,7 @@ function chosenThreads(app: App, served: Served): { ids: number[] | null; words:
   return { ids, words: `${ids.length} of ${all} (${why})` };
 }
 
-export function partOf(app: App, served: Served, scope: FunctionsState['scope']): Part {
+function partOf(app: App, served: Served, scope: FunctionsState['scope']): Part {
   const own = { range: committedSpan, view: viewSpan, whole: () => null }[scope](app);
   const { ids, words } = chosenThreads(app, served);
   const time = own

@@ -396,7 +396,7 @@ function step(screen: Functions, key: string, page: number): boolean {
   return true;
 }
 
-export function sentence(screen: Functions, row: FunctionRow): string {
+function sentence(screen: Functions, row: FunctionRow): string {
   const times = Number.isNaN(row.max)
     ? ''
     : `, median ${duration(row.p50)}, p99 ${duration(row.p99)}, longest ${duration(row.max)} wall-time, ${plural(row.threads, 'thread')}`;
@@ -457,7 +457,7 @@ function NoRows(): JSX.Element {
   );
 }
 
-export function FunctionTable(): JSX.Element {
+function FunctionTable(): JSX.Element {
   const { screen } = useFunctions();
   const table = useScreen(s => s.answers.table);
   useScreen(s => s.answers.tree.value);
@@ -516,7 +516,7 @@ export function FunctionTable(): JSX.Element {
 }
 
 /** The first sentence of the screen, and what it is about. */
-export function FunctionHeadline(): JSX.Element {
+function FunctionHeadline(): JSX.Element {
   const { screen } = useFunctions();
   useScreen(s => s.answers.table);
   useScreen(s => s.scope);

@@ -11,7 +11,7 @@ import type { Served } from '../../shared/state/served';
 export type HealthClass = 'lost' | 'repaired' | 'info';
 
 /** A note of `weft info`. */
-export interface HealthNote {
+interface HealthNote {
   class: HealthClass;
   kind: string;
   count: number;
@@ -22,14 +22,14 @@ export interface HealthNote {
   detail: string;
 }
 
-export interface HealthThread {
+interface HealthThread {
   tid: number;
   name: string;
   calls: number;
   cutCalls: number;
 }
 
-export interface Clock {
+interface Clock {
   frequencyHz: number;
   zeroTicks: number;
   monotonicNs: number | null;
@@ -370,7 +370,7 @@ export interface Ahead {
   share: number;
 }
 
-export interface HealthState {
+interface HealthState {
   info: Info | null;
   error: string;
   ahead: Ahead[];

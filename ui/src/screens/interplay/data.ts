@@ -141,7 +141,7 @@ export class Shares {
 
 /** How a call is coloured (section IV B 3): by the larger of waiting and input/output, as strongly as
  * its share of the call. 0: neither happened in it. */
-export interface Tone {
+interface Tone {
   kind: 'none' | 'wait' | 'io';
   share: number;
 }
@@ -332,7 +332,7 @@ export function longestFirst(curves: Curve[], most: number): { drawn: Curve[]; l
 const orNone = (json: Json, key: string): number =>
   typeof json[key] === 'number' ? json[key] : -1;
 
-export function decodeSites(meta: Json): Site[] {
+function decodeSites(meta: Json): Site[] {
   return objects(meta, 'sites').map(row => ({
     name: text(row, 'function'),
     call: text(row, 'call'),
@@ -503,7 +503,7 @@ export interface ThreadWaits {
   waitsAllAlong: boolean;
 }
 
-export interface Cell {
+interface Cell {
   waiter: number;
   /** -1: not known. */
   releaser: number;
@@ -515,7 +515,7 @@ export interface Cell {
   object: number;
 }
 
-export interface SitePair {
+interface SitePair {
   site: number;
   releaseSite: number;
   kind: number;

@@ -44,11 +44,11 @@ import { hitOf } from './state';
 import type { Interplay, PlateHit } from './state';
 
 /** Curves in a picture: more are counted. */
-export const MOST_CURVES = 600;
+const MOST_CURVES = 600;
 export const LADDER_LABEL = 220;
 const GRIP_PX = 6;
 
-export interface PlateCanvases {
+interface PlateCanvases {
   base: HTMLCanvasElement;
   curves: HTMLCanvasElement;
   over: HTMLCanvasElement;
@@ -459,7 +459,7 @@ const LEAST_END_PX = 4;
 const LEAST_END_TALL_PX = 6;
 
 /** What is known of a frame's thread. */
-export interface PlateThread {
+interface PlateThread {
   frame: Frame;
   life: ServedThread | undefined;
   data: ThreadData | undefined;
@@ -515,7 +515,7 @@ function sectionOf(frame: RingFrame, dpr: number): Section {
   };
 }
 
-export class PlateImage {
+class PlateImage {
   private image: ImageData | null = null;
   private pixels = new Uint32Array();
   private layers = new Map<number, Layer>();

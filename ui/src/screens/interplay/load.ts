@@ -34,7 +34,7 @@ export interface ThreadData {
   tones: Uint8Array;
 }
 
-export interface WantedView {
+interface WantedView {
   thread: number;
   view: Span;
   /** Columns that the view has. */
@@ -48,13 +48,7 @@ function tonesOf({ n, start, end }: Tile, shares: Shares | null): Uint8Array {
 }
 
 /** The waits of a thread that has no calls, as bars; what is narrower than a column is joined. */
-export function barsOf(
-  waits: Waits,
-  thread: number,
-  from: number,
-  to: number,
-  pixel: number,
-): Tile {
+function barsOf(waits: Waits, thread: number, from: number, to: number, pixel: number): Tile {
   const start: number[] = [];
   const end: number[] = [];
   const longest: number[] = [];

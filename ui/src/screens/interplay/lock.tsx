@@ -15,7 +15,7 @@ import { decodeCorrespondences } from './data';
 import type { Rows, LockTree } from './data';
 import type { Interplay } from './state';
 
-export interface Asked<T> {
+interface Asked<T> {
   value: T | null;
   trouble: string;
 }
@@ -51,7 +51,7 @@ interface Share {
   ns: number;
 }
 
-export interface WaitSums {
+interface WaitSums {
   waiters: Share[];
   releasers: Share[];
   /** By power of two of ns. */
@@ -61,7 +61,7 @@ export interface WaitSums {
 }
 
 /** Sums over all waits of an answer. */
-export function sumWaits(rows: Rows, nameOf: (thread: number) => string): WaitSums {
+function sumWaits(rows: Rows, nameOf: (thread: number) => string): WaitSums {
   const [waiters, releasers] = [new Map<number, Share>(), new Map<number, Share>()];
   const bins = new Map<number, number>();
   const sums = { count: 0, ns: 0 };

@@ -30,7 +30,7 @@ export interface PlateStyle {
 }
 
 /** Calls in which nothing blocked. */
-export function neutralOf(theme: Pick<Theme, 'isDark' | 'other' | 'ink3'>): string {
+function neutralOf(theme: Pick<Theme, 'isDark' | 'other' | 'ink3'>): string {
   return mix(theme.ink3, theme.other, theme.isDark ? 0.1 : 0.22);
 }
 
@@ -328,7 +328,7 @@ function piecesOf(said: string, most: number): string[] {
 
 /* ---- curves ---- */
 
-export interface CurveEnds {
+interface CurveEnds {
   /** Wait start and wait end, as far as they are in view. */
   a: Point;
   b: Point;
@@ -380,7 +380,7 @@ function pullOf(frame: Frame, at: Point): Point {
 
 /** The curve as a shape: from the wait's start over the release back to its end. Of a bundle, from
  * the earliest release to the latest, hollow towards the centre. */
-export function curvePath(from: Frame, to: Frame, curve: Curve, ends: CurveEnds): Path2D {
+function curvePath(from: Frame, to: Frame, curve: Curve, ends: CurveEnds): Path2D {
   const { a, b, r0, r1 } = ends;
   const path = new Path2D();
   path.moveTo(a.x, a.y);

@@ -30,7 +30,7 @@ export const TAB_NAMES: [Tab, string][] = [
   ['selection', 'Selected wait'],
 ];
 
-export function ThreadDot({ screen, thread }: { screen: Interplay; thread: number }): JSX.Element {
+function ThreadDot({ screen, thread }: { screen: Interplay; thread: number }): JSX.Element {
   const { focus, contexts } = screen.state.get();
   const isShown = thread === focus || contexts.includes(thread);
   const style = { background: isShown ? hueVar(screen.hue(thread)) : 'transparent' };
@@ -618,7 +618,7 @@ interface WaitRow {
   waits: Waits;
 }
 
-export function rowsOf(screen: Interplay): WaitRow[] {
+function rowsOf(screen: Interplay): WaitRow[] {
   const { focus, contexts } = screen.state.get();
   const rows: WaitRow[] = [];
   for (const thread of [focus, ...contexts]) {

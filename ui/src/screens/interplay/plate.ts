@@ -9,22 +9,22 @@
 //         \    `-._____.-'    /
 import type { Span } from '../../shared/lib/model';
 
-export const LEVEL_PX = 14;
+const LEVEL_PX = 14;
 /** Where few levels have much room. */
 export const MOST_LEVEL_PX = 26;
 /** A level that is folded away. */
-export const FOLDED_PX = 3;
+const FOLDED_PX = 3;
 /** Between neighbours on the half circle. */
-export const SECTION_GAP_PX = 10;
+const SECTION_GAP_PX = 10;
 /** Height of the labels of the ring's threads, which stand around it. */
 export const LABEL_PX = 20;
 const LABEL_GAP_PX = 4;
 /** Between the levels of the focus and the ring: the focus's label. */
 const FOCUS_LABEL_PX = 34;
 const MOST_SPLIT = 0.36;
-export const LEAST_INNER_PX = 60;
+const LEAST_INNER_PX = 60;
 /** A context thread that is focused has so many times the section of the others. */
-export const FOCUS_WEIGHT = 4;
+const FOCUS_WEIGHT = 4;
 
 export interface Point {
   x: number;
@@ -66,7 +66,7 @@ export class Levels {
 }
 
 /** A place in time on a thread: `level` is whole, or between two. */
-export interface Spot {
+interface Spot {
   t: number;
   level: number;
 }
@@ -244,7 +244,7 @@ export interface Plate {
 }
 
 const MARGIN_PX = 8;
-export const LEAST_SPLIT_PX = 60;
+const LEAST_SPLIT_PX = 60;
 
 /** The radius that the half circle may have: its labels have room around it. */
 export function outerRadius(width: number, height: number, split: number): number {
@@ -452,7 +452,7 @@ export class Strips {
 /* ---- straight ---- */
 
 /** Where rows of a level stand, in device px; the ground is below each, and between them. */
-export interface Rows {
+interface Rows {
   x: number;
   y: number;
   /** By level: where it begins and ends, from `y`. */

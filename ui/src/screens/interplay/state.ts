@@ -25,7 +25,7 @@ import { PlateLoader, SITE_FN } from './load';
 import type { ThreadData } from './load';
 
 export const MODES = ['plate', 'ladder', 'table'] as const;
-export type Mode = (typeof MODES)[number];
+type Mode = (typeof MODES)[number];
 export const TABS = ['threads', 'matrix', 'objects', 'sites', 'selection'] as const;
 export type Tab = (typeof TABS)[number];
 
@@ -107,7 +107,7 @@ function fresh(): InterplayState {
   };
 }
 
-export function pairsOf(summary: Summary | null): Pair[] {
+function pairsOf(summary: Summary | null): Pair[] {
   return summary?.cells ?? [];
 }
 
@@ -685,7 +685,7 @@ function firstBehind({ end, depthFrom }: Tile, depth: number, t: number): number
   return low;
 }
 
-export type Step = 'next' | 'before' | 'caller' | 'callee';
+type Step = 'next' | 'before' | 'caller' | 'callee';
 
 const NOTHING: Record<Step, string> = {
   next: 'There is no later call of this depth in view.',

@@ -20,7 +20,7 @@ import './interplay.css';
 /* ---- headline ---- */
 
 /** The first sentence: it can be wrong, the picture is its evidence. */
-export function headline(screen: Interplay, summary: Summary): string {
+function headline(screen: Interplay, summary: Summary): string {
   const { waits, waitNs, threads, cells } = summary;
   if (waits === 0) return 'No thread is known to have waited here.';
   const life = threads.reduce((sum, row) => sum + Math.max(0, row.last - row.first), 0);
@@ -430,7 +430,7 @@ interface Action {
   run: (at: At) => void;
 }
 
-export function nextMode(screen: Interplay): void {
+function nextMode(screen: Interplay): void {
   const { mode } = screen.state.get();
   const next = MODES[(MODES.indexOf(mode) + 1) % MODES.length]!;
   screen.set({ mode: next, hover: null, pointer: null });
@@ -624,7 +624,7 @@ function atNow(app: App, isFast: boolean): At {
 }
 
 /** For the palette and the help. */
-export function interplayCommands(): Doing[] {
+function interplayCommands(): Doing[] {
   return ACTIONS.map(({ name, keys, run }) => ({
     name: `Interplay: ${name}`,
     key: keys[0]!,
@@ -633,7 +633,7 @@ export function interplayCommands(): Doing[] {
   }));
 }
 
-export function interplayKey(app: App, event: KeyboardEvent): boolean {
+function interplayKey(app: App, event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   if (/^[<>]$/.test(event.key)) return false; // on the keys of . and ,
   const key = event.shiftKey && event.key.length > 1 ? `Shift+${event.key}` : event.key;

@@ -142,7 +142,7 @@ export class Stage extends BaseStage<ChartRow> {
  * bar are rounded, never its width. ---- */
 
 /** Where an item was painted, in CSS px: for hover, click, keyboard and outlines. */
-export interface Hit {
+interface Hit {
   thread: number;
   row: number;
   x0: number;
@@ -203,7 +203,7 @@ interface Brush extends Scene {
   stills: Map<number, Still[]>;
 }
 
-export function paintRows(scene: Scene, rows: readonly ChartRow[]): void {
+function paintRows(scene: Scene, rows: readonly ChartRow[]): void {
   const { ctx, dpr, theme } = scene;
   const last = rows[rows.length - 1];
   const used = Math.min(scene.height, last ? last.y + last.height - scene.scrollTop : 0);
@@ -715,7 +715,7 @@ function paintLabels(scene: Scene, labels: Label[]): void {
 }
 
 /** What lies under a point of the canvas: the innermost item painted there. */
-export function hitAt(found: readonly Hit[], x: number, y: number): Hit | null {
+function hitAt(found: readonly Hit[], x: number, y: number): Hit | null {
   for (let i = found.length - 1; i >= 0; i--) {
     const hit = found[i]!;
     if (y >= hit.y0 && y < hit.y1 && x >= hit.x0 && x <= hit.x1) return hit;
@@ -723,11 +723,11 @@ export function hitAt(found: readonly Hit[], x: number, y: number): Hit | null {
   return null;
 }
 
-export function isSameItem(a: Item | null, b: Item | null): boolean {
+function isSameItem(a: Item | null, b: Item | null): boolean {
   return a !== null && b !== null && a.thread === b.thread && a.row === b.row;
 }
 
-export interface Overlay {
+interface Overlay {
   ctx: CanvasRenderingContext2D;
   theme: Theme;
   view: View;
@@ -742,7 +742,7 @@ export interface Overlay {
   found: readonly Hit[];
 }
 
-export function paintOverlay(overlay: Overlay): void {
+function paintOverlay(overlay: Overlay): void {
   const { ctx } = overlay;
   ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
   paintBands(overlay, overlay.range, overlay.isPreview, overlay.itemSpan);
@@ -751,11 +751,7 @@ export function paintOverlay(overlay: Overlay): void {
   outline(overlay, overlay.item, 2);
 }
 
-export function outline(
-  { ctx, theme, dpr, found }: Overlay,
-  item: Item | null,
-  width: number,
-): void {
+function outline({ ctx, theme, dpr, found }: Overlay, item: Item | null, width: number): void {
   const hit = item && found.find(candidate => isSameItem(candidate, item));
   if (!hit) return;
   const out = width * dpr;

@@ -37,7 +37,7 @@ export function makeStrips({ hues, bg, grid }: Theme, width: number, height: num
 }
 
 /** A pack where it is on the canvas, in CSS px. */
-export interface PlacedPack {
+interface PlacedPack {
   row: ChartRow;
   top: number;
 }

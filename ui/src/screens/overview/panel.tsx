@@ -15,15 +15,9 @@ import { useApp, usePart, useRested } from '../../shared/views/use';
 import { SetPanel } from './calls';
 import { ExactTable, useExact } from './exact';
 
-export type DidState =
-  | 'no call'
-  | 'waits'
-  | 'stands still'
-  | 'inside a call'
-  | 'runs'
-  | 'waits, runs';
+type DidState = 'no call' | 'waits' | 'stands still' | 'inside a call' | 'runs' | 'waits, runs';
 
-export interface Did {
+interface Did {
   thread: Thread;
   state: DidState;
   /** Calls that touch the interval: exactly, or at least and at most. */
@@ -193,7 +187,7 @@ export function whatItDid(thread: Thread, span: Span): Did {
 }
 
 /** One sentence over all threads. */
-export function summarize(all: readonly Did[]): string {
+function summarize(all: readonly Did[]): string {
   const counts = new Map<DidState, number>();
   for (const { state } of all) counts.set(state, (counts.get(state) ?? 0) + 1);
   const words: [DidState, string][] = [
@@ -409,7 +403,7 @@ function boxOf(thread: Thread, row: number): number {
   return -1;
 }
 
-export interface FactRow {
+interface FactRow {
   name: string;
   value: string;
   more?: string;

@@ -12,7 +12,7 @@ import { useApp, useAtom, usePart } from '../../shared/views/use';
 const SLOW_MS = 1000;
 
 /** The live part of a served page, and what it is at; draws again when `choose` changes. */
-export function useLive<T>(live: Live, choose: (state: LiveState) => T): T {
+function useLive<T>(live: Live, choose: (state: LiveState) => T): T {
   return useAtom(live.state, choose);
 }
 
@@ -24,7 +24,7 @@ function leftText({ done, total, began, doneThen }: Progress): string {
 }
 
 /** "cutting regimes: 3.1 of 10.2 M calls, 4 s left". */
-export function progressText(progress: Progress, what: string): string {
+function progressText(progress: Progress, what: string): string {
   const { activity, done, total, unit } = progress;
   if (total <= 0) return `${what}${activity ? `: ${activity}` : ''}`;
   const share = `${Math.floor((100 * done) / total)}\u00a0%`;
@@ -33,7 +33,7 @@ export function progressText(progress: Progress, what: string): string {
 }
 
 /** A line that grows at the top of what it is about; above a second it has words elsewhere. */
-export function ProgressLine({ progress }: { progress: Progress | null }): JSX.Element | null {
+function ProgressLine({ progress }: { progress: Progress | null }): JSX.Element | null {
   if (!progress) return null;
   const share = progress.total > 0 ? Math.min(1, progress.done / progress.total) : 0;
   return (

@@ -17,7 +17,7 @@ export interface Context {
   self: number;
 }
 
-export interface ExactThread {
+interface ExactThread {
   /** Index in the trace. */
   thread: number;
   /** In some call, in none between its first and its last, and outside of those two. */
@@ -37,7 +37,7 @@ export interface Exact {
   threads: ExactThread[];
 }
 
-export type ExactState = 'no call' | 'waits' | 'inside a call' | 'waits, runs' | 'runs';
+type ExactState = 'no call' | 'waits' | 'inside a call' | 'waits, runs' | 'runs';
 
 /** A thread's row of the table. */
 export interface Ranked {

@@ -12,7 +12,7 @@ import { Name, Swatch } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
 import { RegimeStatus } from './regimes';
 
-export interface Told {
+interface Told {
   headline: string;
   lead: string;
   table: { label: string; ns: number; share: number; isInferred: boolean }[];
@@ -261,7 +261,7 @@ export function makeStory(all: Trace, families: Families): Told {
   };
 }
 
-export interface OutlierGroup {
+interface OutlierGroup {
   fn: number;
   kind: number;
   list: Outlier[];
@@ -287,7 +287,7 @@ export function groupOutliers(trace: Trace): OutlierGroup[] {
   return [...groups.values()].sort((a, b) => a.kind - b.kind || length(b) - length(a));
 }
 
-export function outlierRemark(trace: Trace): string {
+function outlierRemark(trace: Trace): string {
   const { outlierFactor, outlierMin } = trace.settings;
   return `\u2265 ${times(outlierFactor)} own median, \u2265 ${duration(outlierMin)}, or long for the thread`;
 }

@@ -334,7 +334,7 @@ function Empty(): JSX.Element {
 const LISTED = ['epoch', 'only', 'sort', 'hidden', 'open', 'unpacked', 'isFiltered'] as const;
 const PAINTED = ['window', 'query', 'isRegime', 'family'] as const;
 
-export function Chart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Element {
+function Chart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Element {
   return (
     <Frame<ChartRow, Stage>
       label="Threads over time"
@@ -367,7 +367,7 @@ export function Chart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX
   );
 }
 
-export function Tooltip(): JSX.Element | null {
+function Tooltip(): JSX.Element | null {
   const app = useApp();
   const hover = usePart(s => s.hover);
   const pointer = usePart(s => s.pointer);
@@ -424,7 +424,7 @@ export function Tooltip(): JSX.Element | null {
 }
 
 /** The Overview's pointing: items. */
-export function bindItems(app: App, stage: Stage, area: HTMLElement): () => void {
+function bindItems(app: App, stage: Stage, area: HTMLElement): () => void {
   const itemAt = (x: number, y: number): Item | null => {
     const hit = stage.hit(x, y);
     return hit && { thread: hit.thread, row: hit.row };
@@ -456,7 +456,7 @@ export function bindItems(app: App, stage: Stage, area: HTMLElement): () => void
 }
 
 /** Items of a thread that can carry the focus: those in view, from the painted ones. */
-export function focusable(app: App, stage: Stage, thread: number): number[] {
+function focusable(app: App, stage: Stage, thread: number): number[] {
   const { rows } = app.model.trace.threads[thread]!;
   const seen = new Set<number>();
   for (const hit of stage.hits())
@@ -464,11 +464,11 @@ export function focusable(app: App, stage: Stage, thread: number): number[] {
   return [...seen].sort((a, b) => a - b);
 }
 
-export function firstItem(app: App, stage: Stage, thread: number): Item {
+function firstItem(app: App, stage: Stage, thread: number): Item {
   return { thread, row: focusable(app, stage, thread)[0] ?? 0 };
 }
 
-export function stepItem(app: App, stage: Stage, by: 1 | -1): void {
+function stepItem(app: App, stage: Stage, by: 1 | -1): void {
   const { item } = app.state.get();
   if (!item) return stepThread(app, stage, 1);
   const list = focusable(app, stage, item.thread);
@@ -477,7 +477,7 @@ export function stepItem(app: App, stage: Stage, by: 1 | -1): void {
   if (next !== undefined) act.select(app, { thread: item.thread, row: next });
 }
 
-export function stepThread(app: App, stage: Stage, by: 1 | -1): void {
+function stepThread(app: App, stage: Stage, by: 1 | -1): void {
   const { item } = app.state.get();
   const all = stage.rows().rows.flatMap(row => row.pack?.threads ?? [row.thread!]);
   const threads = all.filter(thread => thread.rows.n > 0); // a part of the trace has some without
@@ -496,7 +496,7 @@ export function stepThread(app: App, stage: Stage, by: 1 | -1): void {
   act.select(app, { thread: next.index, row });
 }
 
-export function chartKey(app: App, stage: Stage, event: KeyboardEvent): boolean {
+function chartKey(app: App, stage: Stage, event: KeyboardEvent): boolean {
   return runKey(app, event, {
     ArrowRight: () => stepItem(app, stage, 1),
     ArrowLeft: () => stepItem(app, stage, -1),
@@ -508,7 +508,7 @@ export function chartKey(app: App, stage: Stage, event: KeyboardEvent): boolean 
   });
 }
 
-export function toggleTallOf(app: App): void {
+function toggleTallOf(app: App): void {
   const { item } = app.state.get();
   if (item) act.toggleTall(app, item.thread);
 }
@@ -652,7 +652,7 @@ function FamilyColor(): JSX.Element | null {
   ) : null;
 }
 
-export function Legend(): JSX.Element {
+function Legend(): JSX.Element {
   const { families } = useApp().model;
   const drawer = usePart(s => s.drawer);
   return (

@@ -12,11 +12,11 @@ import { LOOK } from '../../shared/lib/states';
 import { axisTicks } from '../../shared/lib/timemap';
 
 export const LINE = 21; // px of a thread's line
-export const BAR = 16;
+const BAR = 16;
 const HEAD = 22; // px of a path's title
 const FOOT = 8;
 
-export interface StripLine {
+interface StripLine {
   thread: number;
   /** Content px of its upper edge. */
   y: number;
@@ -65,7 +65,7 @@ const LABEL_LEAST = 40;
 const HEAD_W = 3;
 const HEAD_H = 6;
 
-export interface StripScene {
+interface StripScene {
   layout: StripLayout;
   view: Span;
   scrollTop: number;
@@ -75,7 +75,7 @@ export interface StripScene {
 }
 
 /** Which pattern a state has besides its colour. */
-export function hatchOf({ state, isUncertain }: PathSegment): Hatch {
+function hatchOf({ state, isUncertain }: PathSegment): Hatch {
   if (state === 'preempted') return 'back';
   if (state === 'blocked' || state === 'unknown') return 'fore';
   return isUncertain ? 'dots' : 'none';

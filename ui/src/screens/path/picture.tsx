@@ -39,7 +39,7 @@ export function usePathState<T>(choose: (state: PathState) => T): T {
   return useAtom(usePaths().state, choose);
 }
 
-export function usePathCanvas(draw: (pane: Pane) => void): OwnCanvas {
+function usePathCanvas(draw: (pane: Pane) => void): OwnCanvas {
   return useOwnCanvas(useContext(PathContext)!.panes, draw);
 }
 
@@ -172,7 +172,7 @@ function Other({ segment }: { segment: PathSegment }): JSX.Element | null {
 }
 
 /** What the tip and the line of the selected segment say. */
-export function SegmentFacts({ segment, path }: { segment: PathSegment; path: Path }): JSX.Element {
+function SegmentFacts({ segment, path }: { segment: PathSegment; path: Path }): JSX.Element {
   const length = segment.end - segment.start;
   const flags = [
     segment.isInFlight && 'under way from another thread',

@@ -392,7 +392,7 @@ function FunctionPick(): JSX.Element {
   );
 }
 
-export function PathPicks(): JSX.Element {
+function PathPicks(): JSX.Element {
   const paths = usePaths();
   const trouble = usePathState(s => s.trouble);
   const n = usePathState(s => s.asked.length);
@@ -418,7 +418,7 @@ export function PathPicks(): JSX.Element {
   );
 }
 
-export function NoPath(): JSX.Element {
+function NoPath(): JSX.Element {
   const paths = usePaths();
   const { served } = paths;
   return (
@@ -558,7 +558,7 @@ function CauseHead({ cause }: { cause: Cause }): JSX.Element {
   );
 }
 
-export function PathTables(): JSX.Element {
+function PathTables(): JSX.Element {
   const paths = usePaths();
   const asked = usePathState(s => s.asked);
   const now = usePathState(s => s.now);

@@ -186,7 +186,7 @@ function Tabs(): JSX.Element {
 
 /* ---- one behaviour ---- */
 
-export interface CardFact {
+interface CardFact {
   name: string;
   value: string;
   more?: string;

@@ -123,7 +123,7 @@ export class PatternStage extends BaseStage<PatternRow> {
  * said by dots below. The height of a bar is the share of its time that the cluster fills. ---- */
 
 /** What was painted of a ribbon (or of a strip of a group), in CSS px, by x. */
-export interface Lane {
+interface Lane {
   thread: number;
   ribbon: number; // -1: a strip, of whatever ribbon is outermost
   y0: number;
@@ -131,7 +131,7 @@ export interface Lane {
   bars: Bar[];
 }
 
-export interface Bar {
+interface Bar {
   x0: number;
   x1: number;
   y0: number; // of its fill
@@ -143,7 +143,7 @@ export interface Bar {
   hue: number;
 }
 
-export interface RibbonScene {
+interface RibbonScene {
   ctx: CanvasRenderingContext2D;
   theme: Theme;
   patterns: Patterns;
@@ -164,7 +164,7 @@ export interface RibbonScene {
 const TOP = 3;
 const LARGEST = 12; // drops that have a band; all have a bar in the axis band
 
-export function paintRibbons(scene: RibbonScene, rows: readonly PatternRow[]): void {
+function paintRibbons(scene: RibbonScene, rows: readonly PatternRow[]): void {
   const { ctx, dpr, theme } = scene;
   ctx.fillStyle = theme.bg;
   ctx.fillRect(0, 0, ctx.canvas.width, ctx.canvas.height);
@@ -202,7 +202,7 @@ function block(scene: RibbonScene, row: PatternRow, top: number): void {
 }
 
 /** The height of a bar's fill: at least 2 px, or it could not be seen. */
-export function fillHeight(full: number, share: number): number {
+function fillHeight(full: number, share: number): number {
   return Math.min(full, Math.max(2, Math.ceil(full * share)));
 }
 
@@ -480,7 +480,7 @@ function paintDrops(scene: RibbonScene, lanes: readonly Lane[]): void {
 }
 
 /** Bars in the axis band: where any behaviour became rare. */
-export function paintDropBars(
+function paintDropBars(
   ctx: CanvasRenderingContext2D,
   theme: Theme,
   view: View,
@@ -498,7 +498,7 @@ export function paintDropBars(
 /* ---- overlay ---- */
 
 /** Veils everything but one cluster's bars. */
-export function paintMembers(scene: RibbonScene, cluster: number): void {
+function paintMembers(scene: RibbonScene, cluster: number): void {
   const { ctx, dpr, theme, lanes } = scene;
   const wanted = new Uint8Array(scene.model.behaviours!.list.length);
   wanted[cluster] = 1;
@@ -519,7 +519,7 @@ export function paintMembers(scene: RibbonScene, cluster: number): void {
 }
 
 /** What lies under a point: the run, and where it is painted. */
-export function runAt(
+function runAt(
   lanes: readonly Lane[],
   x: number,
   y: number,
@@ -558,7 +558,7 @@ function edges({ ctx, view, dpr }: Ground, { t0, t1 }: Span): [number, number] |
   return a < ctx.canvas.width && b > 0 ? [a, b] : null;
 }
 
-export function paintFolds(ground: Ground, folds: readonly Span[], height: number): void {
+function paintFolds(ground: Ground, folds: readonly Span[], height: number): void {
   const { ctx, theme, dpr } = ground;
   const line = Math.max(1, Math.round(dpr));
   const bottom = Math.round(height * dpr);
@@ -585,7 +585,7 @@ function zigzag({ ctx, theme, dpr }: Ground, x: number, bottom: number): void {
 }
 
 /** Over the ticks: a label where two do not touch. */
-export function paintFoldLabels(ground: Ground, folds: readonly Span[]): void {
+function paintFoldLabels(ground: Ground, folds: readonly Span[]): void {
   const { ctx, theme, dpr } = ground;
   ctx.font = `400 ${10 * dpr}px ${theme.font}`;
   ctx.textAlign = 'center';

@@ -24,7 +24,7 @@ import * as pat from './state';
 import type { Chosen } from './state';
 
 /** Calls in pre-order by start: of one thread, with what lies around them. */
-export interface CallRows {
+interface CallRows {
   start: Float64Array;
   end: Float64Array;
   depth: Uint16Array;
@@ -82,7 +82,7 @@ const REST_MS = 120;
 const ASKED = 100000; // calls of one occurrence
 const DRAWN = 1500;
 
-export interface OccurrenceCalls {
+interface OccurrenceCalls {
   calls: Calls | null;
   /** What the page says meanwhile, or why there are none. */
   word: string;
@@ -137,7 +137,7 @@ const LEVEL = 16;
 const DEEPEST = 40;
 
 /** A swatch in the hue of a shape's behaviour; hollow for those that are none. */
-export function ShapeSwatch({ table, shape }: { table: ShapeTable; shape: number }): JSX.Element {
+function ShapeSwatch({ table, shape }: { table: ShapeTable; shape: number }): JSX.Element {
   const { behaviours } = useApp().model;
   const own = behaviours?.list[table.cluster[shape]!];
   return own ? (

@@ -413,11 +413,11 @@ export function because({ isOnce, isOneThread, isSlow, mean, start, end }: Rare)
   return slow;
 }
 
-export function rareTitle({ model }: App, { fn, cluster }: Rare): string {
+function rareTitle({ model }: App, { fn, cluster }: Rare): string {
   return model.behaviours!.list[cluster]?.title ?? model.name(fn);
 }
 
-export function RareButton({ rare }: { rare: Rare }): JSX.Element {
+function RareButton({ rare }: { rare: Rare }): JSX.Element {
   const app = useApp();
   const own = app.model.behaviours!.list[rare.cluster];
   const isNow = usePattern(s => s.chosen?.at === rare);

@@ -16,7 +16,7 @@ import * as pat from './state';
 import { PATTERNS_STATE } from './state';
 import type { Chosen, PatternsState } from './state';
 
-export interface OfThread {
+interface OfThread {
   thread: number;
   count: number;
   sum: number;

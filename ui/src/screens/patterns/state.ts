@@ -44,7 +44,7 @@ export interface Chosen {
   run: RunAt | null;
 }
 
-export const CLUSTER_KEYS = [
+const CLUSTER_KEYS = [
   'name',
   'count',
   'sum',
@@ -133,7 +133,7 @@ export function put(app: App, change: Partial<PatternsState>): void {
 
 /* ---- search ---- */
 
-export interface ClusterHits {
+interface ClusterHits {
   query: Query;
   clusters: Uint8Array;
   /** The same as a list, most time first. */
@@ -199,7 +199,7 @@ export function findClusters(model: Model, text: string): ClusterHits | null {
 
 /* ---- rows ---- */
 
-export interface Group {
+interface Group {
   key: string;
   threads: Thread[];
   title: string;
@@ -254,13 +254,13 @@ function shownThreads(model: Model, state: State): Thread[] {
   return sortThreads(model.trace.threads.filter(keeps), state.sort);
 }
 
-export interface PatternRows {
+interface PatternRows {
   rows: PatternRow[];
   height: number;
   shown: Thread[];
 }
 
-export function patternRows(model: Model, state: State): PatternRows {
+function patternRows(model: Model, state: State): PatternRows {
   const { shapes } = model.behaviours!;
   const shown = shownThreads(model, state);
   const groups = groupsOf(model, shown);
@@ -321,7 +321,7 @@ export function ribbonAt(model: Model, at: RunAt): Ribbon | null {
 }
 
 /** The ribbon of a thread in which a cluster has runs, or -1. */
-export function ribbonOfCluster(own: ShapeThread | null, cluster: number): number {
+function ribbonOfCluster(own: ShapeThread | null, cluster: number): number {
   return own ? own.ribbons.findIndex(ribbon => ribbon.cluster.includes(cluster)) : -1;
 }
 
@@ -340,7 +340,7 @@ export function occurrenceOf(model: Model, at: RunAt): Occurrence & { isKnown: b
 }
 
 /** The run of a thread that holds a moment of a cluster, or null. */
-export function runAtTime(model: Model, thread: number, cluster: number, t: number): RunAt | null {
+function runAtTime(model: Model, thread: number, cluster: number, t: number): RunAt | null {
   const own = model.behaviours!.shapes.threads[thread] ?? null;
   const ribbon = ribbonOfCluster(own, cluster);
   if (!own || ribbon < 0) return null;
@@ -680,7 +680,7 @@ export function chosenSentence(model: Model, { cluster, at, how, run }: Chosen):
 const FOLD = 0.014;
 const LEAST = 0.03;
 
-export interface Idle {
+interface Idle {
   stretches: readonly Span[];
   map: TimeMap;
 }

@@ -222,7 +222,7 @@ const follow: FrameProps<PatternRow, PatternStage>['follow'] = (app, paint, keep
     if (now.chosen !== before.chosen) keep(now.chosen?.at.thread ?? null);
   });
 
-export function PatternChart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Element {
+function PatternChart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Element {
   const app = useApp();
   return (
     <Frame<PatternRow, PatternStage>
@@ -256,7 +256,7 @@ export function PatternChart({ onReady }: { onReady: (stage: BaseStage) => void 
 }
 
 /** Instead of the chart, if there is nothing to draw. */
-export function NoPatterns(): JSX.Element {
+function NoPatterns(): JSX.Element {
   const { model, served } = useApp();
   const { shapes } = model.trace;
   if (served?.trace.calls === 0)
@@ -285,7 +285,7 @@ export function NoPatterns(): JSX.Element {
 
 /* ---- ribbons ---- */
 
-export function bindRuns(app: App, stage: PatternStage, area: HTMLElement): () => void {
+function bindRuns(app: App, stage: PatternStage, area: HTMLElement): () => void {
   const pointing: Pointing = {
     stage,
     borders: (x, y) => {
@@ -303,7 +303,7 @@ export function bindRuns(app: App, stage: PatternStage, area: HTMLElement): () =
 }
 
 /** The bar of another lane (`by` lanes away) or the next one of the same. */
-export function stepBar(app: App, stage: PatternStage, lanes: number, bars: number): void {
+function stepBar(app: App, stage: PatternStage, lanes: number, bars: number): void {
   const all = stage.painted().filter(lane => lane.bars.length > 0);
   const run = pat.stateOf(app).chosen?.run ?? null;
   const from = all.findIndex(
@@ -324,7 +324,7 @@ export function stepBar(app: App, stage: PatternStage, lanes: number, bars: numb
   pat.chooseRun(app, { thread: lane.thread, ribbon: bar.ribbon, run: bar.run });
 }
 
-export function ribbonKey(app: App, stage: PatternStage, event: KeyboardEvent): boolean {
+function ribbonKey(app: App, stage: PatternStage, event: KeyboardEvent): boolean {
   return runKey(app, event, {
     ArrowRight: () => stepBar(app, stage, 0, 1),
     ArrowLeft: () => stepBar(app, stage, 0, -1),
@@ -340,7 +340,7 @@ export function ribbonKey(app: App, stage: PatternStage, event: KeyboardEvent): 
 }
 
 /** There is no stage to wait for. */
-export function EmptyScreen({ onReady }: { onReady: OnReady }): JSX.Element {
+function EmptyScreen({ onReady }: { onReady: OnReady }): JSX.Element {
   useEffect(() => onReady(null), []);
   return (
     <main class="centre">
@@ -349,9 +349,9 @@ export function EmptyScreen({ onReady }: { onReady: OnReady }): JSX.Element {
   );
 }
 
-export const hasPatterns = ({ model }: App): boolean => (model.behaviours?.list.length ?? 0) > 0;
+const hasPatterns = ({ model }: App): boolean => (model.behaviours?.list.length ?? 0) > 0;
 
-export function PatternScreen({ onReady }: { onReady: OnReady }): JSX.Element {
+function PatternScreen({ onReady }: { onReady: OnReady }): JSX.Element {
   const app = useApp();
   usePart(s => s.colors);
   if (!hasPatterns(app)) return <EmptyScreen onReady={onReady} />;
@@ -368,14 +368,14 @@ export function PatternScreen({ onReady }: { onReady: OnReady }): JSX.Element {
   );
 }
 
-export function patternWords(app: App): string {
+function patternWords(app: App): string {
   const totals = app.model.behaviours?.shapes.totals;
   return totals
     ? `${plural(totals.calls, 'complete call')} in ${plural(totals.shapes, 'shape')}`
     : '';
 }
 
-export function patternKey(app: App, event: KeyboardEvent): boolean {
+function patternKey(app: App, event: KeyboardEvent): boolean {
   if (!hasPatterns(app)) return false;
   const steps: Record<string, () => void> = event.altKey
     ? {

@@ -24,7 +24,7 @@ export type Scope = 'trace' | 'thread' | 'range';
 /** What it called: directly, or at any depth. */
 export type Reach = 'direct' | 'all';
 
-export interface DetailState {
+interface DetailState {
   details: Details | null;
   reach: Reach;
   /** At any depth, of the call selected; null: not known yet. */
@@ -66,7 +66,7 @@ function detailsFrom(json: Json, call: CallAt): Details {
   };
 }
 
-export function binsFrom(json: Json): Bins {
+function binsFrom(json: Json): Bins {
   const bins = list<Json>(json, 'bins');
   const get = (key: string): Float64Array => Float64Array.from(bins, bin => num(bin, key));
   return {
@@ -126,7 +126,7 @@ export function callOfSet(set: CallSet, i: number): CallAt {
   };
 }
 
-export class DetailLoader {
+class DetailLoader {
   readonly state = new Atom<DetailState>({
     details: null,
     reach: 'direct',
@@ -233,7 +233,7 @@ export const detailsOf = (app: App): DetailLoader => DETAILS.of(app);
 
 /* ---- What a call called, at any depth: from the calling context tree of its thread and time. ---- */
 
-export interface Below {
+interface Below {
   fn: number;
   count: number;
   sum: number;
@@ -241,7 +241,7 @@ export interface Below {
 }
 
 /** Contexts in pre-order. */
-export interface Contexts {
+interface Contexts {
   n: number;
   depth: ArrayLike<number>;
   fn: ArrayLike<number>;
@@ -345,7 +345,7 @@ export function columnsOf(bins: Bins, most: number): BarColumn[] {
 
 /* ---- Arguments of a call as names and values: some sources tell them as one JSON text. ---- */
 
-export interface Argument {
+interface Argument {
   name: string;
   value: string;
 }

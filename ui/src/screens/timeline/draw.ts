@@ -56,7 +56,7 @@ function pathBox({ path }: Track, top: number): PathBox {
 }
 
 /** A track where it is on the canvas. */
-export interface Placed {
+interface Placed {
   track: Track;
   top: number;
 }
@@ -649,7 +649,7 @@ const TALL = 7;
 const MOST_NOTE = 160;
 
 /** Flags in view; `editing` is the one whose note is being written. */
-export function paintFlags(ground: FlagGround, flags: readonly Flag[], editing: Flag | null): void {
+function paintFlags(ground: FlagGround, flags: readonly Flag[], editing: Flag | null): void {
   const { over, axis, dpr, theme, height } = ground;
   const line = Math.max(1, Math.round(dpr));
   for (const flag of flags) {

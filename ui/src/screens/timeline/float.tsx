@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { num } from '../../shared/api/columns';
 import { unlessSuperseded } from '../../shared/api/source';
 import { GREY_HUE } from '../../shared/lib/color';
-import { compact, duration, exact, integer, percent, plural, bare } from '../../shared/lib/format';
+import { duration, exact, integer, percent, plural, bare } from '../../shared/lib/format';
 import * as act from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
 import { showPaths } from '../../shared/state/paths';
@@ -362,8 +362,4 @@ export function saveNotes(app: App): void {
   link.download = `${name}.notes.json`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
-export function setCount(n: number, total: number): string {
-  return n < total ? `${compact(n)} of ${compact(total)}` : compact(total);
 }

@@ -20,7 +20,7 @@ const STORE_BYTES = 160 * 2 ** 20;
 const SILENCE_MS = 4000; // after the server refused a question
 
 /** What a view shows. */
-export interface Wanted {
+interface Wanted {
   level: number;
   t0: number;
   t1: number;
@@ -182,7 +182,7 @@ function words(answer: Columns, key: string): string[] {
 }
 
 /** The strips of an answer by thread id. */
-export function stripsFrom(answer: Columns, from: number, to: number): Map<number, Strip> {
+function stripsFrom(answer: Columns, from: number, to: number): Map<number, Strip> {
   const [states, reasons, notes] = ['states', 'reasons', 'names'].map(key =>
     words(answer, key),
   ) as [string[], string[], string[]];
@@ -222,7 +222,7 @@ export function stripsFrom(answer: Columns, from: number, to: number): Map<numbe
 
 /** A thread whose end nobody saw seems to run until the trace ends: that is known of it until its
  * last event only. */
-export function untilLast(strip: Strip, durationNs: number, lastNs: number): Strip {
+function untilLast(strip: Strip, durationNs: number, lastNs: number): Strip {
   const last = strip.n - 1;
   if (last < 0 || strip.look[last] !== LOOK.RUN || strip.end[last]! < durationNs) return strip;
   const length = strip.end[last]! - strip.start[last]!;
@@ -363,13 +363,13 @@ export function addRunning(load: Float64Array, strip: Strip, durationNs: number)
 
 /* ---- Loads what the mini-map shows: every thread over the whole trace, some at a time. ---- */
 
-export const LOAD_COLUMNS = 400;
+const LOAD_COLUMNS = 400;
 const BATCH = 16;
 const MOST_BUSY = 512;
 /** States are asked for so many times finer: short ones that join may reach over two columns. */
 const FINER = 4;
 
-export interface LoadState {
+interface LoadState {
   load: Float64Array;
   most: number;
   words: string;

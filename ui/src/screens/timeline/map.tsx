@@ -10,15 +10,15 @@ import { useApp, useAtom } from '../../shared/views/use';
 import { loadOf } from './load';
 import { timelineOf } from './state';
 
-export const MAP = 44;
+const MAP = 44;
 const FOOT = 6;
 const TOP = 4;
 const GRIP = 5;
 const LEAST = 2;
 
-export type Grip = 'left' | 'right' | 'move' | 'new';
+type Grip = 'left' | 'right' | 'move' | 'new';
 
-export class MapStage {
+class MapStage {
   private frame = 0;
   private theme: Theme | null = null;
   private width = 100;

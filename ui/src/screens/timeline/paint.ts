@@ -14,7 +14,7 @@ import type { Track } from './tracks';
 import type { SetIndex } from './walk';
 
 /** Packed colours by hue; `dim`: those of calls that are not in the set. */
-export interface Palette {
+interface Palette {
   fill: Uint32Array;
   edge: Uint32Array;
   merged: Uint32Array;

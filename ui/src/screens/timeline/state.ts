@@ -65,7 +65,7 @@ export interface TimelineMenu {
   thread: number;
 }
 
-export interface TimelineState {
+interface TimelineState {
   sort: TrackSort;
   mode: TrackMode;
   modes: ReadonlyMap<number, TrackMode>;
@@ -267,13 +267,6 @@ export function nextSort(app: App): void {
   setTimeline(app, { sort: TRACK_SORTS[(at + 1) % TRACK_SORTS.length]![0] });
 }
 
-/* ---- items ---- */
-
-export function callOf(hit: TimelineHit): CallAt {
-  const { thread, depth, start, end, fn } = hit;
-  return { thread, depth, start, end, fn };
-}
-
 export function callSpan(call: CallAt | null): Span | null {
   return call && { t0: call.start, t1: Math.max(call.end, call.start + 1) };
 }
@@ -282,11 +275,6 @@ export function callSentence(served: Served, call: CallAt): string {
   const { label } = served.threads[call.thread]!;
   const name = served.names.name[call.fn] ?? 'unknown function';
   return `${name}, ${duration(call.end - call.start)}, ${label}, starts at ${exact(call.start)}, depth ${call.depth}.`;
-}
-
-export function hitTitle(served: Served, hit: TimelineHit): string {
-  const name = served.names.name[hit.fn] ?? 'unknown function';
-  return hit.count > 1 ? `${plural(hit.count, 'short call')}, longest ${name}` : name;
 }
 
 export function selectCall(app: App, call: CallAt | null): void {

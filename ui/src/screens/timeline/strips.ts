@@ -322,7 +322,7 @@ export interface PathPlace extends PathBox {
 }
 
 /** null: the thread is not shown. */
-export type PlaceOfLane = (thread: number) => PathPlace | null;
+type PlaceOfLane = (thread: number) => PathPlace | null;
 
 /** From the strip of one thread to that of another, over what is between. */
 export function paintHops(

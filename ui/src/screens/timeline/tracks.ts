@@ -11,14 +11,14 @@ import type { WaitObject } from '../../shared/lib/names';
 import { LOW_PATH, PATH_STRIP } from './path';
 
 export const LEVEL = 13; // 12 and a line
-export const TRACK_TOP = 3;
+const TRACK_TOP = 3;
 export const TRACK_FOOT = 5;
-export const LEAST_TRACK = 48; // three lines of label
-export const COMPACT = 22;
+const LEAST_TRACK = 48; // three lines of label
+const COMPACT = 22;
 /** Height of the strip of states over the calls, and of a compact one; with its line. */
 export const STRIP = 12;
 export const LOW_STRIP = 5;
-export const HEAD = 24;
+const HEAD = 24;
 /** Levels shown unless a thread is asked to show all. */
 export const FEW_LEVELS = 9;
 
@@ -230,7 +230,7 @@ export function firstTrackAt({ tracks, pinned }: Tracks, y: number): number {
 /** Px of a lane, with the line below it. */
 export const LANE = 9;
 /** Lanes of a thread: those that it waited for longest. */
-export const MOST_LANES = 3;
+const MOST_LANES = 3;
 
 export const LANE_STATE = { HELD: 0, HELD_WAITED: 1, WAITS: 2 } as const;
 const WORDS = ['held', 'held while others wait', 'waits'] as const;
@@ -382,7 +382,7 @@ export async function askLaneOrder(source: Source): Promise<Map<number, string[]
 
 /* ---- lanes ---- */
 
-export function decodeLanes(answer: Columns): Lane[] {
+function decodeLanes(answer: Columns): Lane[] {
   const known = decodeObjects(answer.meta);
   const thread = take<Uint32Array>(answer, 'lanes', 'thread');
   const object = take<Uint32Array>(answer, 'lanes', 'object');

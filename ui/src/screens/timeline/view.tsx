@@ -432,7 +432,7 @@ function followCall(app: App, stage: TimelineStage, scroller: HTMLElement): () =
   });
 }
 
-export function TimelineChart({ onReady }: { onReady: OnReady }): JSX.Element {
+function TimelineChart({ onReady }: { onReady: OnReady }): JSX.Element {
   const app = useApp();
   const scroller = useRef<HTMLDivElement>(null);
   const area = useRef<HTMLDivElement>(null);
@@ -610,7 +610,7 @@ function State({ one, path }: { one: Asked; path: TimelinePath | null }): JSX.El
 }
 
 /** A line over the threads, as long as a path is chosen. */
-export function PathBar(): JSX.Element | null {
+function PathBar(): JSX.Element | null {
   const app = useApp();
   const paths = pathsOf(app);
   const one = useAtom(paths.state, s => s.asked[s.now]);

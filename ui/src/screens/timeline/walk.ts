@@ -80,7 +80,7 @@ export function carryItem(app: App): void {
 }
 
 /** Selects a call and zooms so that it is easily seen; the window before becomes a crumb. */
-export function zoomToCall(app: App, call: CallAt, share = 0.5): void {
+function zoomToCall(app: App, call: CallAt, share = 0.5): void {
   const { window, crumbs } = app.state.get();
   const room = Math.max(10, ((call.end - call.start) * (1 - share)) / share / 2);
   act.reveal(app, call.thread);
@@ -399,7 +399,7 @@ export function focusSpan(app: App): Span | null {
 /* ---- The calls of a set by where they are drawn: of each thread and depth, in order of time. ---- */
 
 /** Columns of a set, as far as it matters where its calls are. */
-export interface Calls {
+interface Calls {
   n: number;
   total: number;
   functions: readonly number[];

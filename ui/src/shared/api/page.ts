@@ -9,7 +9,7 @@ import { column, damaged, list, num, object, objects, text, undelta, take } from
 import type { Json, Columns } from './columns';
 import { decodeShapes } from './shapes';
 
-export const VERSION = 3;
+const VERSION = 3;
 
 export async function loadPage(): Promise<Trace> {
   const holder = document.getElementById('weft-data');

@@ -20,7 +20,7 @@ export class Refused extends Error {
   }
 }
 
-export interface Link {
+interface Link {
   isLost: boolean;
   /** Questions under way. */
   waiting: number;

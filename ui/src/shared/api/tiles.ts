@@ -207,7 +207,7 @@ export function tilesFrom(answer: Columns, level: number, index: number): Tile[]
   });
 }
 
-export function depthStarts(depth: Uint16Array, a: number, b: number): Uint32Array {
+function depthStarts(depth: Uint16Array, a: number, b: number): Uint32Array {
   const levels = b > a ? depth[b - 1]! + 1 : 0;
   const from = new Uint32Array(levels + 1);
   for (let i = a; i < b; i++) from[depth[i]! + 1] = i - a + 1;

@@ -5,7 +5,7 @@ import { elide } from '../lib/names';
 import type { Picture } from '../state/screens';
 
 /** Colours of differences and of the two groups that are compared. */
-export interface DiffColors {
+interface DiffColors {
   /** By step: much faster, faster, no evidence, slower, much slower. */
   steps: string[];
   a: string;

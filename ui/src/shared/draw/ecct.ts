@@ -25,7 +25,7 @@ export interface FrameLook {
   isBold: boolean;
 }
 
-export interface EcctScene {
+interface EcctScene {
   tree: CallTree;
   flame: Flame;
   scrollTop: number;

@@ -21,7 +21,7 @@ export interface FlamePart {
   from: number;
 }
 
-export interface FlameScene {
+interface FlameScene {
   parts: readonly FlamePart[];
   scrollTop: number;
   nameOf: (fn: number) => string;

@@ -5,8 +5,8 @@ import { heightOf, heightTicks, timeTicks } from '../lib/histogram';
 import type { Bar, CountScale, LogAxis } from '../lib/histogram';
 import type { Pane } from './canvas';
 
-export const AXIS_HEIGHT = 18;
-export const LINES_HEIGHT = 26; // for the names of the lines, in two rows
+const AXIS_HEIGHT = 18;
+const LINES_HEIGHT = 26; // for the names of the lines, in two rows
 export const SIDE = 44; // for the numbers at the left
 
 /** A statistic as a line across. */
@@ -15,7 +15,7 @@ export interface StatLine {
   ns: number;
 }
 
-export interface HistogramScene {
+interface HistogramScene {
   axis: LogAxis;
   bars: readonly Bar[];
   /** Of one thread, over those of all; may be empty. */

@@ -29,7 +29,7 @@ export class Atom<T> {
 /* ---- What a part of the page keeps with something that it does not define: with the app, its state; with
  * a model, what it computed from that. It goes when its holder goes. ---- */
 
-export interface Holder {
+interface Holder {
   readonly own: Map<string, unknown>;
 }
 

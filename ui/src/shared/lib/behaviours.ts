@@ -67,7 +67,7 @@ export function isChained(outer: Cluster, inner: Cluster): boolean {
   return isInside && isAsOften && inner.sum >= 0.9 * outer.sum;
 }
 
-export interface HueOf {
+interface HueOf {
   hue: number;
   /** The cluster that chose the hue: itself, or the one it is chained to. */
   head: number;
@@ -79,7 +79,7 @@ export interface HueOf {
  * function's name and, if the function has several, its rank among them, so that it is the same in
  * every trace.
  */
-export function clusterHues(trace: Trace, clusters: readonly Cluster[]): HueOf[] {
+function clusterHues(trace: Trace, clusters: readonly Cluster[]): HueOf[] {
   const seen = new Map<number, number>();
   const heads: Cluster[] = [];
   const headOf = clusters.map(cluster => {
@@ -207,15 +207,4 @@ export function whyNone({ totals }: Shapes): string {
   if (totals.shapes === 0)
     return `Only trivial calls: none of ${integer(totals.calls)} complete calls calls another. Record with the callees instrumented, too.`;
   return 'All behaviours are too rare to be in a ribbon.';
-}
-
-/** Threads of similar behaviour, as the analysis groups them. */
-export function groupOf(shapes: Shapes, thread: number): number {
-  return shapes.threads[thread]?.group ?? -1;
-}
-
-/** How many clusters a thread's ribbons hold, and how many of them a run can hide. */
-export function ribbonWords({ ribbons }: ShapeThread): string {
-  const clusters = ribbons.reduce((sum, ribbon) => sum + ribbon.clusters, 0);
-  return `${plural(ribbons.length, 'ribbon')}, ${plural(clusters, 'behaviour')}`;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Colour arithmetic: sRGB, luminance, CIEDE2000, and colour-vision simulation.
 
-export type Rgb = [number, number, number];
+type Rgb = [number, number, number];
 
-export function parseHex(hex: string): Rgb {
+function parseHex(hex: string): Rgb {
   const n = parseInt(hex.slice(1), 16);
   return [(n >> 16) & 255, (n >> 8) & 255, n & 255];
 }
@@ -191,14 +191,14 @@ export interface OwnColor {
 }
 export type OwnColors = ReadonlyMap<string, OwnColor>;
 
-export interface ColorFile {
+interface ColorFile {
   colors: Map<string, OwnColor>;
   /** What could not be read, a sentence each. */
   problems: string[];
 }
 
 /** Of a colour's name ("navy", "rgb(1,2,3)") as #rrggbb; null if there is none. */
-export type NameToHex = (name: string) => string | null;
+type NameToHex = (name: string) => string | null;
 
 const MOST_COLORS = 20000;
 const MOST_PROBLEMS = 5;
@@ -256,7 +256,7 @@ export function writeColors(colors: OwnColors): string {
 export const FIRST_OWN = 11; // hues before it: ten and grey
 const MOST_HUES = 240;
 
-export interface OwnHues {
+interface OwnHues {
   /** Colours from hue FIRST_OWN on. */
   list: OwnColor[];
   /** By function name. */

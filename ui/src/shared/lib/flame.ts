@@ -5,7 +5,7 @@ import { childrenByName, childrenOf, makeTree } from './tree';
 import type { CallTree } from './tree';
 
 /** node: a call path; merged: neighbours that are too narrow; rest: known only in sum. */
-export type BoxKind = 'node' | 'merged' | 'rest';
+type BoxKind = 'node' | 'merged' | 'rest';
 
 export interface Box {
   kind: BoxKind;
@@ -30,7 +30,7 @@ export interface Flame {
   hiddenNs: number;
 }
 
-export interface FlameOptions {
+interface FlameOptions {
   width: number;
   /** By name: stable, to compare by eye. By time: heaviest first. */
   order: 'name' | 'time';

@@ -137,7 +137,7 @@ function plainValue(_key: string, value: unknown): unknown {
 
 /* ---- Sentences of the server, in which names stand between back-ticks. ---- */
 
-export interface Prose {
+interface Prose {
   text: string;
   isCode: boolean;
 }
@@ -167,7 +167,7 @@ export function quoted(word: string): string {
 }
 
 /** Notes in few words, behind their count. */
-export const SHORT: Record<string, string> = {
+const SHORT: Record<string, string> = {
   truncated: 'cut off',
   bad_record: 'unreadable',
   unknown_record: 'unknown records',

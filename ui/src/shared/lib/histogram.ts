@@ -25,7 +25,7 @@ export interface Bar {
 }
 
 /** Logarithmic, base 2; 0 ns stands where 0.5 ns would. */
-export const logOf = (ns: number): number => Math.log2(Math.max(0.5, ns));
+const logOf = (ns: number): number => Math.log2(Math.max(0.5, ns));
 
 /** From ns to px and back. */
 export class LogAxis {
@@ -112,7 +112,7 @@ export function heightTicks(highest: number, scale: CountScale, least: number): 
   return ticks;
 }
 
-export interface TimeTick {
+interface TimeTick {
   ns: number;
   label: string;
   isFull: boolean;

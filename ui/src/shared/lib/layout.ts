@@ -5,10 +5,10 @@ import { KIND, PAUSE } from './model';
 import type { Rows, Thread, Trace } from './model';
 
 export const MARK = 27; // height of a compact thread's mark
-export const STRIPE = 3; // 2 and a gap of 1
-export const MAX_STRIPES = 4;
-export const LEVEL = 13; // 12 and a gap of 1, in a tall thread
-export const MAX_LEVELS = 32;
+const STRIPE = 3; // 2 and a gap of 1
+const MAX_STRIPES = 4;
+const LEVEL = 13; // 12 and a gap of 1, in a tall thread
+const MAX_LEVELS = 32;
 
 export interface Layout {
   height: number;
@@ -258,7 +258,7 @@ function phases(thread: Thread): Phase[] {
 }
 
 /** The function at the bottom of the stack that covers most of the thread. */
-export function role(thread: Thread): number {
+function role(thread: Thread): number {
   const { rows } = thread;
   const sums = new Map<number, number>();
   for (let i = 0; i < rows.n; i = rows.next[i]!) {

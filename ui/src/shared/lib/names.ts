@@ -242,7 +242,7 @@ export interface WaitObject {
 
 /* ---- objects ---- */
 
-export const LOCKS = /^(mutex|rwlock|spin|condition|semaphore|barrier|once|join)/;
+const LOCKS = /^(mutex|rwlock|spin|condition|semaphore|barrier|once|join)/;
 
 /** An address or a variable's name alone does not say what is there. */
 export function objectName(object: Pick<WaitObject, 'name' | 'kind'> | undefined): string {

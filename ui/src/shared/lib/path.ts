@@ -59,14 +59,14 @@ export interface PathThread {
   by: Readonly<Record<PathState, number>>;
 }
 
-export interface PathReason {
+interface PathReason {
   state: string;
   reason: string;
   sum: number;
   segments: number;
 }
 
-export interface PathLock {
+interface PathLock {
   edge: string;
   name: string;
   count: number;
@@ -94,10 +94,8 @@ export interface Path {
   spans: PathSum[];
 }
 
-export const PATH_STATES = [
-  ...(['running', 'interrupted', 'preempted', 'blocked', 'unknown'] as const),
-];
-export type PathState = (typeof PATH_STATES)[number];
+const PATH_STATES = [...(['running', 'interrupted', 'preempted', 'blocked', 'unknown'] as const)];
+type PathState = (typeof PATH_STATES)[number];
 
 /** What a stretch of time went to. */
 export interface Cause {
@@ -129,7 +127,7 @@ const OTHERS: Record<string, [string, number]> = {
   preempted: ['ready, no processor', LOOK.READY],
 };
 
-export const UNEXPLAINED: Cause = {
+const UNEXPLAINED: Cause = {
   key: 'unexplained',
   words: 'unexplained',
   look: LOOK.UNKNOWN,

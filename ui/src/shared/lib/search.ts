@@ -5,7 +5,7 @@
 
 type NameTest = (name: string) => boolean;
 type ThreadTest = (tid: number, name: string) => boolean;
-export type RowKind = 'call' | 'expression' | 'gap';
+type RowKind = 'call' | 'expression' | 'gap';
 
 export interface Query {
   text: string;
@@ -156,10 +156,6 @@ export interface Ask {
 export const NO_ASK: Ask = { preset: '', d: 0, g: 0, f: 0, glyphs: -1, k: 0, least: 0 };
 
 const TIMES = ['d', 'g', 'f', 'least'] as const;
-
-export function isDefault(ask: Ask): boolean {
-  return writeAsk(ask) === '';
-}
 
 /** "preset:fine,d:1000000,k:50": only what differs. */
 export function writeAsk(ask: Ask): string {

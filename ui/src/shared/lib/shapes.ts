@@ -91,9 +91,9 @@ export interface Ribbon {
   /** Of the longest: place + 1 among the cluster's shapes, 0 if it was not sent. */
   shape: Int32Array;
 }
-export const FULL = 16;
+const FULL = 16;
 
-export interface Presence {
+interface Presence {
   cluster: number;
   count: number;
   sum: number;
@@ -292,7 +292,7 @@ export function outermost(shapes: Shapes, { ribbons }: ShapeThread): Piece[] {
 }
 
 /** The trees of a cluster that the page holds. */
-export function treesOf({ calls }: Shapes, cluster: number): readonly CallTree[] {
+function treesOf({ calls }: Shapes, cluster: number): readonly CallTree[] {
   return calls.filter(tree => tree.cluster === cluster);
 }
 
@@ -332,14 +332,8 @@ export function nearestTree(
   );
 }
 
-export function isSame(a: Occurrence | null, b: Occurrence | null): boolean {
-  return (
-    a !== null && b !== null && a.thread === b.thread && a.start === b.start && a.end === b.end
-  );
-}
-
 /** One line of a shape drawn as an indented tree. */
-export interface TreeLine {
+interface TreeLine {
   level: number;
   shape: number; // -1: "n more"
   least: number;

@@ -132,7 +132,7 @@ export class View {
 
 /* ---- Axis ticks at 1, 2, 5 x 10^k, for any monotone map of time to pixels. ---- */
 
-export interface Tick {
+interface Tick {
   t: number;
   x: number;
   label: string;

@@ -124,7 +124,7 @@ export function itemSpan(app: App, item: Item | null): Span | null {
 }
 
 /** Brings an item into view with some room around it. */
-export function goTo(app: App, item: Item): void {
+function goTo(app: App, item: Item): void {
   const span = itemSpan(app, item)!;
   const { window, crumbs } = app.state.get();
   const width = span.t1 - span.t0;

@@ -234,7 +234,7 @@ export class Paths {
   }
 }
 
-export const PATHS = new Own<App, Paths>('path', app => new Paths(app, app.served!));
+const PATHS = new Own<App, Paths>('path', app => new Paths(app, app.served!));
 export const pathsOf = (app: App): Paths => PATHS.of(app);
 
 /** Shows the paths on their screen. */
@@ -249,7 +249,7 @@ function callName(app: App, fn: number): string {
 
 /** What the screens before have selected: a call; or a range, and the threads ticked or that of the
  * selected call. */
-export function selectedPicks(app: App): Pick[] {
+function selectedPicks(app: App): Pick[] {
   const { call } = app.served!.state.get();
   const { range, picked, item } = app.state.get();
   const span = range ?? (picked.size > 0 ? committedSpan(app) : null);

@@ -35,7 +35,7 @@ export interface Command {
 /** A line of the menu of an item: below those that every chart has. */
 export type MenuLine = Pick<Command, 'name' | 'key' | 'run'>;
 
-export interface Fact {
+interface Fact {
   name: string;
   value: string;
   more?: string;

@@ -32,7 +32,7 @@ export interface ServedThread {
 }
 
 /** By function id of the trace; `self` in ns of the whole trace. */
-export interface Names extends Named {
+interface Names extends Named {
   module: string[];
 }
 
@@ -74,7 +74,7 @@ export interface ServedState {
   fn: number;
 }
 
-export interface ServedTrace {
+interface ServedTrace {
   id: number;
   name: string;
 }

@@ -22,7 +22,7 @@ const LIMIT = 20000; // calls that a page holds of a set: the longest
 const MOST_FUNCTIONS = 600; // ids in one question
 
 /** What the search is at. */
-export interface Searching {
+interface Searching {
   isAsked: boolean;
   trouble: string;
   /** The set that the search made. */
@@ -79,7 +79,7 @@ export function decodeSet(answer: Columns, title: string, params: Params): CallS
   };
 }
 
-export function threadsOf(set: CallSet): Set<number> {
+function threadsOf(set: CallSet): Set<number> {
   return new Set(set.thread);
 }
 

@@ -215,7 +215,7 @@ function PinCard({ pin, close }: { pin: Pin; close: () => void }): JSX.Element {
   );
 }
 
-export function Pins(): JSX.Element | null {
+function Pins(): JSX.Element | null {
   const app = useApp();
   const pins = usePart(s => s.pins);
   usePart(s => s.screen);
@@ -364,7 +364,7 @@ function Lines({ at, close }: { at: MenuAt; close: () => void }): JSX.Element {
   );
 }
 
-export function Menu(): JSX.Element | null {
+function Menu(): JSX.Element | null {
   const app = useApp();
   const menu = usePart(s => s.menu);
   if (!menu) return null;

@@ -99,7 +99,7 @@ export function Command({ text }: { text: string }): JSX.Element {
   );
 }
 
-export const VARS: Record<number, string> = {
+const VARS: Record<number, string> = {
   [LOOK.RUN]: '--s-run',
   [LOOK.READY]: '--s-ready',
   [LOOK.LOCK]: '--s-lock',
@@ -189,7 +189,7 @@ export function rowsInView(
 export const ROW = 22;
 
 /** Keeps row `at` in view. */
-export function reveal(scroller: HTMLElement, at: number): void {
+function reveal(scroller: HTMLElement, at: number): void {
   const { scrollTop, clientHeight } = scroller;
   const [top, bottom] = [at * ROW, (at + 2) * ROW]; // the head takes a row's height
   if (top < scrollTop) scroller.scrollTop = top;

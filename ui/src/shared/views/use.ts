@@ -124,12 +124,12 @@ function step(): void {
 }
 
 /** Runs a piece in one of the next frames; one that waits already keeps its place. */
-export function inTurn(piece: () => void): void {
+function inTurn(piece: () => void): void {
   pieces.add(piece);
   if (frame === 0) frame = requestAnimationFrame(step);
 }
 
-export function notInTurn(piece: () => void): void {
+function notInTurn(piece: () => void): void {
   pieces.delete(piece);
 }
 
