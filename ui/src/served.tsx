@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The page of `weft serve`: asks its server for what each screen shows.
+import './style.css'; // first: the sheets of the screens build on it
 import { COMPARE } from './screens/compare/view';
 import { FUNCTIONS } from './screens/functions/view';
 import { HEALTH } from './screens/health/view';

@@ -7,7 +7,6 @@ import type { App, State } from './shared/state/app';
 import { useStoredColors } from './shared/state/colors';
 import type { Picture } from './shared/state/screens';
 import { Page } from './shared/views/page';
-import './style.css';
 
 /** `stage` is that of the screen shown; null if it has none. */
 interface Ready {
