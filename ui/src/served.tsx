@@ -33,7 +33,7 @@ function wantedTrace(): number {
 /** The first picture is of the whole trace: it is asked for together with the names in it. */
 function startsWhole(): boolean {
   const place = readFragment(location.hash);
-  return !place || (place.window === null && place.screen === 1);
+  return !place || (place.window === null && place.screen === 'overview');
 }
 
 async function makeServed(source: Source, early: Promise<Columns> | null): Promise<App> {
@@ -70,7 +70,7 @@ async function firstSketch(source: Source): Promise<Columns> {
 function startServed(): void {
   const source = new Source(new URL('.', location.href).pathname, wantedTrace());
   const early = startsWhole() ? firstSketch(source) : null;
-  if (readFragment(location.hash)?.screen === 4) source.ahead('interplay');
+  if (readFragment(location.hash)?.screen === 'interplay') source.ahead('interplay');
   const colors = source.json('colors');
   for (const asked of [early, colors]) asked?.catch(() => undefined); // told by who awaits it
   startPage(

@@ -59,6 +59,9 @@ async function show(makeApp: () => Promise<App>, begin: Begin): Promise<Ready> {
     app.state.subscribe((now, before) => {
       if (now.theme !== before.theme) showTheme(now.theme, ready.stage);
     });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
+      ready.stage?.retheme(),
+    );
     await begun;
     await document.fonts.ready;
     ready.stage?.markBase();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Atom } from '../../src/shared/lib/atom';
-import { readFragment,writeFragment } from '../../src/shared/lib/fragment';
+import { readFragment, writeFragment } from '../../src/shared/lib/fragment';
 import type { Place } from '../../src/shared/lib/fragment';
-import { glyphs,MIN_WIDTH } from '../../src/shared/lib/lod';
-import { matchesName,matchesThread,parseDuration,parseQuery } from '../../src/shared/lib/search';
-import { axisTicks,tickStep } from '../../src/shared/lib/timemap';
+import { glyphs, MIN_WIDTH } from '../../src/shared/lib/lod';
+import { matchesName, matchesThread, parseDuration, parseQuery } from '../../src/shared/lib/search';
+import { axisTicks, tickStep } from '../../src/shared/lib/timemap';
 
 function random(seed: number): () => number {
   let s = seed;
@@ -125,7 +125,7 @@ describe('address', () => {
     open: [9],
     unpacked: ['brief', 'w3.-1'],
     item: { tid: 12, row: 34 },
-    screen: 3,
+    screen: 'patterns',
     pins: ['3~0-12.5~c17~t7.1-2', '1~3-4.000001~t7.0.3.1200-4500'],
     past: ['fn:lock min:1ms', '/a|b&c=d/ -"x, y"'],
     family: 'a::b',

@@ -67,6 +67,7 @@ export type Group = readonly Condition[];
 export type Side = 'a' | 'b';
 export const SIDES: readonly Side[] = ['a', 'b'];
 export const BIT = { a: 1, b: 2 } as const;
+const DURATION = 0; // the first metric of every answer
 
 /** Values of a metric or of a context, by execution. */
 export type ValuesOf = (condition: Ranged) => Float64Array | null;
@@ -596,10 +597,14 @@ export function emptyWords({ nA, nB }: Compared): string {
   return nA === 0 ? 'Group A is empty' : nB === 0 ? 'Group B is empty' : '';
 }
 
+/** How the durations differ, if both groups have some. */
+export const durationOf = (compared: Compared | null): ComparedMetric | undefined =>
+  compared?.metrics.find(({ metric }) => metric === DURATION);
+
 /** The answer in one sentence, should the server not say one itself. */
 export function verdictOf(executions: Executions, compared: Compared, what: string): string {
   if (compared.verdict !== '') return sentence(compared.verdict.split(COUNTED)[0]!);
-  const own = compared.metrics.find(({ metric }) => metric === 0);
+  const own = durationOf(compared);
   const empty = emptyWords(compared);
   if (empty !== '') return `${empty}: drag over a histogram to choose executions.`;
   if (!own) return 'Nothing is known of their durations.';

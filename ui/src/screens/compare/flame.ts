@@ -7,7 +7,7 @@ import type { EcctNode } from '../../shared/lib/flame';
 import { duration } from '../../shared/lib/format';
 import { isNamed } from '../../shared/lib/names';
 import type { CallTree } from '../../shared/lib/tree';
-import { isUnsure, signed, stepOf } from './data';
+import { isUnsure, signed, stepOf, durationOf } from './data';
 import type { Executions, Compared, Statistic } from './data';
 
 export interface DiffTree {
@@ -187,7 +187,7 @@ export function flameSvg(executions: Executions, compared: Compared, options: Sv
   const diff = diffTree(executions, compared, options.focus, options.by);
   const { nodes, tree, placeOf } = diff;
   const flame = layoutFlame(tree, { width: WIDTH - 40, order: 'time', nameOf: String });
-  const whole = compared.metrics.find(({ metric }) => metric === 0)?.difference ?? 0;
+  const whole = durationOf(compared)?.difference ?? 0;
   const height = TOP + flame.levels * LEVEL + 24;
   const boxes = flame.boxes.map(box => {
     const [x, w] = [20 + box.x0, Math.max(0.5, box.x1 - box.x0 - 1)];

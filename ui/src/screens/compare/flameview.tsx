@@ -12,7 +12,16 @@ import { commonPrefix, plainName, splitName, stripPrefix } from '../../shared/li
 import { matchesName, parseQuery } from '../../shared/lib/search';
 import { Key, tipStyle } from '../../shared/views/parts';
 import { useClientHeight, usePart } from '../../shared/views/use';
-import { contextOf, isUnsure, lastOf, pWords, signed, stepOf, valueWords } from './data';
+import {
+  contextOf,
+  isUnsure,
+  lastOf,
+  pWords,
+  signed,
+  stepOf,
+  valueWords,
+  durationOf,
+} from './data';
 import type { Executions, Compared } from './data';
 import { depthOf, diffTree, foldedNames, nodeAt, treeNode, widestOf, withoutWidth } from './flame';
 import type { DiffTree } from './flame';
@@ -31,10 +40,6 @@ function placeAt({ diff }: FlameScope, at: number): number {
   return diff.placeOf[nodeAt(diff, at)] ?? -1;
 }
 
-export function wholeDifference({ metrics }: Compared): number {
-  return metrics.find(({ metric }) => metric === 0)?.difference ?? 0;
-}
-
 function lookAt(pane: Pane, scope: FlameScope, at: number): FrameLook {
   const { steps } = pane.theme.diff;
   const place = placeAt(scope, at);
@@ -49,7 +54,7 @@ function lookAt(pane: Pane, scope: FlameScope, at: number): FrameLook {
   if (place < 0) return { ...look, fill: steps[2]!, hatch: 'none' };
   const { compared, compare } = scope;
   const { statistic } = compare.state.get();
-  const step = stepOf(compared.nodes, place, statistic, wholeDifference(compared));
+  const step = stepOf(compared.nodes, place, statistic, durationOf(compared)?.difference ?? 0);
   return {
     ...look,
     fill: steps[step]!,
@@ -134,7 +139,7 @@ function NodeTip({
           ],
         ];
   return (
-    <div class="tip" role="tooltip" style={tipStyle(x, y)}>
+    <div class="tip" role="tooltip" style={tipStyle({ x, y })}>
       <div class="line">
         <b class="grow cmp-tip-name">{plainName(diff.nodes[box]!.name)}</b>
         <b>{duration(diff.tree.sum[at]!)}</b>
@@ -355,7 +360,7 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
     const found = flame && boxAt(flame, event.clientX - box.left, level);
     return found?.kind === 'node' ? found.node : -1;
   };
-  const own = compared.metrics.find(({ metric }) => metric === 0);
+  const own = durationOf(compared);
   const mean = (by === 'b' ? own?.meanB : own?.meanA) ?? 0;
   const [one, other] = by === 'b' ? ['B', 'A'] : ['A', 'B'];
   const [n, nOther] = by === 'b' ? [compared.nB, compared.nA] : [compared.nA, compared.nB];

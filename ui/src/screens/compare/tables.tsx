@@ -16,10 +16,12 @@ import {
   signed,
   stepOf,
   whereOf,
+  durationOf,
+  BIT,
 } from './data';
 import type { Executions, Side, Compared, ComparedCause } from './data';
 import { shortWords } from './draw';
-import { filterByNode, wholeDifference } from './flameview';
+import { filterByNode } from './flameview';
 import { LETTER, metricWords, SideSwatch, useCompare, useCompareState } from './group';
 
 const MOST_RANKED = 200;
@@ -83,7 +85,7 @@ function DifferenceBar({
   const [low, high, own] = [x(nodes.low[i]!), x(nodes.high[i]!), x(nodes.difference[i]!)];
   const zero = x(0);
   const isHollow = isUnsure(compared, i);
-  const step = stepOf(nodes, i, 'p', wholeDifference(compared));
+  const step = stepOf(nodes, i, 'p', durationOf(compared)?.difference ?? 0);
   return (
     <svg class="cmp-bar" width={PLOT} height="18" aria-hidden="true">
       {ticks.map(tick => (
@@ -126,7 +128,7 @@ function RankedRow({
   const { nodes, ranked } = compared;
   const i = ranked[rank]!;
   const where = whereOf(contextOf(executions, nodes.node[i]!));
-  const whole = wholeDifference(compared);
+  const whole = durationOf(compared)?.difference ?? 0;
   const isSure = !isUnsure(compared, i);
   const state = [where.state || 'running', where.lock].filter(Boolean).join(', ');
   const own = nodes.difference[i]!;
@@ -203,14 +205,14 @@ export function Ranked({ executions, compared }: RankedOf): JSX.Element {
 }
 
 function RankedTable({ executions, compared }: RankedOf): JSX.Element {
-  const { ranked, nodes, metrics } = compared;
+  const { ranked, nodes } = compared;
   const scale = useMemo(() => scaleOf(compared), [compared]);
   const shown = Math.min(MOST_RANKED, ranked.length);
   const node = useCompareState(s => s.node);
   const at = ranked.findIndex(i => nodes.node[i] === node);
   const rows = useRowsInView(shown, at < shown ? at : -1, [node]);
   const [noneA, noneB] = unexplained(executions, compared);
-  const whole = metrics.find(({ metric }) => metric === 0);
+  const whole = durationOf(compared);
   const rest = [...ranked.slice(shown)].reduce(
     (most, i) => Math.max(most, Math.abs(nodes.difference[i]!)),
     0,
@@ -501,11 +503,11 @@ function listed(
   list: string,
   ofCause: ReadonlySet<number> | null,
 ): Uint32Array {
-  const wanted = { a: 1, b: 2, both: 3, all: 4 }[list] ?? 3;
+  const wanted = list === 'a' || list === 'b' ? BIT[list] : BIT.a | BIT.b;
   const out = new Uint32Array(order.length);
   let n = 0;
   for (const i of order)
-    if ((wanted === 4 || (members[i]! & wanted) !== 0) && (!ofCause || ofCause.has(i)))
+    if ((list === 'all' || (members[i]! & wanted) !== 0) && (!ofCause || ofCause.has(i)))
       out[n++] = i;
   return out.subarray(0, n);
 }
@@ -523,7 +525,7 @@ interface RowShows {
 /** Drawn again only when it shows something else: a drag moves most rows, and changes few. */
 const ExecutionRow = memo(({ executions, i, member, most, metric, isTicked }: RowShows) => {
   const compare = useCompare();
-  const side: Side | 'none' = (member & 2) !== 0 ? 'b' : (member & 1) !== 0 ? 'a' : 'none';
+  const side: Side | 'none' = member & BIT.b ? 'b' : member & BIT.a ? 'a' : 'none';
   const source = executions.sources[executions.source[i]!];
   const canOpen = compare.threadOf(i) >= 0;
   const id = numberOf(executions, i);
@@ -617,7 +619,7 @@ export function ExecutionTable({ executions }: { executions: Executions }): JSX.
     const own = new Set<number>();
     let k = 0;
     compared.members.forEach((member, i) => {
-      if ((member & 2) !== 0 && compared.causeOf[k++] === cause) own.add(i);
+      if (member & BIT.b && compared.causeOf[k++] === cause) own.add(i);
     });
     return own;
   }, [compared, cause]);

@@ -21,6 +21,7 @@ import {
   rankedCsv,
   STATISTICS,
   verdictOf,
+  durationOf,
 } from './data';
 import type { Executions, Side, Statistic } from './data';
 import { flameSvg } from './flame';
@@ -50,7 +51,7 @@ function Verdict({ executions }: { executions: Executions }): JSX.Element {
   const cut = useCompareState(s => s.cut);
   const waiting = useCompareState(s => s.waiting);
   const words = cutWords(executions, groups, cut);
-  const own = compared?.metrics.find(({ metric }) => metric === 0);
+  const own = durationOf(compared);
   const hasBoth = compared !== null && compared.nA > 0 && compared.nB > 0;
   const rest = executions.n - counts.a - counts.b + (compared?.both ?? 0);
   return (
@@ -258,11 +259,7 @@ function Body(): JSX.Element {
 function CompareView({ scope, onReady }: { scope: CompareScope; onReady: OnReady }): JSX.Element {
   useEffect(() => {
     scope.compare.begin();
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    const retheme = (): void => scope.panes.retheme();
-    dark.addEventListener('change', retheme);
     onReady(scope.panes);
-    return () => dark.removeEventListener('change', retheme);
   }, []);
   return (
     <CompareContext.Provider value={scope}>
@@ -513,7 +510,6 @@ const SCOPE = new Own<App, CompareScope>('compare screen', app => ({
 
 export const COMPARE: ScreenSpec = {
   key: 'compare',
-  digit: 6,
   name: 'Compare',
   View({ onReady }) {
     return <CompareView scope={SCOPE.of(useApp())} onReady={onReady} />;

@@ -93,15 +93,8 @@ function FunctionsView({
   onReady: OnReady;
 }): JSX.Element {
   useEffect(() => {
-    const off = scope.screen.watch();
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    const retheme = (): void => scope.panes.retheme();
-    dark.addEventListener('change', retheme);
     onReady(scope.panes);
-    return () => {
-      off();
-      dark.removeEventListener('change', retheme);
-    };
+    return scope.screen.watch();
   }, []);
   return (
     <FunctionsContext.Provider value={scope}>
@@ -210,7 +203,6 @@ const of = (app: App): FunctionsScope => SCOPE.of(app);
 
 export const FUNCTIONS: ScreenSpec = {
   key: 'functions',
-  digit: 7,
   name: 'Functions',
   View({ onReady }) {
     return <FunctionsView scope={of(useApp())} onReady={onReady} />;

@@ -276,7 +276,6 @@ const HEALTH_STATE = new Own<App, Health>('health', app => new Health(app.served
 
 export const HEALTH: ScreenSpec = {
   key: 'health',
-  digit: 9,
   name: 'Health',
   View({ onReady }) {
     return <HealthView health={HEALTH_STATE.of(useApp())} onReady={onReady} />;

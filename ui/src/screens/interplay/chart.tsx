@@ -10,10 +10,10 @@ import type { Pane } from '../../shared/draw/canvas';
 import { duration, percent, exact, integer, plural } from '../../shared/lib/format';
 import * as act from '../../shared/state/actions';
 import type { OnReady } from '../../shared/state/screens';
-import { hueVar } from '../../shared/views/parts';
+import { hueVar, tipStyle } from '../../shared/views/parts';
 import { useApp, useAtom } from '../../shared/views/use';
 import { toneOf, toneStep, decodeBlocking } from './data';
-import { LADDER_LABEL, PlateStage } from './draw';
+import { PlateStage } from './draw';
 import { SITE_FN } from './load';
 import { plateStyle } from './paint';
 import { waitWords } from './panel';
@@ -452,11 +452,11 @@ export function InterplayChart({ onReady }: { onReady: OnReady }): JSX.Element {
     observer.observe(area.current!);
     measure();
     const unbind = bindPlate(screen, made, area.current!);
-    const offs = [connect(screen, made, () => redraw(undefined)), retheming(screen, made)];
+    const off = connect(screen, made, () => redraw(undefined));
     setStage(made);
     onReady(made);
     return () => {
-      offs.forEach(off => off());
+      off();
       unbind();
       observer.disconnect();
       made.stop();
@@ -521,21 +521,6 @@ function connect(screen: Interplay, stage: PlateStage, redraw: () => void): () =
   ];
   return () => offs.forEach(off => off());
 }
-
-function retheming(screen: Interplay, stage: PlateStage): () => void {
-  const dark = matchMedia('(prefers-color-scheme: dark)');
-  const retheme = (): void => stage.retheme();
-  dark.addEventListener('change', retheme);
-  const off = screen.app.state.subscribe((now, before) => {
-    if (now.theme !== before.theme) stage.retheme();
-  });
-  return () => {
-    dark.removeEventListener('change', retheme);
-    off();
-  };
-}
-
-export { LADDER_LABEL };
 
 /* ---- What is under the pointer: a call, an aggregate of calls, or a wait. What is known at once is shown
  * at once; what the server must be asked follows. ---- */
@@ -683,14 +668,7 @@ export function InterplayTip(): JSX.Element | null {
   }, [isHovering]);
   if (!hover || !pointer) return null;
   const waits = screen.waitsOf(hover.thread);
-  const isUp = pointer.y + 230 > innerHeight;
-  const isLeft = pointer.x + 12 + 350 > innerWidth;
-  const style = {
-    left: isLeft ? 'auto' : `${pointer.x + 12}px`,
-    right: isLeft ? `${innerWidth - pointer.x + 12}px` : 'auto',
-    top: isUp ? 'auto' : `${pointer.y + 14}px`,
-    bottom: isUp ? `${innerHeight - pointer.y + 14}px` : 'auto',
-  };
+  const style = tipStyle(pointer, 350, 230);
   const isMany = hover.count > 1;
   const name = isMany
     ? plural(hover.count, hover.fn < SITE_FN ? 'short call' : 'short wait')

@@ -45,7 +45,7 @@ import type { Interplay, PlateHit } from './state';
 
 /** Curves in a picture: more are counted. */
 const MOST_CURVES = 600;
-export const LADDER_LABEL = 220;
+const LADDER_LABEL = 220;
 const GRIP_PX = 6;
 
 interface PlateCanvases {

@@ -360,7 +360,6 @@ const WRITTEN = [
 
 export const INTERPLAY: ScreenSpec = {
   key: 'interplay',
-  digit: 4,
   name: 'Interplay',
   View: InterplayScreen,
   kind: () => ' interplay-page',

@@ -649,7 +649,7 @@ function OutlierTable(): JSX.Element {
               <tr key={i}>
                 <th scope="row" class="clip">
                   <button class="row-link" onClick={() => act.goToOutlier(app, outlier)}>
-                    <Swatch fn={outlier.fn} /> {outlier.kind === 1 ? 'no call, after ' : ''}
+                    <Swatch fn={outlier.fn} /> {outlier.kind === 'gap' ? 'no call, after ' : ''}
                     <Name fn={outlier.fn} />
                   </button>
                 </th>

@@ -263,7 +263,7 @@ export function makeStory(all: Trace, families: Families): Told {
 
 interface OutlierGroup {
   fn: number;
-  kind: number;
+  kind: Outlier['kind'];
   list: Outlier[];
   longest: Outlier;
 }
@@ -272,7 +272,7 @@ interface OutlierGroup {
 export function groupOutliers(trace: Trace): OutlierGroup[] {
   const groups = new Map<string, OutlierGroup>();
   for (const outlier of trace.outliers) {
-    if (outlier.kind === 0 && !outlier.deepest) continue;
+    if (outlier.kind === 'call' && !outlier.deepest) continue;
     const key = `${outlier.kind}.${outlier.fn}`;
     const group = groups.get(key);
     if (!group)
@@ -284,7 +284,9 @@ export function groupOutliers(trace: Trace): OutlierGroup[] {
     }
   }
   const length = (g: OutlierGroup): number => g.longest.end - g.longest.start;
-  return [...groups.values()].sort((a, b) => a.kind - b.kind || length(b) - length(a));
+  return [...groups.values()].sort(
+    (a, b) => Number(a.kind === 'gap') - Number(b.kind === 'gap') || length(b) - length(a),
+  );
 }
 
 function outlierRemark(trace: Trace): string {
@@ -396,7 +398,7 @@ function OutlierRow({ group }: { group: OutlierGroup }): JSX.Element {
   const app = useApp();
   const [isOpen, setOpen] = useState(false);
   const byLength = [...group.list].sort((a, b) => b.end - b.start - (a.end - a.start));
-  const title = group.kind === 1 ? 'Longest time without a call' : 'Jump to the longest';
+  const title = group.kind === 'gap' ? 'Longest time without a call' : 'Jump to the longest';
   return (
     <>
       <tr>
@@ -407,7 +409,7 @@ function OutlierRow({ group }: { group: OutlierGroup }): JSX.Element {
             onClick={() => act.goToOutlier(app, group.longest)}
           >
             <Swatch fn={group.fn} />
-            {group.kind === 1 ? 'no call, after ' : ''}
+            {group.kind === 'gap' ? 'no call, after ' : ''}
             <Name fn={group.fn} />
           </button>
         </td>
@@ -438,7 +440,7 @@ function Outliers(): JSX.Element {
   const app = useApp();
   const { trace } = app.model;
   const groups = useMemo(() => groupOutliers(trace), [trace]);
-  const calls = groups.filter(group => group.kind === 0);
+  const calls = groups.filter(group => group.kind === 'call');
   const n = calls.reduce((sum, group) => sum + group.list.length, 0);
   const more = trace.outliersFound - trace.outliers.length;
   return (

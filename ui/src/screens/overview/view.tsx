@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import type { BaseStage } from '../../shared/draw/base';
 import { GREY_HUE } from '../../shared/lib/color';
 import { duration, exact, compact, integer, plural, times } from '../../shared/lib/format';
-import { KIND } from '../../shared/lib/model';
+import { FLAG, KIND } from '../../shared/lib/model';
 import type { Thread } from '../../shared/lib/model';
 import type { Family } from '../../shared/lib/names';
 import { readAsk, writeAsk } from '../../shared/lib/search';
@@ -18,7 +18,7 @@ import { stepSet } from '../../shared/state/sets';
 import { ChartSettings, Frame, bindPointer, runKey } from '../../shared/views/chart';
 import type { Pointing } from '../../shared/views/chart';
 import { ColorInput, OwnColors } from '../../shared/views/colors';
-import { Swatch, Key, hueVar } from '../../shared/views/parts';
+import { Swatch, Key, hueVar, tipStyle } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
 import { Stage } from './draw';
 import { OVERVIEW_STATE } from './exact';
@@ -116,7 +116,6 @@ function Settings(): JSX.Element {
 
 export const OVERVIEW: ScreenSpec = {
   key: 'overview',
-  digit: 1,
   name: 'Overview',
   View: OverviewScreen,
   kind: () => '',
@@ -377,20 +376,13 @@ function Tooltip(): JSX.Element | null {
   const i = hover.row;
   const isFolded = rows.kind[i] === KIND.NODE || rows.kind[i] === KIND.OTHER;
   const time = isFolded ? rows.sum[i]! : rows.end[i]! - rows.start[i]!;
-  const isLeft = pointer.x + 12 + 290 > innerWidth;
-  const isUp = pointer.y + 220 > innerHeight;
-  const style = {
-    left: isLeft ? 'auto' : `${pointer.x + 12}px`,
-    right: isLeft ? `${innerWidth - pointer.x + 12}px` : 'auto',
-    top: isUp ? 'auto' : `${pointer.y + 14}px`,
-    bottom: isUp ? `${innerHeight - pointer.y + 14}px` : 'auto',
-  };
+  const style = tipStyle(pointer);
   const flags = rows.flags[i]!;
   const marks = [
-    flags & 8 && 'unusual for its function',
-    flags & 1 && 'began before the trace',
-    flags & 2 && 'open at the end',
-    flags & 4 && 'repaired',
+    flags & FLAG.OUTLIER && 'unusual for its function',
+    flags & FLAG.CUT_START && 'began before the trace',
+    flags & FLAG.CUT_END && 'open at the end',
+    flags & FLAG.REPAIRED && 'repaired',
   ].filter(Boolean);
   return (
     <div class="tip" role="tooltip" style={style}>

@@ -230,7 +230,7 @@ function StripTip({ over }: { over: Over }): JSX.Element | null {
   if (!path || !segment) return null;
   const cause = causeOf(segment.state, segment.reason);
   return (
-    <div class="tip" role="tooltip" style={tipStyle(over.x, over.y)}>
+    <div class="tip" role="tooltip" style={tipStyle(over)}>
       <div class="line">
         <LookSwatch look={cause.look} letter={cause.letter} />
         <b class="grow">{cause.words}</b>
@@ -468,7 +468,7 @@ function FlameTip({
   const sum = tree.sum[over.node]!;
   const frames = framesTo(nodes, id).slice(0, -1);
   return (
-    <div class="tip" role="tooltip" style={tipStyle(over.x, over.y)}>
+    <div class="tip" role="tooltip" style={tipStyle(over)}>
       <div class="line">
         <b class="grow">{kind === 'thread' ? `in thread ${name}` : plainName(name)}</b>
         <b>{duration(sum)}</b>

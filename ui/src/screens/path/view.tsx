@@ -82,13 +82,7 @@ function Selected(): JSX.Element | null {
 
 function PathView({ scope, onReady }: { scope: PathScope; onReady: OnReady }): JSX.Element {
   const n = scope.paths.state.get().asked.length;
-  useEffect(() => {
-    const dark = matchMedia('(prefers-color-scheme: dark)');
-    const retheme = (): void => scope.panes.retheme();
-    dark.addEventListener('change', retheme);
-    onReady(scope.panes);
-    return () => dark.removeEventListener('change', retheme);
-  }, []);
+  useEffect(() => onReady(scope.panes), []);
   return (
     <PathContext.Provider value={scope}>
       <main class="path-main" data-paths={n} onCopy={copyExact}>
@@ -246,7 +240,6 @@ const SCOPE = new Own<App, PathScope>('path screen', app => ({
 
 export const PATH: ScreenSpec = {
   key: 'path',
-  digit: 5,
   name: 'Path',
   View({ onReady }) {
     return <PathView scope={SCOPE.of(useApp())} onReady={onReady} />;

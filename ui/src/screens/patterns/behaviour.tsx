@@ -9,7 +9,7 @@ import { callsOf, columnTime } from '../../shared/lib/shapes';
 import type { CallTree, Cluster, Occurrence, Rare } from '../../shared/lib/shapes';
 import type { App, Model } from '../../shared/state/app';
 import { ColorInput } from '../../shared/views/colors';
-import { Command, hueVar } from '../../shared/views/parts';
+import { Command, hueVar, tipStyle } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
 import { useOccurrence, DiffTab, CallIcicle, ShapeGlyph, ShapeTree } from './shapes';
 import { because, RareTab } from './side';
@@ -503,14 +503,7 @@ export function ClusterCard(): JSX.Element | null {
   const pointer = usePart(s => s.pointer);
   const own = app.model.behaviours?.list[over];
   if (!own || !pointer || !at) return null;
-  const isLeft = pointer.x + 12 + 290 > innerWidth;
-  const isUp = pointer.y + 320 > innerHeight;
-  const style = {
-    left: isLeft ? 'auto' : `${pointer.x + 12}px`,
-    right: isLeft ? `${innerWidth - pointer.x + 12}px` : 'auto',
-    top: isUp ? 'auto' : `${pointer.y + 14}px`,
-    bottom: isUp ? `${innerHeight - pointer.y + 14}px` : 'auto',
-  };
+  const style = tipStyle(pointer, 290, 320);
   const ribbon = pat.ribbonAt(app.model, at);
   const { thread, start, end, isKnown } = pat.occurrenceOf(app.model, at);
   const n = ribbon?.count[at.run] ?? 0;

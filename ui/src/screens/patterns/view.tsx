@@ -455,7 +455,6 @@ function clear(app: App): boolean {
 
 export const PATTERNS: ScreenSpec = {
   key: 'patterns',
-  digit: 3,
   name: 'Patterns',
   View: PatternScreen,
   kind: app => (hasPatterns(app) ? ' patterns' : ' patterns bare'),

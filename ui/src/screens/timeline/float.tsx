@@ -9,7 +9,7 @@ import { duration, exact, integer, percent, plural, bare } from '../../shared/li
 import * as act from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
 import { showPaths } from '../../shared/state/paths';
-import { copyText, hueVar, Key } from '../../shared/views/parts';
+import { copyText, hueVar, Key, tipStyle } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
 import * as time from './state';
 import { timelineOf } from './state';
@@ -109,14 +109,7 @@ export function TimelineTip(): JSX.Element | null {
   const isPinned = useAtom(state, s => s.isTipPinned);
   const self = useSelf(hover);
   if (!pointer || !(hover ?? over)) return null;
-  const isLeft = pointer.x + 12 + 290 > innerWidth;
-  const isUp = pointer.y + 200 > innerHeight;
-  const style = {
-    left: isLeft ? 'auto' : `${pointer.x + 12}px`,
-    right: isLeft ? `${innerWidth - pointer.x + 12}px` : 'auto',
-    top: isUp ? 'auto' : `${pointer.y + 14}px`,
-    bottom: isUp ? `${innerHeight - pointer.y + 14}px` : 'auto',
-  };
+  const style = tipStyle(pointer, 290, 200);
   if (!hover)
     return (
       <div class="tip" role="tooltip" style={style}>

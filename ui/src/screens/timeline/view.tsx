@@ -143,7 +143,6 @@ function TimelineSettings(): JSX.Element {
 
 export const TIMELINE: ScreenSpec = {
   key: 'timeline',
-  digit: 2,
   name: 'Timeline',
   View: TimelineScreen,
   kind: () => ' timeline',
@@ -402,13 +401,7 @@ function connect(app: App, stage: TimelineStage, redraw: () => void): () => void
     timeline.state.subscribe(() => look(false)),
     timeline.served.state.subscribe((now, before) => look(now.set !== before.set)),
   ];
-  const dark = matchMedia('(prefers-color-scheme: dark)');
-  const retheme = (): void => stage.retheme();
-  dark.addEventListener('change', retheme);
-  return () => {
-    offs.forEach(off => off());
-    dark.removeEventListener('change', retheme);
-  };
+  return () => offs.forEach(off => off());
 }
 
 /** Keeps the selected call in view. */

@@ -195,7 +195,7 @@ function decodeFunctions(json: Json): Functions {
 function decodeOutlier(json: Json): Outlier {
   const start = num(json, 's');
   return {
-    kind: num(json, 'kind'),
+    kind: num(json, 'kind') === 1 ? 'gap' : 'call',
     thread: num(json, 'thread'),
     fn: num(json, 'f'),
     depth: num(json, 'depth'),

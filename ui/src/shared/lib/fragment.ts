@@ -3,6 +3,24 @@
 // milliseconds with every digit that counts.
 import type { Span } from './model';
 
+/** The screens, by the digit that is their key and their name in the address. */
+export const DIGITS = {
+  overview: 1,
+  timeline: 2,
+  patterns: 3,
+  interplay: 4,
+  path: 5,
+  compare: 6,
+  functions: 7,
+  health: 9,
+} as const;
+export type Screen = keyof typeof DIGITS;
+
+function screenOf(digit: string | undefined): Screen | null {
+  const keys = Object.keys(DIGITS) as Screen[];
+  return keys.find(key => String(DIGITS[key]) === digit) ?? null;
+}
+
 export interface Place {
   window: Span | null;
   crumbs: Span[];
@@ -16,7 +34,7 @@ export interface Place {
   unpacked: string[]; // keys of packs that are expanded
   item: { tid: number; row: number } | null;
   family: string;
-  screen: number;
+  screen: Screen;
   /** Cards that are pinned (lib/pins.ts). */
   pins: string[];
   /** Searches of before, the latest first. */
@@ -66,7 +84,7 @@ export function writeFragment(place: Place): string {
   const { window, range, item } = place;
   const parts: [string, string][] = [
     ['v', '1'],
-    ['s', String(place.screen)],
+    ['s', String(DIGITS[place.screen])],
     ['w', window ? writeSpan(window) : ''],
     ['c', place.crumbs.map(writeSpan).join(',')],
     ['r', range ? writeSpan(range) : ''],
@@ -121,7 +139,7 @@ export function readFragment(fragment: string): Place | null {
     unpacked: get('more').split(',').filter(Boolean),
     item: item ? { tid: Number(item[1]), row: Number(item[2]) } : null,
     family: get('fam'),
-    screen: /^[1-9]$/.test(get('s')) ? Number(get('s')) : 1,
+    screen: screenOf(get('s')) ?? 'overview',
     parts: Object.fromEntries([...values].filter(([key]) => !OWN_KEYS.has(key))),
     pins: get('cards').split(',').filter(Boolean).slice(0, MOST_PINS),
     past: get('past').split('\n').filter(Boolean).slice(0, MOST_PAST),
@@ -131,8 +149,7 @@ export function readFragment(fragment: string): Place | null {
 /* ---- A pinned card: what it is of, and where that was seen, short enough for an address. ---- */
 
 export interface Pin {
-  /** Of the screen. */
-  digit: number;
+  screen: Screen;
   window: Span;
   /** A behaviour by its id, and one occurrence of it; or a row of a thread (state/app.ts). */
   what:
@@ -141,8 +158,8 @@ export interface Pin {
 }
 
 /** "3~0-12.5~c17", "3~0-12.5~c17~t7.1-2", "1~0-12.5~t7.0.3.1200-4500". */
-export function writePin({ digit, window, what }: Pin): string {
-  const head = `${digit}~${writeSpan(window)}~`;
+export function writePin({ screen, window, what }: Pin): string {
+  const head = `${DIGITS[screen]}~${writeSpan(window)}~`;
   if (what.kind === 'row') return head + what.row;
   const at = what.at ? `~t${what.at.tid}.${writeSpan(what.at.span)}` : '';
   return `${head}c${what.id}${at}`;
@@ -151,8 +168,9 @@ export function writePin({ digit, window, what }: Pin): string {
 export function readPin(text: string): Pin | null {
   const [digit, span, what, at, ...more] = text.split('~');
   const window = readSpan(span);
-  if (!/^[1-9]$/.test(digit ?? '') || !window || what === undefined || more.length > 0) return null;
-  const base = { digit: Number(digit), window };
+  const screen = screenOf(digit);
+  if (!screen || !window || what === undefined || more.length > 0) return null;
+  const base = { screen, window };
   const id = /^c(\d{1,9})$/.exec(what)?.[1];
   if (id === undefined)
     return /^t\d/.test(what) && at === undefined

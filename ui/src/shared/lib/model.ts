@@ -101,7 +101,7 @@ export interface Functions {
 }
 
 export interface Outlier {
-  kind: number;
+  kind: 'call' | 'gap';
   thread: number;
   fn: number;
   depth: number;

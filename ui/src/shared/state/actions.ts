@@ -3,7 +3,7 @@
 import { exact, duration, integer, percent, plural } from '../lib/format';
 import { MOST_PAST } from '../lib/fragment';
 import { findPacks } from '../lib/layout';
-import { KIND } from '../lib/model';
+import { FLAG, KIND } from '../lib/model';
 import type { Outlier, Span } from '../lib/model';
 import { initialState } from './app';
 import type { App, Item, SortKey, State } from './app';
@@ -154,7 +154,7 @@ export function rowOfOutlier(app: App, outlier: Outlier): Item {
   for (let i = 0; i < rows.n; ) {
     const isInside = rows.start[i]! <= outlier.start && outlier.end <= rows.end[i]!;
     const isSame = isInside && rows.start[i] === outlier.start && rows.end[i] === outlier.end;
-    if (isSame && (outlier.kind === 1 ? rows.kind[i] === KIND.GAP : rows.fn[i] === outlier.fn))
+    if (isSame && (outlier.kind === 'gap' ? rows.kind[i] === KIND.GAP : rows.fn[i] === outlier.fn))
       return { thread: outlier.thread, row: i };
     if (isInside && rows.kind[i] === KIND.EXPRESSION)
       return { thread: outlier.thread, row: nodeOf(app, outlier, i) };
@@ -168,7 +168,7 @@ function nodeOf(app: App, outlier: Outlier, box: number): number {
   const { rows } = app.model.trace.threads[outlier.thread]!;
   let best = box;
   for (let i = box + 1; i < rows.next[box]!; i++)
-    if (rows.kind[i] === KIND.NODE && rows.fn[i] === outlier.fn && rows.flags[i]! & 8) {
+    if (rows.kind[i] === KIND.NODE && rows.fn[i] === outlier.fn && rows.flags[i]! & FLAG.OUTLIER) {
       if (best === box || rows.max[i]! >= rows.max[best]!) best = i;
     }
   return best;
@@ -314,7 +314,7 @@ export function sentence(app: App, item: Item): string {
     ? `${duration(rows.sum[i]!)} in ${plural(rows.count[i]!, 'call')}, folded`
     : duration(length);
   const share = percent(length / Math.max(1, thread.end - thread.start));
-  const outlier = rows.flags[i]! & 8 ? ', unusual for its function' : '';
+  const outlier = rows.flags[i]! & FLAG.OUTLIER ? ', unusual for its function' : '';
   const place = `starts at ${exact(rows.start[i]!)}`;
   const kind = KIND_NAMES[rows.kind[i]!]!;
   return `${title(app, item)}, ${time}, ${kind}, ${thread.label}, ${place}, depth ${integer(rows.level[i]!)}${

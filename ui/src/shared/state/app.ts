@@ -4,10 +4,10 @@ import { Atom } from '../lib/atom';
 import { makeBehaviours } from '../lib/behaviours';
 import type { Behaviours } from '../lib/behaviours';
 import { readPin, writePin } from '../lib/fragment';
-import type { Place, Pin } from '../lib/fragment';
+import type { Pin, Place, Screen } from '../lib/fragment';
 import { compactLayout, flatten, placePauses, tallLayout } from '../lib/layout';
 import type { Flat, Layout, Still } from '../lib/layout';
-import { KIND } from '../lib/model';
+import { FLAG, KIND } from '../lib/model';
 import type { Span, Thread, Trace } from '../lib/model';
 import { buildFamilies, someFamilies } from '../lib/names';
 import type { Families } from '../lib/names';
@@ -23,16 +23,6 @@ export interface Item {
   thread: number;
   row: number;
 }
-
-export type Screen =
-  | 'overview'
-  | 'timeline'
-  | 'patterns'
-  | 'interplay'
-  | 'path'
-  | 'compare'
-  | 'functions'
-  | 'health';
 
 export type SortKey = 'turn' | 'tid' | 'calls' | 'first' | 'wait' | 'still' | 'ran';
 export const SORTS: [SortKey, string][] = [
@@ -128,7 +118,11 @@ function openSelf(trace: Trace): Float64Array {
   const extra = new Float64Array(trace.functions.n);
   for (const { rows } of trace.threads)
     for (let i = 0; i < rows.n; i++)
-      if (rows.kind[i] === KIND.CALL && rows.flags[i]! & 3 && rows.fn[i]! >= 0)
+      if (
+        rows.kind[i] === KIND.CALL &&
+        rows.flags[i]! & (FLAG.CUT_START | FLAG.CUT_END) &&
+        rows.fn[i]! >= 0
+      )
         extra[rows.fn[i]!]! += rows.self[i]!;
   return extra;
 }
@@ -348,7 +342,7 @@ export function applyPlace(app: App, place: Place): void {
     pins: place.pins.map(readPin).filter((pin): pin is Pin => pin !== null),
     past: place.past.length > 0 ? place.past : now.past,
     family: families.list.findIndex(entry => entry.key === place.family),
-    screen: app.screens.find(({ digit }) => digit === place.screen)?.key ?? app.screens[0]!.key,
+    screen: (app.screens.find(({ key }) => key === place.screen) ?? app.screens[0]!).key,
   }));
   app.served?.state.update(now => ({ ...now, isSetOnly: place.isFiltered }));
   for (const screen of app.screens) screen.read?.(app, key => place.parts[key] ?? '');
@@ -381,7 +375,7 @@ export function placeOf(app: App): Place {
     pins: now.pins.map(writePin),
     past: [...now.past],
     family: families.list[now.family]?.key ?? '',
-    screen: app.screens.find(({ key }) => key === now.screen)?.digit ?? 1,
+    screen: now.screen,
     parts: Object.fromEntries(app.screens.flatMap(screen => screen.write?.(app) ?? [])),
   };
 }

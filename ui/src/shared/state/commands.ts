@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // All that a person can do, by name: for the palette, the help and the keys.
+import { DIGITS } from '../lib/fragment';
 import { NO_ASK } from '../lib/search';
 import * as act from './actions';
 import { SORTS } from './app';
@@ -114,9 +115,9 @@ function regimeCommands({ live }: App): Command[] {
 }
 
 function placeCommands({ screens, served }: App): Command[] {
-  const list: Command[] = screens.map(({ key, digit, name }) => ({
+  const list: Command[] = screens.map(({ key, name }) => ({
     name: `Screen: ${name}`,
-    key: String(digit),
+    key: String(DIGITS[key]),
     run: app => act.setScreen(app, key),
   }));
   for (const { id, name } of served?.traces ?? [])

@@ -9,14 +9,14 @@ import type { Card } from './screens';
 
 /** The card of what is selected on this screen. */
 export function pinAtHand(app: App): Pin | null {
-  const { digit, cards } = currentScreen(app);
+  const { key: screen, cards } = currentScreen(app);
   const what = cards?.atHand(app) ?? null;
-  return what && { digit, window: app.state.get().window, what };
+  return what && { screen, window: app.state.get().window, what };
 }
 
 /** What a pin stands for in the model at hand; null if that does not have it. */
-export function cardOf(app: App, { digit, what }: Pin): Card | null {
-  return app.screens.find(screen => screen.digit === digit)?.cards?.read(app, what) ?? null;
+export function cardOf(app: App, { screen, what }: Pin): Card | null {
+  return app.screens.find(({ key }) => key === screen)?.cards?.read(app, what) ?? null;
 }
 
 function setPins(app: App, pins: readonly Pin[], said: string): void {
@@ -42,14 +42,13 @@ export function togglePin(app: App): void {
 /** Back to where it was pinned: its screen, window and selection. The window of now is a crumb. */
 export function goToPin(app: App, pin: Pin): void {
   const card = cardOf(app, pin);
-  const screen = app.screens.find(({ digit }) => digit === pin.digit)?.key;
-  if (!card || !screen) return say(app, 'It is not in this part of the trace.');
+  if (!card) return say(app, 'It is not in this part of the trace.');
   const { window, crumbs } = app.state.get();
   const whole = Math.max(1, app.model.trace.duration);
   const t0 = Math.min(pin.window.t0, whole - 1);
   const isSame = window.t0 === pin.window.t0 && window.t1 === pin.window.t1;
   set(app, {
-    screen,
+    screen: pin.screen,
     hover: null,
     pointer: null,
     range: null,

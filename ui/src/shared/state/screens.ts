@@ -2,10 +2,10 @@
 // What a screen is to the frame around it. A page registers the screens that it has.
 import type { JSX } from 'preact';
 import type { Own } from '../lib/atom';
-import type { Pin } from '../lib/fragment';
+import type { Pin, Screen } from '../lib/fragment';
 import type { Span } from '../lib/model';
 import type { TimeMap } from '../lib/timemap';
-import type { App, Screen } from './app';
+import type { App } from './app';
 
 /** What paints a screen, as the frame sees it. */
 export interface Picture {
@@ -55,7 +55,6 @@ export interface Card {
 
 export interface ScreenSpec {
   key: Screen;
-  digit: number;
   name: string;
   /** Below the crumbs, right of the rail: elements of the page's grid. Calls onReady once, when its
    * first picture can be painted. */

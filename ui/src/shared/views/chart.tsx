@@ -56,14 +56,10 @@ function connect<Row extends FrameRow, S extends BaseStage<Row>>(
     else stage.markOverlay();
     if (isList) redraw();
   });
-  const dark = matchMedia('(prefers-color-scheme: dark)');
-  const retheme = (): void => stage.retheme();
-  dark.addEventListener('change', retheme);
   const offSet = app.served?.state.subscribe(() => stage.markOverlay());
   return () => {
     off();
     offSet?.();
-    dark.removeEventListener('change', retheme);
   };
 }
 

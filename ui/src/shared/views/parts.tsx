@@ -123,8 +123,12 @@ export function LookSwatch({ look, letter }: { look: number; letter: string }): 
 }
 
 /** Where a tip stands beside the pointer; never over it. */
-export function tipStyle(x: number, y: number): CSSProperties {
-  const [isLeft, isUp] = [x + 300 > innerWidth, y + 220 > innerHeight];
+export function tipStyle(
+  { x, y }: { x: number; y: number },
+  width = 290,
+  height = 220,
+): CSSProperties {
+  const [isLeft, isUp] = [x + 12 + width > innerWidth, y + height > innerHeight];
   return {
     left: isLeft ? 'auto' : `${x + 12}px`,
     right: isLeft ? `${innerWidth - x + 12}px` : 'auto',

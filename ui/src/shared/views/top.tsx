@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { Atom } from '../lib/atom';
 import { duration, integer, plural, span, shortNote } from '../lib/format';
-import { writeFragment } from '../lib/fragment';
+import { DIGITS, writeFragment } from '../lib/fragment';
 import type { Note } from '../lib/model';
 import * as act from '../state/actions';
 import { placeOf } from '../state/app';
@@ -366,17 +366,17 @@ export function Rail(): JSX.Element {
   const screen = usePart(s => s.screen);
   return (
     <nav class="rail" aria-label="Screens">
-      {app.screens.map(({ key, digit, name }) => (
+      {app.screens.map(({ key, name }) => (
         <a
           key={key}
-          href={`#v=1&s=${digit}`}
+          href={`#v=1&s=${DIGITS[key]}`}
           aria-current={screen === key ? 'page' : undefined}
           onClick={event => {
             event.preventDefault();
             act.setScreen(app, key);
           }}
         >
-          <b>{digit}</b>
+          <b>{DIGITS[key]}</b>
           {name}
         </a>
       ))}
