@@ -8,7 +8,7 @@ import { objectName } from '../../shared/lib/names';
 import type { WaitObject } from '../../shared/lib/names';
 import * as act from '../../shared/state/actions';
 import type { OnReady } from '../../shared/state/screens';
-import { Key, hueVar } from '../../shared/views/parts';
+import { Key, hueVar, Heads } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
 import { decodeLockTree, FLAG, waitsIn } from './data';
 import type { LockTree, Summary, ThreadWaits, Waits } from './data';
@@ -713,24 +713,7 @@ export function InterplayTable({
         onScroll={() => setTop(scroller.current!.scrollTop)}
       >
         <table class="waits" aria-rowcount={rows.length}>
-          <thead>
-            <tr>
-              <th scope="col" class="num">
-                began
-              </th>
-              <th scope="col">thread</th>
-              <th scope="col" class="num">
-                waited
-              </th>
-              <th scope="col">in</th>
-              <th scope="col">for</th>
-              <th scope="col">ended by</th>
-              <th scope="col">in</th>
-              <th scope="col" class="num">
-                waits
-              </th>
-            </tr>
-          </thead>
+          <Heads of={['#began', 'thread', '#waited', 'in', 'for', 'ended by', 'in', '#waits']} />
           <tbody>
             <tr class="gap" aria-hidden="true" style={{ height: `${first * ROW_PX}px` }} />
             {shown.map(row => (

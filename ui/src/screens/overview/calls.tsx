@@ -6,7 +6,7 @@ import { duration, exact, integer, percent } from '../../shared/lib/format';
 import * as act from '../../shared/state/actions';
 import type { CallAt, CallSet } from '../../shared/state/served';
 import { callOf, setText, showCall, toggleSetOnly } from '../../shared/state/sets';
-import { hueVar, Key } from '../../shared/views/parts';
+import { hueVar, Key, Heads } from '../../shared/views/parts';
 import { useApp, useAtom } from '../../shared/views/use';
 
 const FIRST = 200;
@@ -61,23 +61,7 @@ function Threads({ set }: { set: CallSet }): JSX.Element {
   const list = useMemo(() => byThread(set), [set]);
   return (
     <table class="fixed by-thread">
-      <thead>
-        <tr>
-          <th scope="col">Thread</th>
-          <th scope="col" class="num">
-            calls
-          </th>
-          <th scope="col" class="num">
-            sum
-          </th>
-          <th scope="col" class="num">
-            of its life
-          </th>
-          <th scope="col" class="num">
-            longest
-          </th>
-        </tr>
-      </thead>
+      <Heads of={['Thread', '#calls', '#sum', '#of its life', '#longest']} />
       <tbody>
         {list.map(one => {
           const { label, first, last } = threads[one.thread]!;

@@ -8,7 +8,7 @@ import { KIND, PAUSE } from '../../shared/lib/model';
 import type { Outlier, Thread, Trace } from '../../shared/lib/model';
 import type { Families } from '../../shared/lib/names';
 import * as act from '../../shared/state/actions';
-import { Name, Swatch } from '../../shared/views/parts';
+import { Name, Swatch, Heads } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
 import { RegimeStatus } from './regimes';
 
@@ -318,17 +318,7 @@ function ThreadTime({ story }: { story: Told }): JSX.Element | null {
   return (
     <>
       <table>
-        <thead>
-          <tr>
-            <th scope="col">Thread-time</th>
-            <th scope="col" class="num">
-              time
-            </th>
-            <th scope="col" class="num">
-              share
-            </th>
-          </tr>
-        </thead>
+        <Heads of={['Thread-time', '#time', '#share']} />
         <tbody>
           {story.table.map(row => (
             <tr key={row.label}>

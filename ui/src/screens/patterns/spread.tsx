@@ -10,7 +10,7 @@ import { NBSP, duration, integer, percent, plural } from '../../shared/lib/forma
 import { axisOf, barsOf, fittingScale } from '../../shared/lib/histogram';
 import type { Bar, Bins } from '../../shared/lib/histogram';
 import type { Shapes } from '../../shared/lib/shapes';
-import { Command } from '../../shared/views/parts';
+import { Command, Heads } from '../../shared/views/parts';
 import { useApp, usePart, useAtom } from '../../shared/views/use';
 import * as pat from './state';
 import { PATTERNS_STATE } from './state';
@@ -174,23 +174,7 @@ function Threads({ behaviour }: { behaviour: Behaviour }): JSX.Element | null {
   return (
     <>
       <table class="threads-of">
-        <thead>
-          <tr>
-            <th scope="col">thread</th>
-            <th scope="col" class="num">
-              count
-            </th>
-            <th scope="col" class="num">
-              rate
-            </th>
-            <th scope="col" class="num">
-              total
-            </th>
-            <th scope="col" class="num">
-              mean
-            </th>
-          </tr>
-        </thead>
+        <Heads of={['thread', '#count', '#rate', '#total', '#mean']} />
         <tbody>
           {rows.slice(0, isAll ? rows.length : FIRST).map(row => (
             <tr key={row.thread}>

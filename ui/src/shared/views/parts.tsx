@@ -174,6 +174,21 @@ export function NoCalls({ served }: { served: Served }): JSX.Element {
   );
 }
 
+/** The head of a table; "#" before a name: a column of numbers. */
+export function Heads({ of }: { of: readonly string[] }): JSX.Element {
+  return (
+    <thead>
+      <tr>
+        {of.map((name, i) => (
+          <th key={i} scope="col" class={name.startsWith('#') ? 'num' : undefined}>
+            {name.replace('#', '')}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
 /* ---- Tables of which only rows in view are in the document, and exact copies of times. ---- */
 
 /** Rows of equal height that a window onto them needs: [first, behind the last). */
