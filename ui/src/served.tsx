@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: MIT
 // The page of `weft serve`: asks its server for what each screen shows.
-import type { Columns } from './api/columns';
-import { object, objects } from './api/json';
-import type { Json } from './api/json';
-import { Source } from './api/source';
-import type { OwnColor } from './lib/colorfile';
-import { readFragment } from './lib/fragment';
-import { makeApp } from './state/app';
-import type { App } from './state/app';
-import { offerColors } from './state/colors';
-import { interplayOf } from './state/interplay';
-import { askSketch, Live } from './state/live';
-import { Searches } from './state/sets';
-import { bareTrace, loadServed } from './state/served';
+import './style.css'; // first: the sheets of the screens build on it
+import { COMPARE } from './screens/compare/view';
+import { FUNCTIONS } from './screens/functions/view';
+import { HEALTH } from './screens/health/view';
+import { interplayOf } from './screens/interplay/state';
+import { INTERPLAY } from './screens/interplay/view';
+import { OVERVIEW } from './screens/overview/view';
+import { PATH } from './screens/path/view';
+import { PATTERNS } from './screens/patterns/view';
+import { TIMELINE } from './screens/timeline/view';
+import { object, objects } from './shared/api/columns';
+import type { Columns, Json } from './shared/api/columns';
+import { Source } from './shared/api/source';
+import type { OwnColor } from './shared/lib/color';
+import { readFragment } from './shared/lib/fragment';
+import { makeApp } from './shared/state/app';
+import type { App } from './shared/state/app';
+import { offerColors } from './shared/state/colors';
+import { askSketch, Live } from './shared/state/live';
+import { bareTrace, loadServed } from './shared/state/served';
+import { Searches } from './shared/state/sets';
 import { startPage } from './start';
-import { compareScreen } from './views/compare';
-import { functionsScreen } from './views/functions';
-import { healthScreen } from './views/health';
-import { INTERPLAY } from './views/interplay';
-import { OVERVIEW, PATTERNS } from './views/overview';
-import { pathScreen } from './views/path';
-import { TIMELINE } from './views/timeline';
 import './served.css';
 
 /** Which of the traces served: "?trace=1" behind the address of the page. */
@@ -32,15 +33,13 @@ function wantedTrace(): number {
 /** The first picture is of the whole trace: it is asked for together with the names in it. */
 function startsWhole(): boolean {
   const place = readFragment(location.hash);
-  return !place || (place.window === null && place.screen === 1);
+  return !place || (place.window === null && place.screen === 'overview');
 }
 
 async function makeServed(source: Source, early: Promise<Columns> | null): Promise<App> {
   const served = await loadServed(source);
-  const ofTrace = [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, pathScreen(), compareScreen()];
-  const screens = served.hasTrace
-    ? [...ofTrace, functionsScreen(), healthScreen()]
-    : [compareScreen()];
+  const ofTrace = [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, PATH, COMPARE];
+  const screens = served.hasTrace ? [...ofTrace, FUNCTIONS, HEALTH] : [COMPARE];
   const app = makeApp(bareTrace(served, 'weft'), screens, served);
   if (served.hasTrace) {
     app.live = new Live(app, served, early);
@@ -71,7 +70,7 @@ async function firstSketch(source: Source): Promise<Columns> {
 function startServed(): void {
   const source = new Source(new URL('.', location.href).pathname, wantedTrace());
   const early = startsWhole() ? firstSketch(source) : null;
-  if (readFragment(location.hash)?.screen === 4) source.ahead('interplay');
+  if (readFragment(location.hash)?.screen === 'interplay') source.ahead('interplay');
   const colors = source.json('colors');
   for (const asked of [early, colors]) asked?.catch(() => undefined); // told by who awaits it
   startPage(

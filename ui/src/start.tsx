@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What the report and the served page have in common: shows an app, and says when it is ready.
 import { render } from 'preact';
-import { readFragment } from './lib/fragment';
-import { applyPlace } from './state/app';
-import type { App, State } from './state/app';
-import { useStoredColors } from './state/colors';
-import type { Picture } from './state/screens';
-import { Page } from './views/page';
-import './style.css';
+import { readFragment } from './shared/lib/fragment';
+import { applyPlace } from './shared/state/app';
+import type { App, State } from './shared/state/app';
+import { useStoredColors } from './shared/state/colors';
+import type { Picture } from './shared/state/screens';
+import { Page } from './shared/views/page';
 
 /** `stage` is that of the screen shown; null if it has none. */
 interface Ready {
@@ -60,6 +59,9 @@ async function show(makeApp: () => Promise<App>, begin: Begin): Promise<Ready> {
     app.state.subscribe((now, before) => {
       if (now.theme !== before.theme) showTheme(now.theme, ready.stage);
     });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
+      ready.stage?.retheme(),
+    );
     await begun;
     await document.fonts.ready;
     ready.stage?.markBase();

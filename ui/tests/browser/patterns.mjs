@@ -6,7 +6,8 @@ const shown = page =>
   page.evaluate(async () => {
     const { app, stage } = await window.weftReady;
     await stage.idle();
-    const { screen, window: now, cluster, chosen, item, query, pins, past } = app.state.get();
+    const { screen, window: now, item, query, pins, past } = app.state.get();
+    const { cluster, chosen } = app.own.get('patterns').get();
     return { screen, window: now, cluster, chosen, item, query, pins: pins.length, past };
   });
 

@@ -273,7 +273,8 @@ const wideBar = page =>
 const patternState = page =>
   page.evaluate(async () => {
     const { app } = await window.weftReady;
-    const { screen, cluster, chosen, over, hasMarks, drawing } = app.state.get();
+    const { screen } = app.state.get();
+    const { cluster, chosen, over, hasMarks, drawing } = app.own.get('patterns').get();
     return { screen, cluster, chosen, over, hasMarks, drawing };
   });
 
@@ -405,7 +406,8 @@ async function rareOnes(page) {
     await settle(page);
     const state = await page.evaluate(async () => {
       const { app } = await window.weftReady;
-      const { chosen, range } = app.state.get();
+      const { range } = app.state.get();
+      const { chosen } = app.own.get('patterns').get();
       return { how: chosen?.how ?? '', range };
     });
     ok(state.how === 'rare' || state.range !== null, 'a click goes to the slowest call');
@@ -518,7 +520,7 @@ async function standIns(page) {
       const time = c => Math.floor((app.model.behaviours.shapes.to * c) / 1200);
       const [start, end] = [time(ribbon.first[at.run]), time(ribbon.first[at.run] + 1)];
       const chosen = { cluster, how: 'columns', run: at };
-      app.state.update(s => ({
+      app.own.get('patterns').update(s => ({
         ...s,
         cluster,
         chosen: { ...chosen, at: { thread: at.thread, start, end, shape: -1 } },

@@ -33,7 +33,10 @@ const look = (page, what) =>
       totals: () => trace.totals,
       screen: () => state.screen,
       drawer: () => state.drawer,
-      screens: () => app.screens.map(({ key, digit }) => ({ key, digit })),
+      screens: () => {
+        const digits = [...document.querySelectorAll('.rail b')].map(b => b.textContent);
+        return app.screens.map(({ key }, i) => ({ key, digit: digits[i] }));
+      },
       threads: () => app.served.threads.map(({ tid }) => tid),
       functions: () => app.served.names.name,
       duration: () => trace.duration,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Style sheets share one page, so a class means one thing: it is defined by one sheet, and what the
 // sheet of a component defines is used by that component alone.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 const src = new URL('../../src/', import.meta.url).pathname;
 
-/** Sheets of components, and the files of views/ that wear their classes. */
+/** Sheets of screens, and the files that wear their classes. */
 const OWNERS: Record<string, RegExp> = {
-  'views/compare.css': /^compare/,
-  'views/functions.css': /^(functions|health)/,
-  'views/path.css': /^path/,
-  'views/timeline.css': /^timeline/,
+  'screens/compare/compare.css': /^screens\/compare\//,
+  'screens/functions/functions.css': /^screens\/(functions|health)\//,
+  'screens/path/path.css': /^screens\/path\//,
+  'screens/timeline/timeline.css': /^screens\/timeline\//,
 };
 const SHARED = ['style.css', 'served.css'];
 
@@ -27,9 +27,17 @@ function defines(sheet: string): Set<string> {
   return found;
 }
 
+function views(folder: string): string[] {
+  return readdirSync(src + folder).flatMap(name => {
+    const path = `${folder}${name}`;
+    if (statSync(src + path).isDirectory()) return views(`${path}/`);
+    return name.endsWith('.tsx') ? [path] : [];
+  });
+}
+
 /** Words of the class attributes of a view, and of the texts that make them up. */
 function wears(file: string): Set<string> {
-  const text = readFileSync(`${src}views/${file}`, 'utf8');
+  const text = readFileSync(src + file, 'utf8');
   const found = new Set<string>();
   for (const [, plain, made] of text.matchAll(/\bclass=(?:"([^"]*)"|\{([^}]*)\})/g)) {
     const texts = plain ?? [...made!.matchAll(/['"`]([^'"`]*)['"`]/g)].map(m => m[1]).join(' ');
@@ -52,7 +60,7 @@ describe('classes', () => {
 
   it('of a component are worn by that component', () => {
     const strangers: string[] = [];
-    for (const file of readdirSync(`${src}views`).filter(name => name.endsWith('.tsx')))
+    for (const file of views(''))
       for (const [sheet, owner] of Object.entries(OWNERS))
         for (const name of wears(file))
           if (!owner.test(file) && defined.get(sheet)!.has(name))

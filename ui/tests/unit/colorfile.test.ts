@@ -7,7 +7,7 @@ import {
   parseColors,
   seenOn,
   writeColors,
-} from '../../src/lib/colorfile';
+} from '../../src/shared/lib/color';
 
 const named = (name: string): string | null => ({ navy: '#000080' })[name] ?? null;
 const read = (text: string): ReturnType<typeof parseColors> => parseColors(text, named);

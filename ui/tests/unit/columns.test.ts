@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import { expect, it } from 'vitest';
-import { decodeColumns, take } from '../../src/api/columns';
+import { decodeColumns, take } from '../../src/shared/api/columns';
 
 /** As the server writes them: magic, header bytes, header, columns at multiples of 8. */
 function encode(header: object, ...columns: ArrayBufferView[]): ArrayBuffer {
@@ -26,7 +26,8 @@ const header = {
   tables: [
     { name: 'threads', rows: 1, columns: [{ name: 'id', type: 'u8' }] },
     {
-      ...{ name: 'items', rows: 3 },
+      name: 'items',
+      rows: 3,
       columns: [
         { name: 'depth', type: 'u16' },
         { name: 'start_ns', type: 'f64' },

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import * as compare from '../../src/lib/compare';
-import type { Condition, Group } from '../../src/lib/compare';
-import { shortWords, valueTicks } from '../../src/draw/comparehist';
-import { BinAxis, binRange, countBins, makeBins, moveRange } from '../../src/lib/comparebins';
-import type { EdgeMove } from '../../src/lib/comparebins';
+import * as compare from '../../src/screens/compare/data';
 import {
   countedOf,
   isUnsure,
@@ -14,11 +10,28 @@ import {
   stepOf,
   verdictOf,
   whereOf,
-} from '../../src/lib/compared';
-import { depthOf, diffTree, treeNode, widestOf, withoutWidth } from '../../src/lib/compareflame';
-import { flameSvg } from '../../src/lib/comparesvg';
-import { difference } from '../../src/lib/color';
-import type { Vision } from '../../src/lib/color';
+} from '../../src/screens/compare/data';
+import type { Condition, Group } from '../../src/screens/compare/data';
+import {
+  shortWords,
+  valueTicks,
+  BinAxis,
+  binRange,
+  countBins,
+  makeBins,
+  moveRange,
+} from '../../src/screens/compare/draw';
+import type { EdgeMove } from '../../src/screens/compare/draw';
+import {
+  depthOf,
+  diffTree,
+  treeNode,
+  widestOf,
+  withoutWidth,
+  flameSvg,
+} from '../../src/screens/compare/flame';
+import { difference } from '../../src/shared/lib/color';
+import type { Vision } from '../../src/shared/lib/color';
 import { makeCompared, makeExecutions } from '../fixtures/executions';
 
 const executions = makeExecutions(1000);
@@ -152,9 +165,16 @@ describe('the view in the address', () => {
     return (key: string): string => map.get(key) ?? '';
   };
   const view: compare.View = {
-    ...{ charts: ['duration', '#3', 'blocked_lock'], linear: new Set(['duration', '#3']) },
-    ...{ scale: 'log', statistic: 'effect', by: 'a', node: 3, focus: 2, ticked: [4, 1] },
-    ...{ cause: 1, list: 'all' },
+    charts: ['duration', '#3', 'blocked_lock'],
+    linear: new Set(['duration', '#3']),
+    scale: 'log',
+    statistic: 'effect',
+    by: 'a',
+    node: 3,
+    focus: 2,
+    ticked: [4, 1],
+    cause: 1,
+    list: 'all',
   };
 
   it('comes back as it was', () => {
@@ -181,8 +201,14 @@ describe('the view in the address', () => {
       6,
     );
     expect(odd).toEqual({
-      ...{ scale: 'fit', statistic: 'p', by: 'b', node: -1, focus: -1, ticked: [1] },
-      ...{ cause: -1, list: 'both' },
+      scale: 'fit',
+      statistic: 'p',
+      by: 'b',
+      node: -1,
+      focus: -1,
+      ticked: [1],
+      cause: -1,
+      list: 'both',
     });
   });
 });
@@ -316,7 +342,9 @@ describe('an answer', () => {
     const even = { ...compared, metrics: [{ ...compared.metrics[0]!, low: -1, high: 1 }] };
     expect(verdictOf(executions, even, 'insert')).toContain('No difference in duration is certain');
     const frames = ['write', '[kernel]+0xffff81'].map(name => ({
-      ...{ name, module: '', kind: 'function' as const },
+      name,
+      module: '',
+      kind: 'function' as const,
     }));
     expect(whereOf(frames).place).toBe('write');
     expect(whereOf([])).toEqual({ place: '', state: '', thread: '', lock: '' });
@@ -375,7 +403,7 @@ describe('an answer', () => {
 });
 
 it.each(['light', 'dark'] as const)('%s: steps of differences are told from each other', theme => {
-  const css = ['style.css', 'views/compare.css']
+  const css = ['style.css', 'screens/compare/compare.css']
     .map(name => readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8'))
     .map(text =>
       theme === 'light'

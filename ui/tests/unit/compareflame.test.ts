@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import type { Executions, Frame } from '../../src/lib/compare';
-import type { Compared } from '../../src/lib/compared';
-import { depthOf, diffTree, foldedNames, nodeAt, treeNode } from '../../src/lib/compareflame';
+import type { Executions, Frame, Compared } from '../../src/screens/compare/data';
+import { depthOf, diffTree, foldedNames, nodeAt, treeNode } from '../../src/screens/compare/flame';
 import { makeCompared, makeExecutions } from '../fixtures/executions';
 
 const KERNEL = '[kernel]+0x';
@@ -18,15 +17,22 @@ function made(rows: Row[]): { executions: Executions; compared: Compared } {
   const zeros = (): Float64Array => new Float64Array(n);
   const executions = {
     ...makeExecutions(4),
-    ...{ frames, parent: Int32Array.from([-1, ...rows.map(([, parent]) => parent + 1)]) },
+    frames,
+    parent: Int32Array.from([-1, ...rows.map(([, parent]) => parent + 1)]),
     frame: Int32Array.from([-1, ...rows.keys()]),
   };
   const [meanA, meanB] = [2, 3].map(k => Float64Array.from(rows, row => row[k] as number));
   const nodes = {
     ...makeCompared().nodes,
-    ...{ n, node: Uint32Array.from(rows.keys(), i => i + 1), meanA: meanA!, meanB: meanB! },
-    ...{ difference: Float64Array.from(rows, row => row[3] - row[2]), totalA: zeros() },
-    ...{ totalB: zeros(), pAdjusted: zeros(), isSure: new Uint8Array(n).fill(1) },
+    n,
+    node: Uint32Array.from(rows.keys(), i => i + 1),
+    meanA: meanA!,
+    meanB: meanB!,
+    difference: Float64Array.from(rows, row => row[3] - row[2]),
+    totalA: zeros(),
+    totalB: zeros(),
+    pAdjusted: zeros(),
+    isSure: new Uint8Array(n).fill(1),
   };
   return { executions, compared: { ...makeCompared(), nodes } };
 }
@@ -82,7 +88,11 @@ describe('frames of the kernel without a name', () => {
   it('are one in a path of names', () => {
     const path = ['main', `${KERNEL}1`, `${KERNEL}2`, 'do_idle', `${KERNEL}3`, 'x'];
     expect(foldedNames(path.map(name => ({ name, kind: 'function' })))).toEqual([
-      ...['main', '[kernel]', 'do_idle', `${KERNEL}3`, 'x'],
+      'main',
+      '[kernel]',
+      'do_idle',
+      `${KERNEL}3`,
+      'x',
     ]);
   });
 });

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The Compare screen's questions, whatever order their answers come in.
 import { expect, it } from 'vitest';
-import type { App } from '../../src/state/app';
-import { Compare } from '../../src/state/compare';
+import { Compare } from '../../src/screens/compare/state';
+import type { App } from '../../src/shared/state/app';
 import { pack } from '../fixtures/columns';
 import { makeExecutions } from '../fixtures/executions';
 import { HeldSource, makeServed } from '../fixtures/served';
 
 const RULES = { db: -1, type: 'x', begin: 'call:nothing', end: '', match: '', within: '' };
 const PROPOSAL = {
-  ...{ name: 'insert', begin: 'call:insert', end: '', match: '', within: '' },
-  ...{ why: 'calls that repeat', count: 3 },
+  name: 'insert',
+  begin: 'call:insert',
+  end: '',
+  match: '',
+  within: '',
+  why: 'calls that repeat',
+  count: 3,
 };
 
 function makeServer() {
@@ -50,7 +55,9 @@ it('what cannot be looked for is told, and asked again', async () => {
   compare.begin();
   await refuse('traces', 'the server has no memory');
   expect(compare.state.get()).toMatchObject({
-    ...{ lookError: 'the server has no memory', isLooking: false, databases: null },
+    lookError: 'the server has no memory',
+    isLooking: false,
+    databases: null,
   });
   compare.again();
   expect(compare.state.get()).toMatchObject({ lookError: '', isLooking: true });
@@ -96,7 +103,9 @@ it('a context that is refused is told, whatever else is compared', async () => {
   source.asked.find(({ params }) => params['node'] === 3)!.reject(new Error('no such context'));
   await new Promise(resolve => setTimeout(resolve, 0));
   expect(compare.state.get()).toMatchObject({
-    ...{ contextError: 'no such context', error: '', waiting: 'compare' },
+    contextError: 'no such context',
+    error: '',
+    waiting: 'compare',
   });
   compare.setGroups({ a: [], b: [] }, true);
   expect(compare.state.get().contextError).toBe('no such context');

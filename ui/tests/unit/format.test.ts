@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { bytes, compact, duration, exact, integer, percent, span } from '../../src/lib/format';
+import {
+  bytes,
+  compact,
+  duration,
+  exact,
+  integer,
+  percent,
+  span,
+} from '../../src/shared/lib/format';
 
 const plain = (text: string): string => text.replace(/\u00a0/g, ' ');
 

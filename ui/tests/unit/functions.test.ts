@@ -4,16 +4,34 @@ import {
   filterFunctions,
   FUNCTION_KEYS,
   functionsText,
-  rowsInView,
   sortFunctions,
-} from '../../src/lib/functions';
-import type { FunctionRow } from '../../src/lib/functions';
-import { parseQuery } from '../../src/lib/search';
-import { decodeBins, decodeFunctions, setTitle } from '../../src/state/functions';
+  decodeBins,
+  decodeFunctions,
+  setTitle,
+} from '../../src/screens/functions/state';
+import type { FunctionRow } from '../../src/screens/functions/state';
+import { parseQuery } from '../../src/shared/lib/search';
+import { rowsInView } from '../../src/shared/views/parts';
 
 const row = (id: number, name: string, change: Partial<FunctionRow> = {}): FunctionRow => ({
-  ...{ id, name, module: '', count: id, inclusive: 1, self: 1, min: 1, mean: 2, p50: 2, p99: 3 },
-  ...{ p90: 3, p999: 4, max: 5, threads: 1, openCount: 0, openNs: 0, cutCount: 0, ...change },
+  id,
+  name,
+  module: '',
+  count: id,
+  inclusive: 1,
+  self: 1,
+  min: 1,
+  mean: 2,
+  p50: 2,
+  p99: 3,
+  p90: 3,
+  p999: 4,
+  max: 5,
+  threads: 1,
+  openCount: 0,
+  openNs: 0,
+  cutCount: 0,
+  ...change,
 });
 
 it('sorts by every column, equal rows by name, unknown last', () => {
@@ -66,7 +84,8 @@ it('reads what the server tells', () => {
       { from_ns: 1, to_ns: 2, count: 3, sum_ns: 3 },
       { from_ns: 2, to_ns: 4, count: 0, sum_ns: 0 },
     ],
-    ...{ count: 3, sum_ns: 3 },
+    count: 3,
+    sum_ns: 3,
   });
   expect([bins.n, bins.total]).toEqual([1, 3]);
 });

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { clockRows, findingsOf, quoted, verdictOf } from '../../src/lib/health';
-import type { Info } from '../../src/lib/health';
-import { decodeInfo } from '../../src/state/health';
+import { clockRows, findingsOf, verdictOf, decodeInfo } from '../../src/screens/health/state';
+import type { Info } from '../../src/screens/health/state';
+import { quoted } from '../../src/shared/lib/format';
 
 const note = (kind: string, className: string, count = 3): Record<string, unknown> => ({
-  ...{ class: className, kind, count, threads: 2, first_offset: 4096, text: `${kind} text` },
+  class: className,
+  kind,
+  count,
+  threads: 2,
+  first_offset: 4096,
+  text: `${kind} text`,
   detail: '',
 });
 
 const infoOf = (notes: Record<string, unknown>[], more = {}): Info =>
   decodeInfo({
-    ...{ source: "it's.fdr", format: 'xray-fdr', duration_ns: 1e9, functions: 5, notes },
+    source: "it's.fdr",
+    format: 'xray-fdr',
+    duration_ns: 1e9,
+    functions: 5,
+    notes,
     clock: { frequency_hz: 2700000000, zero_ticks: 12, monotonic_ns: null, realtime_ns: 1e18 },
     thread_list: [
       { tid: 7, name: 'T7', calls: 1, cut_calls: 1 },

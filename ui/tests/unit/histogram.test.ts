@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import { expect, it } from 'vitest';
-import * as hist from '../../src/lib/histogram';
+import * as hist from '../../src/shared/lib/histogram';
 
 /** Bins of 16 equal parts of every power of two, as the server makes them. */
 function binsOf(values: readonly number[]): hist.Bins {
@@ -16,14 +16,15 @@ function binsOf(values: readonly number[]): hist.Bins {
   const column = (key: 'from' | 'to' | 'count' | 'sum'): Float64Array =>
     Float64Array.from(list, bin => bin[key]);
   return {
-    ...{ n: list.length, from: column('from'), to: column('to'), count: column('count') },
-    ...{
-      sum: column('sum'),
-      min: Math.min(...values),
-      max: Math.max(...values),
-      total: values.length,
-      totalNs: values.reduce((a, b) => a + b, 0),
-    },
+    n: list.length,
+    from: column('from'),
+    to: column('to'),
+    count: column('count'),
+    sum: column('sum'),
+    min: Math.min(...values),
+    max: Math.max(...values),
+    total: values.length,
+    totalNs: values.reduce((a, b) => a + b, 0),
   };
 }
 

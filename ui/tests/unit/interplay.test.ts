@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { plateStyle } from '../../src/draw/platepaint';
-import type { Theme } from '../../src/draw/theme';
-import { difference } from '../../src/lib/color';
-import type { Vision } from '../../src/lib/color';
 import {
   curvesOf,
   isBundle,
@@ -19,10 +15,14 @@ import {
   TONE_STEPS,
   waitAt,
   waitsIn,
-} from '../../src/lib/interplay';
-import type { Waits } from '../../src/lib/interplay';
-import { laneOrder, pieceAt } from '../../src/lib/timelinelanes';
-import type { Lane } from '../../src/lib/timelinelanes';
+} from '../../src/screens/interplay/data';
+import type { Waits } from '../../src/screens/interplay/data';
+import { plateStyle } from '../../src/screens/interplay/paint';
+import { laneOrder, pieceAt } from '../../src/screens/timeline/tracks';
+import type { Lane } from '../../src/screens/timeline/tracks';
+import type { Theme } from '../../src/shared/draw/canvas';
+import { difference } from '../../src/shared/lib/color';
+import type { Vision } from '../../src/shared/lib/color';
 
 function random(seed: number): () => number {
   let s = seed >>> 0;
@@ -45,16 +45,28 @@ function waitsOf(list: readonly One[]): Waits {
   const end = floats(one => one.end);
   const zeros = new Uint8Array(list.length);
   return {
-    ...{ n: list.length, start: floats(one => one.start), end, first: floats(one => one.at) },
-    ...{ last: floats(one => one.at), count: new Uint32Array(list.length).fill(1) },
-    ...{ sum: floats(one => one.end - one.start), longest: floats(one => one.end - one.start) },
+    n: list.length,
+    start: floats(one => one.start),
+    end,
+    first: floats(one => one.at),
+    last: floats(one => one.at),
+    count: new Uint32Array(list.length).fill(1),
+    sum: floats(one => one.end - one.start),
+    longest: floats(one => one.end - one.start),
     releaser: Int32Array.from(list, one => one.to),
-    ...{ object: new Int32Array(list.length), site: new Int32Array(list.length) },
-    ...{ releaseSite: new Int32Array(list.length), reach: reachOf(end) },
+    object: new Int32Array(list.length),
+    site: new Int32Array(list.length),
+    releaseSite: new Int32Array(list.length),
+    reach: reachOf(end),
     depth: Uint16Array.from(list, one => one.depth),
     releaseDepth: new Uint16Array(list.length),
-    ...{ confidence: zeros, flags: zeros, unknown: zeros, objects: [], sites: [] },
-    ...{ reasons: [], confidences: [] },
+    confidence: zeros,
+    flags: zeros,
+    unknown: zeros,
+    objects: [],
+    sites: [],
+    reasons: [],
+    confidences: [],
   };
 }
 
@@ -158,7 +170,11 @@ describe('curves', () => {
   });
   it('draw those of most time when there are too many, and say how many are left', () => {
     const list = Array.from({ length: 30 }, (_, i) => ({
-      ...{ start: i * 100, end: i * 100 + 10 + i, to: 1, at: i * 100 + 5, depth: 0 },
+      start: i * 100,
+      end: i * 100 + 10 + i,
+      to: 1,
+      at: i * 100 + 5,
+      depth: 0,
     }));
     const all = curvesOf(waitsOf(list), 0, { t0: 0, t1: 5000 }, 1, () => true);
     const { drawn, left } = longestFirst(all, 10);
@@ -285,11 +301,24 @@ describe.each(['light', 'dark'] as const)('%s theme', theme => {
 
 describe('lanes', () => {
   const lane = (thread: number, id: string, ns: [number, number, number]): Lane => ({
-    ...{ thread, n: 2, start: Float64Array.from([10, 50]), end: Float64Array.from([20, 90]) },
-    ...{ count: Uint32Array.from([1, 1]), state: Uint8Array.from([0, 2]), ns },
+    thread,
+    n: 2,
+    start: Float64Array.from([10, 50]),
+    end: Float64Array.from([20, 90]),
+    count: Uint32Array.from([1, 1]),
+    state: Uint8Array.from([0, 2]),
+    ns,
     object: {
-      ...{ id, name: id, kind: 'mutex', waiters: 1, releasers: 1, waits: 1, ns: 1, free: 0 },
-      ...{ isNeverReleased: false, isReused: false },
+      id,
+      name: id,
+      kind: 'mutex',
+      waiters: 1,
+      releasers: 1,
+      waits: 1,
+      ns: 1,
+      free: 0,
+      isNeverReleased: false,
+      isReused: false,
     },
   });
   it('are of locks that somebody waited for, most waiting first', () => {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { Atom } from '../../src/lib/atom';
-import { readFragment, writeFragment } from '../../src/lib/fragment';
-import type { Place } from '../../src/lib/fragment';
-import { glyphs, MIN_WIDTH } from '../../src/lib/lod';
-import { axisTicks, tickStep } from '../../src/lib/scale';
-import { matchesName, matchesThread, parseDuration, parseQuery } from '../../src/lib/search';
+import { Atom } from '../../src/shared/lib/atom';
+import { readFragment, writeFragment } from '../../src/shared/lib/fragment';
+import type { Place } from '../../src/shared/lib/fragment';
+import { glyphs, MIN_WIDTH } from '../../src/shared/lib/lod';
+import { matchesName, matchesThread, parseDuration, parseQuery } from '../../src/shared/lib/search';
+import { axisTicks, tickStep } from '../../src/shared/lib/timemap';
 
 function random(seed: number): () => number {
   let s = seed;
@@ -114,17 +114,21 @@ describe('search', () => {
 
 describe('address', () => {
   const place: Place = {
-    ...{ window: { t0: 46_400_001, t1: 50_900_000 }, crumbs: [{ t0: 0, t1: 9e7 }] },
-    ...{ range: { t0: 1, t1: 2 }, query: 'fn:/a&b=c/ "x y" #%', isFiltered: true, isRegime: true },
-    ...{ sort: 'calls', hidden: [4, 7], open: [9], unpacked: ['brief', 'w3.-1'] },
-    ...{
-      item: { tid: 12, row: 34 },
-      ...{ screen: 3, cluster: 17, hasNoMarks: true, clusterSort: 'p99' },
-      ...{ pins: ['3~0-12.5~c17~t7.1-2', '1~3-4.000001~t7.0.3.1200-4500'] },
-      ...{ past: ['fn:lock min:1ms', '/a|b&c=d/ -"x, y"'] },
-      occurrence: { tid: 7, span: { t0: 5, t1: 99 } },
-      family: 'a::b',
-    },
+    window: { t0: 46_400_001, t1: 50_900_000 },
+    crumbs: [{ t0: 0, t1: 9e7 }],
+    range: { t0: 1, t1: 2 },
+    query: 'fn:/a&b=c/ "x y" #%',
+    isFiltered: true,
+    isRegime: true,
+    sort: 'calls',
+    hidden: [4, 7],
+    open: [9],
+    unpacked: ['brief', 'w3.-1'],
+    item: { tid: 12, row: 34 },
+    screen: 'patterns',
+    pins: ['3~0-12.5~c17~t7.1-2', '1~3-4.000001~t7.0.3.1200-4500'],
+    past: ['fn:lock min:1ms', '/a|b&c=d/ -"x, y"'],
+    family: 'a::b',
     parts: { pin: 't7,t9', fn: 'a::b' },
   };
   it('comes back as it was', () => {

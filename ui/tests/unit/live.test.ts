@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What a served page makes of its server's answers.
 import { describe, expect, it } from 'vitest';
-import { decodeExact } from '../../src/api/exact';
-import { decodeRegimes } from '../../src/api/regimes';
-import { decodeTrace } from '../../src/api/page';
-import { askParams, NO_ASK, readAsk, readTime, writeAsk } from '../../src/lib/ask';
-import { rank, sortRanked, summarizeExact } from '../../src/lib/exact';
-import { sketchRows } from '../../src/lib/sketch';
-import type { LodItems } from '../../src/lib/sketch';
-import { findRow, makeApp, Model, replaceModel, rowAt } from '../../src/state/app';
+import { decodeExact, rank, sortRanked, summarizeExact } from '../../src/screens/overview/state';
+import { decodeTrace, decodeRegimes } from '../../src/shared/api/page';
+import { sketchRows } from '../../src/shared/lib/lod';
+import type { LodItems } from '../../src/shared/lib/lod';
+import { askParams, NO_ASK, readAsk, readTime, writeAsk } from '../../src/shared/lib/search';
+import { findRow, makeApp, Model, replaceModel, rowAt } from '../../src/shared/state/app';
 import { makeData } from '../fixtures/make.mjs';
 
 type Item = [start: number, end: number, depth: number, fn: number, count?: number];
@@ -16,9 +14,12 @@ type Item = [start: number, end: number, depth: number, fn: number, count?: numb
 function items(list: Item[]): LodItems {
   const get = (i: number): number[] => list.map(item => item[i] ?? 1);
   return {
-    ...{ start: Float64Array.from(get(0)), end: Float64Array.from(get(1)) },
-    ...{ count: Uint32Array.from(get(4)), depth: Uint16Array.from(get(2)) },
-    ...{ fn: Uint32Array.from(get(3)), longestFn: Uint32Array.from(get(3)) },
+    start: Float64Array.from(get(0)),
+    end: Float64Array.from(get(1)),
+    count: Uint32Array.from(get(4)),
+    depth: Uint16Array.from(get(2)),
+    fn: Uint32Array.from(get(3)),
+    longestFn: Uint32Array.from(get(3)),
     covered: Float64Array.from(list, item => item[1] - item[0]),
     longest: Float64Array.from(list, item => item[1] - item[0]),
     isCluster: Uint8Array.from(list, item => ((item[4] ?? 1) > 1 ? 1 : 0)),
@@ -74,22 +75,38 @@ describe('thresholds', () => {
 
 describe('an exact interval', () => {
   const context = (depth: number, name: string, sum_ns: number, self_ns: number, count = 1) => ({
-    ...{ depth, function: name, fn: 'abw'.indexOf(name), sum_ns, self_ns, count },
+    depth,
+    function: name,
+    fn: 'abw'.indexOf(name),
+    sum_ns,
+    self_ns,
+    count,
   });
   const json = {
-    ...{ from_ns: 100, to_ns: 200 },
+    from_ns: 100,
+    to_ns: 200,
     threads: [
       {
-        ...{ thread: 0, called_ns: 100, no_call_ns: 0, outside_ns: 0, calls: 9 },
-        ...{ top_function: 'b', top_self_ns: 60 },
+        thread: 0,
+        called_ns: 100,
+        no_call_ns: 0,
+        outside_ns: 0,
+        calls: 9,
+        top_function: 'b',
+        top_self_ns: 60,
         cct: [context(0, 'a', 100, 40), context(1, 'b', 60, 60, 8)],
       },
       {
-        ...{ thread: 1, called_ns: 100, no_call_ns: 0, outside_ns: 0, calls: 2 },
-        ...{ top_function: 'w', top_self_ns: 100 },
+        thread: 1,
+        called_ns: 100,
+        no_call_ns: 0,
+        outside_ns: 0,
+        calls: 2,
+        top_function: 'w',
+        top_self_ns: 100,
         cct: [context(0, 'a', 100, 0), context(1, 'w', 100, 100)],
       },
-      { ...{ thread: 2, called_ns: 0, no_call_ns: 30, outside_ns: 70, calls: 0 }, cct: [] },
+      { thread: 2, called_ns: 0, no_call_ns: 30, outside_ns: 70, calls: 0, cct: [] },
     ],
   };
   const { span, threads } = decodeExact(json, ['a', 'b', 'w']);
@@ -152,7 +169,8 @@ describe('other rows of the same trace', () => {
     const from = all[0]!.n_rows + all[1]!.n_rows;
     const rows = Object.entries(json['rows'] as Record<string, number[]>);
     const part = {
-      ...{ ...json, threads: all.slice(2) },
+      ...json,
+      threads: all.slice(2),
       rows: Object.fromEntries(rows.map(([key, values]) => [key, values.slice(from)])),
     };
     const span = { t0: 5, t1: 900 };

@@ -8,7 +8,7 @@ import {
   family,
   plainName,
   splitName,
-} from '../../src/lib/names';
+} from '../../src/shared/lib/names';
 
 const within = (n: number) => (text: string) => text.length <= n;
 

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Answers in any order: late ones, refused ones, those to questions that nobody asks any more.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Columns } from '../../src/api/columns';
-import type { Span } from '../../src/lib/model';
-import { set } from '../../src/state/actions';
-import type { App } from '../../src/state/app';
-import { ExactAnswers } from '../../src/state/exact';
-import { Functions } from '../../src/state/functions';
-import { Health } from '../../src/state/health';
-import { Live } from '../../src/state/live';
-import { Interplay } from '../../src/state/interplay';
-import type { PlateHit } from '../../src/state/interplay';
-import { Paths } from '../../src/state/path';
-import { setServed } from '../../src/state/served';
-import type { CallAt, Served } from '../../src/state/served';
-import { Searches } from '../../src/state/sets';
-import { timelineOf } from '../../src/state/timeline';
-import { detailsOf } from '../../src/state/timelinedetails';
-import { readPlace, writePlace } from '../../src/state/timelineplace';
-import { followSearch } from '../../src/state/timelinesearch';
-import { TileLoader } from '../../src/state/timelinetiles';
-import * as walk from '../../src/state/timelinewalk';
+import { Functions } from '../../src/screens/functions/state';
+import { Health } from '../../src/screens/health/state';
+import { Interplay } from '../../src/screens/interplay/state';
+import type { PlateHit } from '../../src/screens/interplay/state';
+import { ExactAnswers } from '../../src/screens/overview/state';
+import { detailsOf } from '../../src/screens/timeline/details';
+import { TileLoader } from '../../src/screens/timeline/load';
+import { readPlace, writePlace, followSearch, timelineOf } from '../../src/screens/timeline/state';
+import * as walk from '../../src/screens/timeline/walk';
+import type { Columns } from '../../src/shared/api/columns';
+import type { Span } from '../../src/shared/lib/model';
+import { set } from '../../src/shared/state/actions';
+import type { App } from '../../src/shared/state/app';
+import { Live } from '../../src/shared/state/live';
+import { Paths } from '../../src/shared/state/paths';
+import { setServed } from '../../src/shared/state/served';
+import type { CallAt, Served } from '../../src/shared/state/served';
+import { Searches } from '../../src/shared/state/sets';
 import { pack } from '../fixtures/columns';
 import { DATA, FUNCTIONS, HeldSource, makeOne, rest, THREADS } from '../fixtures/served';
 
@@ -40,11 +38,26 @@ afterEach(() => {
 });
 
 const call = (start: number, change: Partial<CallAt> = {}): CallAt => ({
-  ...{ thread: 0, depth: 0, start, end: start + 10, fn: 1, ...change },
+  thread: 0,
+  depth: 0,
+  start,
+  end: start + 10,
+  fn: 1,
+  ...change,
 });
 const item = ({ depth, start, end, fn }: CallAt) => ({
-  ...{ found: true, depth, start_ns: start, end_ns: end, function: fn, self_ns: 1, flags: [] },
-  ...{ arguments: {}, ancestors: [], children: [], numbers: [], texts: [] },
+  found: true,
+  depth,
+  start_ns: start,
+  end_ns: end,
+  function: fn,
+  self_ns: 1,
+  flags: [],
+  arguments: {},
+  ancestors: [],
+  children: [],
+  numbers: [],
+  texts: [],
 });
 const bins = { bins: [], count: 0, sum_ns: 0, min_ns: 0, max_ns: 0 };
 const found = (...starts: number[]): Columns => ({
@@ -53,8 +66,10 @@ const found = (...starts: number[]): Columns => ({
     [
       'calls',
       pack({
-        ...{ start_ns: Float64Array.from(starts), end_ns: Float64Array.from(starts, t => t + 5) },
-        ...{ thread: new Uint32Array(starts.length), depth: new Uint16Array(starts.length) },
+        start_ns: Float64Array.from(starts),
+        end_ns: Float64Array.from(starts, t => t + 5),
+        thread: new Uint32Array(starts.length),
+        depth: new Uint16Array(starts.length),
         function: new Uint32Array(starts.length),
       }),
     ],
@@ -165,8 +180,16 @@ describe('the call that is selected on the timeline', () => {
 describe('the Functions screen', () => {
   const table = (...selfs: number[]) => ({
     functions: selfs.map((self_ns, fn) => ({
-      ...{ fn, name: FUNCTIONS.name[fn], module: '', count: 1, inclusive_ns: self_ns, self_ns },
-      ...{ threads: 1, open_count: 0, open_ns: 0, cut_count: 0 },
+      fn,
+      name: FUNCTIONS.name[fn],
+      module: '',
+      count: 1,
+      inclusive_ns: self_ns,
+      self_ns,
+      threads: 1,
+      open_count: 0,
+      open_ns: 0,
+      cut_count: 0,
     })),
   });
   /** A tree of two calls below nothing. */
@@ -176,8 +199,10 @@ describe('the Functions screen', () => {
       [
         'nodes',
         pack({
-          ...{ parent: Int32Array.of(-1, -1), function: Uint32Array.of(0, 1) },
-          ...{ count: Float64Array.of(1, 1), sum_ns: Float64Array.from(selfs) },
+          parent: Int32Array.of(-1, -1),
+          function: Uint32Array.of(0, 1),
+          count: Float64Array.of(1, 1),
+          sum_ns: Float64Array.from(selfs),
           self_ns: Float64Array.from(selfs),
         }),
       ],

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ciede2000, contrast, difference, inkOn } from '../../src/lib/color';
-import type { Vision } from '../../src/lib/color';
-import { assignHues, GREY, GREY_HUE, HUES, preference } from '../../src/lib/palette';
+import {
+  ciede2000,
+  contrast,
+  difference,
+  inkOn,
+  assignHues,
+  GREY,
+  GREY_HUE,
+  HUES,
+  preference,
+} from '../../src/shared/lib/color';
+import type { Vision } from '../../src/shared/lib/color';
 
 const VISIONS: Vision[] = ['normal', 'protan', 'deutan', 'tritan'];
 const css = readFileSync(new URL('../../src/style.css', import.meta.url), 'utf8');

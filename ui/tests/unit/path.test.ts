@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { decodePath } from '../../src/api/path';
-import { layTree } from '../../src/lib/ecct';
+import { layoutStrip, partAt } from '../../src/screens/path/draw';
+import { pathTree } from '../../src/screens/path/picture';
+import { decodePath } from '../../src/shared/api/columns';
+import { layTree } from '../../src/shared/lib/flame';
 import {
   causeOf,
   causesOf,
@@ -10,20 +12,27 @@ import {
   placeSums,
   segmentAt,
   threadsInOrder,
-} from '../../src/lib/path';
-import type { Path } from '../../src/lib/path';
-import { layoutStrip, partAt } from '../../src/lib/pathlayout';
-import { readPicks, writePicks } from '../../src/lib/pathpick';
-import { pathTree } from '../../src/lib/pathtree';
+  readPicks,
+  writePicks,
+} from '../../src/shared/lib/path';
+import type { Path } from '../../src/shared/lib/path';
 
 const segment = (start: number, end: number, thread: number, depth: number, more = {}): object => ({
-  ...{ start_ns: start, end_ns: end, thread_id: thread, depth, state: 'running' },
+  start_ns: start,
+  end_ns: end,
+  thread_id: thread,
+  depth,
+  state: 'running',
   ...more,
 });
 
 /** Thread 0 asks 1, which waits for a lock of 2; then something that nobody explains. */
 const json = {
-  ...{ thread_id: 0, from_ns: 100, to_ns: 200, has_kernel: true, unexplained_ns: 10 },
+  thread_id: 0,
+  from_ns: 100,
+  to_ns: 200,
+  has_kernel: true,
+  unexplained_ns: 10,
   segments_total: 6,
   segments: [
     segment(100, 110, 0, 0, { function: 'ask', fn: 3 }),

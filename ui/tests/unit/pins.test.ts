@@ -1,19 +1,33 @@
 // SPDX-License-Identifier: MIT
 import { expect, it } from 'vitest';
+import { OVERVIEW } from '../../src/screens/overview/view';
+import {
+  chooseExample,
+  put,
+  selectCluster,
+  stateOf,
+  toggleFolds,
+  folded,
+  idleOf,
+} from '../../src/screens/patterns/state';
+import { PATTERNS } from '../../src/screens/patterns/view';
+import { decodeTrace } from '../../src/shared/api/page';
+import {
+  readFragment,
+  writeFragment,
+  isSamePin,
+  readPin,
+  writePin,
+} from '../../src/shared/lib/fragment';
+import type { Pin } from '../../src/shared/lib/fragment';
+import { idleStretches, foldMap } from '../../src/shared/lib/timemap';
+import * as act from '../../src/shared/state/actions';
+import { focusSpan } from '../../src/shared/state/actions';
+import { applyPlace, makeApp, placeOf } from '../../src/shared/state/app';
+import type { App } from '../../src/shared/state/app';
+import { goToPin, pinAtHand, togglePin, unpin } from '../../src/shared/state/pins';
+import { timeMap } from '../../src/shared/state/screens';
 import { makeData, withIdle } from '../fixtures/make.mjs';
-import { decodeTrace } from '../../src/api/page';
-import { readFragment, writeFragment } from '../../src/lib/fragment';
-import { isSamePin, readPin, writePin } from '../../src/lib/pins';
-import type { Pin } from '../../src/lib/pins';
-import { idleStretches } from '../../src/lib/idle';
-import { foldMap } from '../../src/lib/timemap';
-import * as act from '../../src/state/actions';
-import { applyPlace, makeApp, placeOf } from '../../src/state/app';
-import type { App } from '../../src/state/app';
-import { folded, idleOf, timeMap } from '../../src/state/idle';
-import { chooseExample, selectCluster, toggleFolds } from '../../src/state/patterns';
-import { goToPin, pinAtHand, togglePin, unpin } from '../../src/state/pins';
-import { PATTERNS, OVERVIEW } from '../../src/views/overview';
 
 const fresh = (): App => makeApp(decodeTrace(makeData(6)), [OVERVIEW, PATTERNS]);
 
@@ -21,9 +35,9 @@ it('pins go into an address and back', () => {
   const window = { t0: 0, t1: 12500000 };
   const at = { tid: 7, span: { t0: 1000000, t1: 2000001 } };
   const pins: Pin[] = [
-    { digit: 3, window, what: { kind: 'behaviour', id: 17, at: null } },
-    { digit: 3, window, what: { kind: 'behaviour', id: 17, at } },
-    { digit: 1, window, what: { kind: 'row', row: 't7.0.3.1200-4500' } },
+    { screen: 'patterns', window, what: { kind: 'behaviour', id: 17, at: null } },
+    { screen: 'patterns', window, what: { kind: 'behaviour', id: 17, at } },
+    { screen: 'overview', window, what: { kind: 'row', row: 't7.0.3.1200-4500' } },
   ];
   for (const pin of pins) expect(readPin(writePin(pin))).toEqual(pin);
   expect(isSamePin(pins[0]!, { ...pins[0]!, window: { t0: 5, t1: 9 } })).toBe(true);
@@ -48,15 +62,17 @@ it('a pinned card leads back to its place, whatever has changed', () => {
   chooseExample(app, 2, 'slowest');
   togglePin(app);
   const [pin] = app.state.get().pins;
-  const { window, chosen } = app.state.get();
+  const { window } = app.state.get();
+  const { chosen } = stateOf(app);
   act.setScreen(app, 'overview');
   act.resetView(app);
   act.select(app, { thread: 1, row: 0 });
   togglePin(app);
   expect(app.state.get().pins.length).toBe(2);
   goToPin(app, pin!);
-  expect(app.state.get()).toMatchObject({ screen: 'patterns', window, cluster: 2 });
-  expect(app.state.get().chosen!.at).toEqual(chosen!.at);
+  expect(app.state.get()).toMatchObject({ screen: 'patterns', window });
+  expect(stateOf(app).cluster).toBe(2);
+  expect(stateOf(app).chosen!.at).toEqual(chosen!.at);
   expect(app.state.get().crumbs.length).toBe(1);
   goToPin(app, app.state.get().pins[1]!);
   expect(app.state.get()).toMatchObject({ screen: 'overview', item: { thread: 1, row: 0 } });
@@ -82,6 +98,33 @@ it('a second time the key closes the card; an address has them all', () => {
   expect(app.state.get().pins.length).toBe(6);
 });
 
+it('what is selected among patterns comes back from an address', () => {
+  const app = fresh();
+  act.setScreen(app, 'patterns');
+  chooseExample(app, 2, 'slowest');
+  put(app, { sort: 'p99', hasMarks: false, a: 1, tab: 'diff', isRare: true });
+  const other = fresh();
+  const address = writeFragment(placeOf(app));
+  for (const part of ['cl=', 'occ=t', 'marks=0', 'by=p99', 'A=shape:', 'tab=diff', 'pick=rare'])
+    expect(address).toContain(part);
+  applyPlace(other, readFragment(address)!);
+  const { chosen, ...rest } = stateOf(other);
+  const { chosen: before, ...all } = stateOf(app);
+  expect(rest).toEqual(all);
+  expect(chosen?.at).toEqual(before?.at);
+  expect(focusSpan(other)).toEqual(focusSpan(app));
+});
+
+it('Esc gives up the occurrence, then the behaviour', () => {
+  const app = fresh();
+  act.setScreen(app, 'patterns');
+  chooseExample(app, 2, 'slowest');
+  act.clear(app);
+  expect(stateOf(app)).toMatchObject({ cluster: 2, chosen: null });
+  act.clear(app);
+  expect(stateOf(app).cluster).toBe(-1);
+});
+
 it('searches of before are kept, once each, the latest first, and in the address', () => {
   const app = fresh();
   for (const query of ['lock', ' ', 'fn:read  min:1ms', 'lock', 'a&b=c']) {
@@ -104,12 +147,10 @@ it('idle is what no span covers', () => {
   const a = { t0: [10, 40], t1: [20, 45] };
   const b = { t0: [12, 70], t1: [30, 90] };
   expect(idleStretches([a, b], 100, 1)).toEqual([
-    ...[
-      { t0: 0, t1: 10 },
-      { t0: 30, t1: 40 },
-      { t0: 45, t1: 70 },
-      { t0: 90, t1: 100 },
-    ],
+    { t0: 0, t1: 10 },
+    { t0: 30, t1: 40 },
+    { t0: 45, t1: 70 },
+    { t0: 90, t1: 100 },
   ]);
   expect(idleStretches([a, b], 100, 11)).toEqual([{ t0: 45, t1: 70 }]);
   expect(idleStretches([], 100, 1)).toEqual([{ t0: 0, t1: 100 }]);
@@ -160,6 +201,5 @@ it('folds hold on the Patterns screen alone, and where nothing shown occurs', ()
         }
   expect(folded(app)).toBe(stretches);
   act.setScreen(app, 'overview');
-  expect(folded(app)).toEqual([]);
   expect(timeMap(app).isLinear).toBe(true);
 });

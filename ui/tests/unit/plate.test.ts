@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { lookOf } from '../../src/draw/platepaint';
-import { contrast, toHex } from '../../src/lib/color';
+import { lookOf } from '../../src/screens/interplay/paint';
 import {
   defaultSplit,
   LABEL_PX,
@@ -14,8 +13,9 @@ import {
   sections,
   StraightFrame,
   unpolar,
-} from '../../src/lib/plate';
-import type { Frame, Plate, PlateOptions } from '../../src/lib/plate';
+} from '../../src/screens/interplay/plate';
+import type { Frame, Plate, PlateOptions } from '../../src/screens/interplay/plate';
+import { contrast, toHex } from '../../src/shared/lib/color';
 
 /** The same numbers in every run. */
 function random(seed: number): () => number {
@@ -36,8 +36,13 @@ function randomOptions(rand: () => number): PlateOptions {
   const folds = views.map(() => Math.floor(rand() * 6));
   const deep = views.map(() => 1 + Math.floor(rand() * 30));
   return {
-    ...{ width: 400 + rand() * 1500, height: 300 + rand() * 900, split: 60 + rand() * 400 },
-    ...{ inner: rand() * 500, focus: 0, contexts, focused: rand() < 0.5 ? 1 : -1 },
+    width: 400 + rand() * 1500,
+    height: 300 + rand() * 900,
+    split: 60 + rand() * 400,
+    inner: rand() * 500,
+    focus: 0,
+    contexts,
+    focused: rand() < 0.5 ? 1 : -1,
     view: thread => views[thread]!,
     fold: thread => folds[thread]!,
     deep: thread => deep[thread]!,
@@ -169,9 +174,16 @@ it('a ladder has the same threads below each other', () => {
 describe('labels', () => {
   const plateOf = (width: number, height: number, n: number, focused: number): Plate =>
     layoutPlate({
-      ...{ width, height, split: defaultSplit(height, 4), inner: 0.5 * height, focus: 0 },
-      ...{ contexts: Array.from({ length: n }, (_, i) => i + 1), focused },
-      ...{ view: () => ({ t0: 0, t1: 100 }), fold: () => 0, deep: () => 4 },
+      width,
+      height,
+      split: defaultSplit(height, 4),
+      inner: 0.5 * height,
+      focus: 0,
+      contexts: Array.from({ length: n }, (_, i) => i + 1),
+      focused,
+      view: () => ({ t0: 0, t1: 100 }),
+      fold: () => 0,
+      deep: () => 4,
     });
   it('touch neither each other nor the ring', () => {
     for (const [width, height] of [

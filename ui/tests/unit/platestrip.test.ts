@@ -9,8 +9,8 @@ import {
   inkOfCss,
   pixelOf,
   Strips,
-} from '../../src/lib/platestrip';
-import type { Section } from '../../src/lib/platestrip';
+} from '../../src/screens/interplay/plate';
+import type { Section } from '../../src/screens/interplay/plate';
 
 const WHITE = 0xffffffff;
 const BLACK = 0xff000000;
@@ -67,7 +67,14 @@ it('rows are copied within the image, the ground between them', () => {
 });
 
 const SECTION: Section = {
-  ...{ x: 60, y: 2, from: 0.3, to: 2.6, inner: [20, 34], outer: [33, 50], least: 20, most: 51 },
+  x: 60,
+  y: 2,
+  from: 0.3,
+  to: 2.6,
+  inner: [20, 34],
+  outer: [33, 50],
+  least: 20,
+  most: 51,
 };
 
 it('what is bent stands where its time and level are', () => {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Searches of a served page, commands, and the regimes that follow the window.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { callTree } from '../../src/lib/calltree';
-import { parseQuery } from '../../src/lib/search';
-import { resetView, setWindow } from '../../src/state/actions';
-import { makeApp, readRow, writeRow } from '../../src/state/app';
-import type { App } from '../../src/state/app';
-import { commandsOf, keyOf, matchScore, runKeyed } from '../../src/state/commands';
-import { Live } from '../../src/state/live';
-import { callsOf, decodeSet, placeIn, setText, stepSet } from '../../src/state/sets';
+import { callTree } from '../../src/screens/patterns/shapes';
+import { parseQuery } from '../../src/shared/lib/search';
+import { resetView, setWindow } from '../../src/shared/state/actions';
+import { makeApp, readRow, writeRow } from '../../src/shared/state/app';
+import type { App } from '../../src/shared/state/app';
+import { commandsOf, keyOf, matchScore, runKeyed } from '../../src/shared/state/commands';
+import { Live } from '../../src/shared/state/live';
+import { callsOf, decodeSet, placeIn, setText, stepSet } from '../../src/shared/state/sets';
 import { pack } from '../fixtures/columns';
 import { DATA, FUNCTIONS, makeOne, makeServed, THREADS, TRACE } from '../fixtures/served';
 
@@ -39,8 +39,10 @@ describe('a set', () => {
       [
         'calls',
         pack({
-          ...{ start_ns: Float64Array.of(70, 10, 10), end_ns: Float64Array.of(80, 40, 20) },
-          ...{ thread: Uint32Array.of(1, 0, 0), depth: Uint16Array.of(0, 0, 1) },
+          start_ns: Float64Array.of(70, 10, 10),
+          end_ns: Float64Array.of(80, 40, 20),
+          thread: Uint32Array.of(1, 0, 0),
+          depth: Uint16Array.of(0, 0, 1),
           function: Uint32Array.of(2, 2, 2),
         }),
       ],

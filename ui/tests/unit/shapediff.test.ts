@@ -9,8 +9,8 @@ import {
   repeatsDiffer,
   ShapeMetric,
   signOf,
-} from '../../src/lib/shapediff';
-import type { ShapeTable } from '../../src/lib/shapes';
+} from '../../src/screens/patterns/shapediff';
+import type { ShapeTable } from '../../src/shared/lib/shapes';
 
 interface Fixture {
   functions: number[];
@@ -28,11 +28,17 @@ function tableOf(functions: number[], kids: [number, number, number][][]): Shape
   const edges = kids.flat();
   const zero = functions.map(() => 0);
   return {
-    ...{ n: functions.length, id: Int32Array.from(functions, (_, i) => i), kidsFrom },
-    ...{ fn: Int32Array.from(functions), cluster: Int32Array.from(zero, () => -1) },
-    ...{ count: Float64Array.from(zero, () => 1), kid: Int32Array.from(edges, e => e[0]) },
-    ...{ least: Float64Array.from(edges, e => e[1]), most: Float64Array.from(edges, e => e[2]) },
-    ...{ sum: Float64Array.from(edges, e => e[1]), more: Int32Array.from(zero) },
+    n: functions.length,
+    id: Int32Array.from(functions, (_, i) => i),
+    kidsFrom,
+    fn: Int32Array.from(functions),
+    cluster: Int32Array.from(zero, () => -1),
+    count: Float64Array.from(zero, () => 1),
+    kid: Int32Array.from(edges, e => e[0]),
+    least: Float64Array.from(edges, e => e[1]),
+    most: Float64Array.from(edges, e => e[2]),
+    sum: Float64Array.from(edges, e => e[1]),
+    more: Int32Array.from(zero),
   };
 }
 
@@ -58,8 +64,11 @@ describe('the diff of two shapes', () => {
       const found = compareShapes(table, metric, a, b, 1e6)!;
       expect(found.distance, `${a} ${b}`).toBe(halves);
       const said = found.matches.map(m => [
-        ...[m.level, m.distance, m.isCritical ? 1 : 0],
-        ...[m.a === NULL ? null : m.a, m.b === NULL ? null : m.b],
+        m.level,
+        m.distance,
+        m.isCritical ? 1 : 0,
+        m.a === NULL ? null : m.a,
+        m.b === NULL ? null : m.b,
       ]);
       expect(said, `${a} ${b}`).toEqual(pairs);
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
+import { findClusters } from '../../src/screens/patterns/state';
+import { decodeTrace } from '../../src/shared/api/page';
+import { isChained, makeBehaviours, tell } from '../../src/shared/lib/behaviours';
+import { GREY_HUE } from '../../src/shared/lib/color';
+import { columnTime, outermost, runSpan, treeLines } from '../../src/shared/lib/shapes';
+import type { Shapes } from '../../src/shared/lib/shapes';
+import { Model } from '../../src/shared/state/app';
 import { makeData } from '../fixtures/make.mjs';
-import { decodeTrace } from '../../src/api/page';
-import { isChained, makeBehaviours, tell } from '../../src/lib/behaviours';
-import { GREY_HUE } from '../../src/lib/palette';
-import { columnTime, outermost, runSpan, treeLines } from '../../src/lib/shapes';
-import type { Shapes } from '../../src/lib/shapes';
-import { Model } from '../../src/state/app';
-import { findClusters } from '../../src/state/patterns';
 
 type Loose = Record<string, never>;
 const load = (n: number): Shapes => decodeTrace(makeData(n)).shapes!;

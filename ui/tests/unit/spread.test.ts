@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import { expect, it } from 'vitest';
+import { perThread, rateText } from '../../src/screens/patterns/spread';
+import { decodeTrace } from '../../src/shared/api/page';
+import { binBegin, binsOf } from '../../src/shared/lib/histogram';
 import { makeData } from '../fixtures/make.mjs';
-import { decodeTrace } from '../../src/api/page';
-import { binBegin, binsOf, perThread, rateText } from '../../src/lib/spread';
 
 /** The bin of a value, as the program numbers it (src/render/page_clusters.c). */
 function binOf(ns: number): number {

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import type { Thread } from '../../src/lib/model';
-import { inferredStrip, LOOK, lookOf, stateAt, stateWords } from '../../src/lib/timelinestates';
-import type { Strip } from '../../src/lib/timelinestates';
-import { layoutTracks, LOW_STRIP, STRIP } from '../../src/lib/timelinetracks';
+import { layoutTracks, LOW_STRIP, STRIP } from '../../src/screens/timeline/tracks';
+import type { Thread } from '../../src/shared/lib/model';
+import { inferredStrip, LOOK, lookOf, stateAt, stateWords } from '../../src/shared/lib/states';
+import type { Strip } from '../../src/shared/lib/states';
 
 function strip(rows: [number, number, number, number][]): Strip {
   return {
-    ...{ from: 0, to: 100, pixel: 1, n: rows.length, notes: ['', 'read'], by: '' },
+    from: 0,
+    to: 100,
+    pixel: 1,
+    n: rows.length,
+    notes: ['', 'read'],
+    by: '',
     start: Float64Array.from(rows, ([start]) => start),
     end: Float64Array.from(rows, ([, end]) => end),
     look: Uint8Array.from(rows, ([, , look]) => look),
@@ -44,8 +49,11 @@ describe('states of threads', () => {
 
   it('are inferred from pauses where no kernel tells', () => {
     const pauses = {
-      ...{ n: 3, kind: Uint8Array.of(0, 2, 1), fn: Int32Array.of(4, -1, 5) },
-      ...{ start: Float64Array.of(20, 50, 80), end: Float64Array.of(50, 60, 100) },
+      n: 3,
+      kind: Uint8Array.of(0, 2, 1),
+      fn: Int32Array.of(4, -1, 5),
+      start: Float64Array.of(20, 50, 80),
+      end: Float64Array.of(50, 60, 100),
     };
     const thread = { pauses, pausesAll: 9, first: 10, last: 100 } as unknown as Thread;
     const own = inferredStrip(thread, 8, fn => `f${fn}`);
@@ -63,8 +71,14 @@ describe('states of threads', () => {
       { id: 0, tid: 1, pid: 1, name: '', calls: 1, events: 0, first: 0, maxDepth: 8 },
     ];
     const base = {
-      ...{ threads, hidden: new Set<number>(), only: null, pins: [], sort: 'first' as const },
-      ...{ modes: new Map(), closed: new Set<number>(), busy: null },
+      threads,
+      hidden: new Set<number>(),
+      only: null,
+      pins: [],
+      sort: 'first' as const,
+      modes: new Map(),
+      closed: new Set<number>(),
+      busy: null,
     };
     const of = (mode: 'few' | 'compact', hasStrip: boolean): { height: number; strip: number } =>
       layoutTracks({ ...base, mode, hasStrip }).tracks[0]!;

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT
-import { allBelow } from '../../src/lib/timelinebelow';
 import { describe, expect, it } from 'vitest';
-import { decodeColumns } from '../../src/api/columns';
-import { glyphAt, LevelGlyphs } from '../../src/lib/timelineglyphs';
-import type { Window } from '../../src/lib/timelineglyphs';
-import { binBehind, columnsOf, quantile, rankOf } from '../../src/lib/timelinehistogram';
-import type { Bins } from '../../src/lib/timelinehistogram';
-import { addLoad, addRunning } from '../../src/lib/timelineload';
-import { blend, MARK, maskOf, packColor, Raster, zigzagAt } from '../../src/lib/timelineraster';
-import { SetIndex, stepSet } from '../../src/lib/timelineset';
+import {
+  allBelow,
+  binBehind,
+  columnsOf,
+  quantile,
+  rankOf,
+} from '../../src/screens/timeline/details';
+import type { Bins } from '../../src/screens/timeline/details';
+import { addLoad, addRunning } from '../../src/screens/timeline/load';
+import { glyphAt, LevelGlyphs } from '../../src/screens/timeline/paint';
+import type { Window } from '../../src/screens/timeline/paint';
+import { FEW_LEVELS, firstTrackAt, layoutTracks, LEVEL } from '../../src/screens/timeline/tracks';
+import type { TrackOptions, TrackThread } from '../../src/screens/timeline/tracks';
+import { SetIndex, stepSet } from '../../src/screens/timeline/walk';
+import { decodeColumns } from '../../src/shared/api/columns';
 import {
   columnNs,
   Cover,
@@ -18,11 +24,10 @@ import {
   tileNs,
   tilesOf,
   TileStore,
-} from '../../src/lib/timelinetiles';
-import type { Tile } from '../../src/lib/timelinetiles';
-import { FEW_LEVELS, firstTrackAt, layoutTracks, LEVEL } from '../../src/lib/timelinetracks';
-import type { TrackOptions, TrackThread } from '../../src/lib/timelinetracks';
-import { tilesFrom } from '../../src/state/timelinetiles';
+  tilesFrom,
+} from '../../src/shared/api/tiles';
+import type { Tile } from '../../src/shared/api/tiles';
+import { blend, MARK, maskOf, packColor, Raster, zigzagAt } from '../../src/shared/lib/raster';
 import { encodeLod, makeTrace } from '../browser/timelineserver.mjs';
 
 function random(seed: number): () => number {
@@ -32,10 +37,21 @@ function random(seed: number): () => number {
 
 function emptyTile(thread: number, level: number, index: number, bytes = 100): Tile {
   return {
-    ...{ thread, level, index, n: 0, start: new Float64Array(), end: new Float64Array() },
-    ...{ covered: new Float64Array(), longest: new Float64Array(), count: new Uint32Array() },
-    ...{ fn: new Uint32Array(), longestFn: new Uint32Array(), isCluster: new Uint8Array() },
-    ...{ depthFrom: new Uint32Array(1), bytes, usedAt: 0 },
+    thread,
+    level,
+    index,
+    n: 0,
+    start: new Float64Array(),
+    end: new Float64Array(),
+    covered: new Float64Array(),
+    longest: new Float64Array(),
+    count: new Uint32Array(),
+    fn: new Uint32Array(),
+    longestFn: new Uint32Array(),
+    isCluster: new Uint8Array(),
+    depthFrom: new Uint32Array(1),
+    bytes,
+    usedAt: 0,
   };
 }
 
@@ -273,12 +289,25 @@ describe('raster', () => {
 
 describe('tracks', () => {
   const threads: TrackThread[] = Array.from({ length: 3000 }, (_, id) => ({
-    ...{ id, tid: 100 + id, pid: id % 3, name: `n${id}`, calls: (id * 7919) % 1000 },
-    ...{ events: id === 1000 ? 0 : 5, first: 3000 - id, maxDepth: id % 20 },
+    id,
+    tid: 100 + id,
+    pid: id % 3,
+    name: `n${id}`,
+    calls: (id * 7919) % 1000,
+    events: id === 1000 ? 0 : 5,
+    first: 3000 - id,
+    maxDepth: id % 20,
   }));
   const base: TrackOptions = {
-    ...{ threads, hidden: new Set<number>(), only: null, pins: [], sort: 'first', mode: 'few' },
-    ...{ modes: new Map(), closed: new Set<number>(), busy: null },
+    threads,
+    hidden: new Set<number>(),
+    only: null,
+    pins: [],
+    sort: 'first',
+    mode: 'few',
+    modes: new Map(),
+    closed: new Set<number>(),
+    busy: null,
   };
 
   it('stand below each other, pinned ones first', () => {
@@ -331,9 +360,14 @@ describe('tracks', () => {
 
 describe('histogram', () => {
   const bins: Bins = {
-    ...{ n: 3, from: Float64Array.of(10, 100, 1000), to: Float64Array.of(20, 200, 2000) },
-    ...{ count: Float64Array.of(50, 40, 10), sums: Float64Array.of(750, 6000, 15000) },
-    ...{ total: 100, sum: 21750, longest: 1950 },
+    n: 3,
+    from: Float64Array.of(10, 100, 1000),
+    to: Float64Array.of(20, 200, 2000),
+    count: Float64Array.of(50, 40, 10),
+    sums: Float64Array.of(750, 6000, 15000),
+    total: 100,
+    sum: 21750,
+    longest: 1950,
   };
 
   it('says how long and how rare', () => {
@@ -355,7 +389,11 @@ describe('histogram', () => {
 
 describe('sets', () => {
   const calls = {
-    ...{ n: 4, total: 4, functions: [1], minNs: 5, maxNs: 50 },
+    n: 4,
+    total: 4,
+    functions: [1],
+    minNs: 5,
+    maxNs: 50,
     thread: Uint32Array.of(1, 0, 1, 1),
     depth: Uint16Array.of(2, 0, 2, 1),
     start: Float64Array.of(30, 0, 10, 15),
@@ -390,9 +428,12 @@ describe('sets', () => {
 describe('load', () => {
   it('counts threads that run: no waits, no long silence', () => {
     const tile: Tile = {
-      ...{ ...emptyTile(0, 0, 0), n: 3 },
-      ...{ start: Float64Array.of(0, 800, 20), end: Float64Array.of(700, 830, 60) },
-      ...{ fn: Uint32Array.of(0, 0, 1), isCluster: new Uint8Array(3) },
+      ...emptyTile(0, 0, 0),
+      n: 3,
+      start: Float64Array.of(0, 800, 20),
+      end: Float64Array.of(700, 830, 60),
+      fn: Uint32Array.of(0, 0, 1),
+      isCluster: new Uint8Array(3),
     };
     const [load, deepest] = [new Float64Array(100), new Int32Array(100)];
     addLoad(load, tile, 1000, [0, 1], deepest);
@@ -410,9 +451,18 @@ describe('load', () => {
     ];
     const [start, end, running] = [0, 1, 2].map(k => Float64Array.from(rows, row => row[k]!));
     const strip = {
-      ...{ from: 0, to: 1000, pixel: 10, n: rows.length, notes: [''], by: '' },
-      ...{ start: start!, end: end!, running: running!, count: Uint32Array.of(1, 2, 1, 1) },
-      ...{ look: new Uint8Array(4), note: new Uint32Array(4) },
+      from: 0,
+      to: 1000,
+      pixel: 10,
+      n: rows.length,
+      notes: [''],
+      by: '',
+      start: start!,
+      end: end!,
+      running: running!,
+      count: Uint32Array.of(1, 2, 1, 1),
+      look: new Uint8Array(4),
+      note: new Uint32Array(4),
     };
     const load = new Float64Array(10);
     addRunning(load, strip, 1000);
@@ -429,8 +479,12 @@ it('a tile has as many columns as an answer may', () => {
 describe('what a call called', () => {
   // main > call > a > b, a; and a sibling of no duration that begins with the call
   const tree = {
-    ...{ n: 6, depth: [0, 1, 1, 2, 3, 2], fn: [0, 5, 5, 7, 8, 7] },
-    ...{ count: [1, 1, 1, 2, 3, 1], sum: [100, 0, 100, 60, 20, 10], self: [0, 0, 30, 40, 20, 10] },
+    n: 6,
+    depth: [0, 1, 1, 2, 3, 2],
+    fn: [0, 5, 5, 7, 8, 7],
+    count: [1, 1, 1, 2, 3, 1],
+    sum: [100, 0, 100, 60, 20, 10],
+    self: [0, 0, 30, 40, 20, 10],
   };
 
   it('is told by function, at any depth', () => {

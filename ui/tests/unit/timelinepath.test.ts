@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
-import { decodePath } from '../../src/api/path';
-import type { Path, PathSegment } from '../../src/lib/path';
 import {
   barWords,
   eachPathBar,
@@ -9,20 +7,29 @@ import {
   laneSegmentAt,
   stepSegment,
   timelinePath,
-} from '../../src/lib/timelinepath';
-import type { Hop, PathLane, TimelinePath } from '../../src/lib/timelinepath';
-import { Atom } from '../../src/lib/atom';
-import { makeApp } from '../../src/state/app';
-import { pathsOf } from '../../src/state/path';
-import type { Asked } from '../../src/state/path';
-import { bareTrace } from '../../src/state/served';
-import type { Served } from '../../src/state/served';
-import { setTimeline, timelineOf } from '../../src/state/timeline';
-import { followPath } from '../../src/state/timelinepath';
+  followPath,
+} from '../../src/screens/timeline/path';
+import type { Hop, PathLane, TimelinePath } from '../../src/screens/timeline/path';
+import { setTimeline, timelineOf } from '../../src/screens/timeline/state';
+import { decodePath } from '../../src/shared/api/columns';
+import { Atom } from '../../src/shared/lib/atom';
+import type { Path, PathSegment } from '../../src/shared/lib/path';
+import { makeApp } from '../../src/shared/state/app';
+import { pathsOf } from '../../src/shared/state/paths';
+import type { Asked } from '../../src/shared/state/paths';
+import { bareTrace } from '../../src/shared/state/served';
+import type { Served } from '../../src/shared/state/served';
 
 const SEGMENT = {
-  ...{ depth: 0, reason: '', name: '', function: '', stack: '', other_thread: '', span: '' },
-  ...{ other_function: '', other_ns: 0 },
+  depth: 0,
+  reason: '',
+  name: '',
+  function: '',
+  stack: '',
+  other_thread: '',
+  span: '',
+  other_function: '',
+  other_ns: 0,
 };
 
 /** [thread, start, end, state, reason?]. */
@@ -30,13 +37,30 @@ type Row = [number, number, number, string, string?];
 
 function pathOf(rows: Row[]): Path {
   const segments = rows.map(([thread_id, start_ns, end_ns, state, reason = '']) => ({
-    ...{ ...SEGMENT, thread_id, start_ns, end_ns, state, reason },
+    ...SEGMENT,
+    thread_id,
+    start_ns,
+    end_ns,
+    state,
+    reason,
   }));
   return decodePath({
-    ...{ thread_id: 0, from_ns: rows[0]![1], to_ns: rows.at(-1)![2], has_kernel: true },
-    ...{ unexplained_ns: 0, uncertain_ns: 0, cycles: 0, too_deep: 0 },
-    ...{ segments_total: rows.length, segments, arrows: [], reasons: [], locks: [] },
-    ...{ threads: [], functions: [], spans: [] },
+    thread_id: 0,
+    from_ns: rows[0]![1],
+    to_ns: rows.at(-1)![2],
+    has_kernel: true,
+    unexplained_ns: 0,
+    uncertain_ns: 0,
+    cycles: 0,
+    too_deep: 0,
+    segments_total: rows.length,
+    segments,
+    arrows: [],
+    reasons: [],
+    locks: [],
+    threads: [],
+    functions: [],
+    spans: [],
   });
 }
 
@@ -51,13 +75,17 @@ const PATH = pathOf([
 
 describe('the path that is chosen', () => {
   const served = {
-    ...{ threads: [{ name: 'ui', label: 'T1' }], trace: { name: 'one', duration: 500, calls: 9 } },
-    ...{ names: { n: 0, name: [] }, families: [] },
+    threads: [{ name: 'ui', label: 'T1' }],
+    trace: { name: 'one', duration: 500, calls: 9 },
+    names: { n: 0, name: [] },
+    families: [],
     state: new Atom({ set: null, isSetOnly: false, call: null, fn: -1 }),
   } as unknown as Served;
   const asked = (label: string): Asked => ({
-    ...{ pick: { thread: 0, span: { t0: 0, t1: 500 }, label } },
-    ...{ path: PATH, isWaiting: false, error: '' },
+    pick: { thread: 0, span: { t0: 0, t1: 500 }, label },
+    path: PATH,
+    isWaiting: false,
+    error: '',
   });
   it('is called on the Timeline as it is called now', () => {
     const app = makeApp(bareTrace(served, 'weft'), [], served);
@@ -178,7 +206,11 @@ describe('bars of a lane', () => {
 
 describe('arrows', () => {
   const hops: Hop[] = Array.from({ length: 1000 }, (_, i) => ({
-    ...{ t: i * 3, from: i % 3, to: (i + 1) % 3, weight: (i * 37) % 101, segment: i },
+    t: i * 3,
+    from: i % 3,
+    to: (i + 1) % 3,
+    weight: (i * 37) % 101,
+    segment: i,
   }));
 
   it('are one in each place of the axis at most, that of the longest', () => {

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: MIT
 import { describe, expect, it } from 'vitest';
+import { whatItDid } from '../../src/screens/overview/panel';
+import { groupOutliers, makeStory, sweep } from '../../src/screens/overview/story';
+import { decodeTrace } from '../../src/shared/api/page';
+import {
+  findPacks,
+  callAt,
+  compactLayout,
+  flatten,
+  MARK,
+  tallLayout,
+} from '../../src/shared/lib/layout';
+import { KIND } from '../../src/shared/lib/model';
+import type { Trace } from '../../src/shared/lib/model';
+import { buildFamilies } from '../../src/shared/lib/names';
+import { linearMap, regimeMap, View } from '../../src/shared/lib/timemap';
+import { goToOutlier, rowOfOutlier, sentence } from '../../src/shared/state/actions';
+import { applyPlace, makeApp, placeOf } from '../../src/shared/state/app';
+import { findHits, buildRows } from '../../src/shared/state/rows';
+import type { ScreenSpec } from '../../src/shared/state/screens';
 import { makeData } from '../fixtures/make.mjs';
-import { decodeTrace } from '../../src/api/page';
-import { findPacks } from '../../src/lib/alike';
-import { buildFamilies } from '../../src/lib/families';
-import { whatItDid } from '../../src/lib/interval';
-import { callAt, compactLayout, flatten, MARK, tallLayout } from '../../src/lib/layout';
-import { KIND } from '../../src/lib/model';
-import type { Trace } from '../../src/lib/model';
-import { groupOutliers, makeStory, sweep } from '../../src/lib/story';
-import { linearMap, regimeMap, View } from '../../src/lib/timemap';
-import { applyPlace, makeApp, placeOf } from '../../src/state/app';
-import { goToOutlier, rowOfOutlier, sentence } from '../../src/state/actions';
-import { findHits } from '../../src/state/hits';
-import { buildRows } from '../../src/state/rows';
-import type { ScreenSpec } from '../../src/state/screens';
 
-const SCREENS = [
-  { key: 'overview', digit: 1 },
-  { key: 'patterns', digit: 3 },
-] as ScreenSpec[];
+const SCREENS = [{ key: 'overview' }, { key: 'patterns' }] as ScreenSpec[];
 
 const load = (n: number, seed = 1): Trace => decodeTrace(makeData(n, seed));
 const trace = load(40);

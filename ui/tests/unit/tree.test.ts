@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Transforms against a slow twin that works on lists of stacks, and the laws that they keep.
 import { expect, it } from 'vitest';
-import { boxAt, layoutFlame } from '../../src/lib/flame';
-import * as tree from '../../src/lib/tree';
-import type { CallTree, Transform } from '../../src/lib/tree';
+import { boxAt, layoutFlame } from '../../src/shared/lib/flame';
+import * as tree from '../../src/shared/lib/tree';
+import type { CallTree, Transform } from '../../src/shared/lib/tree';
 
 /** A stack, and the time spent at its end. */
 interface Sample {
@@ -68,12 +68,11 @@ function rowsOf(list: readonly Sample[]): tree.TreeRows {
   };
   put(twinOf(list), -1);
   return {
-    ...{
-      parent: Int32Array.from(parent!),
-      fn: Uint32Array.from(fn!),
-      sum: Float64Array.from(sum!),
-    },
-    ...{ self: Float64Array.from(self!), count: Float64Array.from(sum!, () => 1) },
+    parent: Int32Array.from(parent!),
+    fn: Uint32Array.from(fn!),
+    sum: Float64Array.from(sum!),
+    self: Float64Array.from(self!),
+    count: Float64Array.from(sum!, () => 1),
   };
 }
 
@@ -237,8 +236,10 @@ it('callers and callees have the inclusive time, recursion once', () => {
 
 it('what a server folded stays as a rest', () => {
   const made = tree.makeTree({
-    ...{ parent: Int32Array.of(-1, 0, -1), fn: Uint32Array.of(3, 4, 5) },
-    ...{ count: Float64Array.of(1, 2, 1), sum: Float64Array.of(100, 30, 7) },
+    parent: Int32Array.of(-1, 0, -1),
+    fn: Uint32Array.of(3, 4, 5),
+    count: Float64Array.of(1, 2, 1),
+    sum: Float64Array.of(100, 30, 7),
     self: Float64Array.of(50, 30, 7),
   });
   isSound(made);
