@@ -544,6 +544,7 @@ static struct weft_execution_source source_of(const struct weft_trace *trace,
         .host = opts->host,
         .tag = opts->tag,
         .realtime_ns = clock->has_realtime ? clock->realtime_ns : 0,
+        .facts = opts->facts ? *opts->facts : (struct weft_source_facts){ .is_known = false },
     };
 }
 

@@ -125,6 +125,17 @@ static void discard_executions(union weft_result *result)
     weft_executions_table_free(result->executions);
 }
 
+static enum weft_code run_findings(struct weft_session *session, const union weft_request *request,
+                                   union weft_result *result, struct weft_err *err)
+{
+    return weft_findings_of_trace(session, &request->findings, &result->findings, err);
+}
+
+static void discard_findings(union weft_result *result)
+{
+    weft_findings_free(result->findings);
+}
+
 static enum weft_code run_frequencies(struct weft_session *session,
                                       const union weft_request *request, union weft_result *result,
                                       struct weft_err *err)
@@ -361,6 +372,7 @@ static const struct weft_analysis analyses[] = {
       discard_ecct },
     { "executions", "what a program does again and again, each from a begin to an end",
       run_executions, discard_executions },
+    { "findings", "why executions are slow, or that nothing is", run_findings, discard_findings },
     { "frequencies", "what happens during executions, in slow ones and in others", run_frequencies,
       discard_frequencies },
     { "functions", "calls, times and percentiles of every function", run_functions,
