@@ -5,6 +5,7 @@
  */
 #include "query/findings.h"
 
+#include "analysis/compare/causes_tree.h"
 #include "analysis/compare/compare.h"
 #include "analysis/compare/names.h"
 #include "analysis/findings/findings.h"
@@ -86,8 +87,11 @@ static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix
         facts->is_part = facts->is_part && source->is_part;
         facts->is_after_sleep = facts->is_after_sleep && source->is_after_sleep;
     }
-    if (!is_known)
+    if (!is_known) { /* as of a database of an earlier version: what the executions themselves show
+                      */
+        facts->has_switches = weft_matrix_has_switches(matrix) ? WEFT_FACT_YES : WEFT_FACT_NO;
         return;
+    }
     facts->has_switches = has_switches ? WEFT_FACT_YES : WEFT_FACT_NO;
     facts->trace_ns = (struct weft_fact){ recorded_ns, true };
     facts->lost = (struct weft_fact){ lost > 0 ? lost / (lost + records) : 0, true };
