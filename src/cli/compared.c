@@ -9,25 +9,6 @@
 
 #include <stdio.h>
 
-enum weft_code weft_cli_compared_rules(struct weft_cli *cli,
-                                       const struct weft_compared_options *opts,
-                                       struct weft_rules **rules)
-{
-    const struct weft_rule_options *rule = &opts->rule;
-    if (opts->rules &&
-        (rule->begin || rule->end || rule->match || rule->within || rule->thread || rule->metrics))
-        return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "--rules, and --begin, --end, --match, --within, --thread, --metric "
-                         "exclude each other");
-    if (opts->rules)
-        return weft_rules_read(opts->rules, rules, &cli->err);
-    if (opts->rule.begin)
-        return weft_rules_of_options(&opts->rule, rules, &cli->err);
-    return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                     "a trace has no executions by itself: expected --begin RULE or --rules FILE, "
-                     "or a database of executions ('weft executions --help')");
-}
-
 static enum weft_code open_database(struct weft_cli *cli, const struct weft_compared_options *opts,
                                     struct weft_comparison **comparison)
 {
@@ -41,11 +22,12 @@ static enum weft_code compare_by_rules(struct weft_cli *cli,
                                        const struct weft_rules *rules,
                                        struct weft_comparison **comparison)
 {
+    const struct weft_build_opts build = { .path = weft_str_of(cli->inputs[0]) };
     union weft_result result;
     enum weft_code code = weft_cli_compared_executions(cli, rules, &result);
     if (code == WEFT_OK)
-        code = weft_cli_compared_type(cli, result.executions, opts->rule.type, opts->rules,
-                                      comparison);
+        code = weft_comparison_of_type(cli->session, result.executions, opts->rule.type,
+                                       opts->rules, &build, comparison, &cli->err);
     weft_result_free(result.any);
     return code;
 }
@@ -82,19 +64,18 @@ enum weft_code weft_cli_compared(struct weft_cli *cli, const struct weft_compare
         if (code == WEFT_OK)
             code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
         if (code == WEFT_OK)
-            code = weft_cli_compared_rules(cli, opts, &rules);
+            code = weft_rules_given(opts->rules, &opts->rule, &rules, &cli->err);
         if (code == WEFT_OK)
             code = compare_by_rules(cli, opts, rules, comparison);
         weft_rules_free(rules);
     }
     if (code == WEFT_OK)
-        weft_cli_compared_remark(cli, *comparison);
+        weft_cli_compared_remark(cli, weft_comparison_matrix(*comparison));
     return code;
 }
 
-void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_comparison *comparison)
+void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_ecct_matrix *matrix)
 {
-    const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
     const uint64_t n_unfinished = weft_ecct_matrix_unfinished(matrix);
     if (cli->common.quiet ||
         matrix->n_damaged + matrix->n_damaged_metrics + matrix->n_partial + n_unfinished == 0)
@@ -156,75 +137,6 @@ enum weft_code weft_cli_compared_empty(struct weft_cli *cli,
                      tags.n ? "; tags: " : "", tags.text);
 }
 
-const char *weft_cli_compared_command(struct weft_cli *cli, const char *verb,
-                                      const struct weft_rule_options *rule, const char *rules,
-                                      struct weft_arena *arena)
-{
-    static const char *const names[] = { "rules", "type",   "begin",  "end",
-                                         "match", "within", "thread", "metric" };
-    const char *const values[] = { rules,       rule->type,   rule->begin,  rule->end,
-                                   rule->match, rule->within, rule->thread, rule->metrics };
-    struct weft_output *out;
-    if (weft_output_to_memory(&out, &cli->err) != WEFT_OK)
-        return NULL;
-    weft_output_printf(out, "weft %s ", verb);
-    weft_words_argument(out, weft_str_of(cli->inputs[0]));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!values[i] || !values[i][0])
-            continue;
-        weft_output_printf(out, " --%s ", names[i]);
-        weft_words_argument(out, weft_str_of(values[i]));
-    }
-    const char *text = weft_words_take(out, arena).bytes;
-    weft_output_abort(out);
-    return text;
-}
-
-/* ---- types ----------------------------------------------------------------------------------- */
-
-/* Names of those that have executions: "page, event". */
-static void list_types(const struct weft_executions_table *table, char *names, size_t n_bytes)
-{
-    size_t n = 0;
-    names[0] = '\0';
-    for (uint32_t i = 0; i < table->n_types; i++) {
-        const struct weft_str name = table->types[i].name;
-        const int put = table->types[i].count == 0
-                            ? 0
-                            : snprintf(names + n, n_bytes - n, "%s%.*s", n ? ", " : "",
-                                       (int)(name.n_bytes < 60 ? name.n_bytes : 60), name.bytes);
-        n += put > 0 && (size_t)put < n_bytes - n ? (size_t)put : 0;
-    }
-}
-
-/* The place of the type `name`, or of the only one (NULL) that has executions. */
-static enum weft_code choose_type(struct weft_cli *cli, const struct weft_executions_table *table,
-                                  const char *name, uint32_t *type)
-{
-    enum { NAMES_BYTES = 200 };
-    char names[NAMES_BYTES];
-    size_t n_found = 0;
-    for (uint32_t i = 0; i < table->n_types; i++) {
-        const bool is_wanted = !name || weft_str_equal(table->types[i].name, weft_str_of(name));
-        if (!is_wanted || table->types[i].count == 0)
-            continue;
-        *type = i;
-        n_found++;
-    }
-    list_types(table, names, sizeof names);
-    if (n_found == 1)
-        return WEFT_OK;
-    if (n_found > 1)
-        return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "executions of %zu types: expected --type NAME, one of %s", n_found,
-                         names);
-    if (!name || !names[0])
-        return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "the trace has no execution by these rules");
-    return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                     "no executions are of type '%.60s'; there are %s", name, names);
-}
-
 enum weft_code weft_cli_compared_executions(struct weft_cli *cli, const struct weft_rules *rules,
                                             union weft_result *executions)
 {
@@ -234,22 +146,4 @@ enum weft_code weft_cli_compared_executions(struct weft_cli *cli, const struct w
     return code == WEFT_OK
                ? weft_query_run(cli->session, "executions", &request, executions, &cli->err)
                : code;
-}
-
-enum weft_code weft_cli_compared_type(struct weft_cli *cli,
-                                      const struct weft_executions_table *executions,
-                                      const char *type, const char *rules,
-                                      struct weft_comparison **comparison)
-{
-    const struct weft_build_opts opts = { .path = weft_str_of(cli->inputs[0]) };
-    struct weft_ecct_matrix *matrix = NULL;
-    uint32_t place = 0;
-    *comparison = NULL;
-    enum weft_code code = choose_type(cli, executions, type, &place);
-    if (code == WEFT_OK)
-        code = weft_executions_matrix(cli->session, executions, place, &opts, &matrix, &cli->err);
-    if (code == WEFT_OK && rules)
-        for (size_t i = 0; i < matrix->n_sources; i++)
-            matrix->sources[i].rules = weft_str_of(rules);
-    return code == WEFT_OK ? weft_comparison_of(matrix, comparison, &cli->err) : code;
 }

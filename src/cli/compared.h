@@ -93,20 +93,9 @@ enum weft_code weft_cli_compared_empty(struct weft_cli *cli,
                                        const struct weft_comparison *comparison, bool is_a,
                                        const char *filter);
 
-/* How to ask for the same executions again: "weft VERB INPUT --type ...", in the arena; NULL
- * without memory. `rule` and `rules` are those of the options, or of what the trace suggests. */
-const char *weft_cli_compared_command(struct weft_cli *cli, const char *verb,
-                                      const struct weft_rule_options *rule, const char *rules,
-                                      struct weft_arena *arena);
-
 /* Says on stderr, unless -q: executions that are damaged, and so left out, and those whose end was
  * not seen, which last at least as long as they are shown. */
-void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_comparison *comparison);
-
-/* The rules that the options give for a trace; the caller frees them. */
-WEFT_CHECKED enum weft_code weft_cli_compared_rules(struct weft_cli *cli,
-                                                    const struct weft_compared_options *opts,
-                                                    struct weft_rules **rules);
+void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_ecct_matrix *matrix);
 
 /* The executions of the session's trace by these rules, of all types in one pass; the rules'
  * dependencies become part of the session. `*executions` is the caller's (weft_result_free
@@ -114,13 +103,5 @@ WEFT_CHECKED enum weft_code weft_cli_compared_rules(struct weft_cli *cli,
 WEFT_CHECKED enum weft_code weft_cli_compared_executions(struct weft_cli *cli,
                                                          const struct weft_rules *rules,
                                                          union weft_result *executions);
-
-/* Those of the type called `type` (NULL: of the only one that has any); `rules` is the file that
- * their rules are of (NULL: none), for the commands that open them, and must stay. WEFT_E_ARG:
- * there are none, or of several types. */
-WEFT_CHECKED enum weft_code weft_cli_compared_type(struct weft_cli *cli,
-                                                   const struct weft_executions_table *executions,
-                                                   const char *type, const char *rules,
-                                                   struct weft_comparison **comparison);
 
 #endif

@@ -544,6 +544,7 @@ static struct weft_execution_source source_of(const struct weft_trace *trace,
         .host = opts->host,
         .tag = opts->tag,
         .realtime_ns = clock->has_realtime ? clock->realtime_ns : 0,
+        .facts = opts->facts ? *opts->facts : (struct weft_source_facts){ .is_known = false },
     };
 }
 
@@ -619,7 +620,11 @@ enum weft_code weft_executions_build(struct weft_session *session,
                                      struct weft_database *database,
                                      const struct weft_build_opts *opts, struct weft_err *err)
 {
-    enum weft_code code = WEFT_OK;
+    struct weft_source_facts facts = { .is_known = false };
+    struct weft_build_opts known = *opts;
+    enum weft_code code = opts->facts ? WEFT_OK : weft_session_facts(session, &facts, err);
+    if (!opts->facts)
+        known.facts = &facts;
     weft_progress_start(weft_session_run(session)->progress, "trees", "executions", table->n_rows);
     for (uint32_t type = 0; type < table->n_types && code == WEFT_OK; type++) {
         bool has_any = false;
@@ -628,7 +633,7 @@ enum weft_code weft_executions_build(struct weft_session *session,
             weft_executions_passed(table, i);
         }
         if (has_any)
-            code = build_type(session, table, type, database, opts, err);
+            code = build_type(session, table, type, database, &known, err);
     }
     return code;
 }

@@ -11,10 +11,12 @@
 #include "schema/executions.h"
 
 struct weft_build_opts {
-    struct weft_str path; /* of the trace, as it was given */
-    struct weft_str host; /* may be empty */
-    struct weft_str tag;  /* may be empty */
-    unsigned max_threads; /* on a chain; 0: WEFT_ECCT_THREADS */
+    struct weft_str path;                  /* of the trace, as it was given */
+    struct weft_str host;                  /* may be empty */
+    struct weft_str tag;                   /* may be empty */
+    unsigned max_threads;                  /* on a chain; 0: WEFT_ECCT_THREADS */
+    const struct weft_source_facts *facts; /* of the trace and the choice; NULL: of the
+                                            * trace (to a database), or unknown (a matrix) */
 };
 
 /* Trees of all executions of the table, on all workers of the session, added to a database: one

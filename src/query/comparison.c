@@ -2,11 +2,13 @@
 #include "query/comparison.h"
 
 #include "analysis/compare/compare.h"
+#include "query/build.h"
 #include "query/database/database.h"
 #include "query/filter.h"
 #include "schema/result.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +79,69 @@ const struct weft_ecct_matrix *weft_comparison_matrix(const struct weft_comparis
 const uint8_t *weft_comparison_members(const struct weft_comparison *comparison)
 {
     return comparison->members;
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+/* Names of those that have executions: "page, event". */
+static void list_types(const struct weft_executions_table *table, char *names, size_t n_bytes)
+{
+    size_t n = 0;
+    names[0] = '\0';
+    for (uint32_t i = 0; i < table->n_types; i++) {
+        const struct weft_str name = table->types[i].name;
+        const int put = table->types[i].count == 0
+                            ? 0
+                            : snprintf(names + n, n_bytes - n, "%s%.*s", n ? ", " : "",
+                                       (int)(name.n_bytes < 60 ? name.n_bytes : 60), name.bytes);
+        n += put > 0 && (size_t)put < n_bytes - n ? (size_t)put : 0;
+    }
+}
+
+/* The place of the type `name`, or of the only one (NULL) that has executions. */
+static enum weft_code choose_type(const struct weft_executions_table *table, const char *name,
+                                  uint32_t *type, struct weft_err *err)
+{
+    enum { NAMES_BYTES = 200 };
+    char names[NAMES_BYTES];
+    size_t n_found = 0;
+    for (uint32_t i = 0; i < table->n_types; i++) {
+        const bool is_wanted = !name || weft_str_equal(table->types[i].name, weft_str_of(name));
+        if (!is_wanted || table->types[i].count == 0)
+            continue;
+        *type = i;
+        n_found++;
+    }
+    list_types(table, names, sizeof names);
+    if (n_found == 1)
+        return WEFT_OK;
+    if (n_found > 1)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "executions of %zu types: expected --type NAME, one of %s", n_found,
+                         names);
+    if (!name || !names[0])
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "the trace has no execution by these rules");
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "no executions are of type '%.60s'; there are %s", name, names);
+}
+
+enum weft_code weft_comparison_of_type(struct weft_session *session,
+                                       const struct weft_executions_table *executions,
+                                       const char *type, const char *rules,
+                                       const struct weft_build_opts *opts,
+                                       struct weft_comparison **comparison, struct weft_err *err)
+{
+    struct weft_ecct_matrix *matrix = NULL;
+    uint32_t place = 0;
+    *comparison = NULL;
+    enum weft_code code = choose_type(executions, type, &place, err);
+    if (code == WEFT_OK)
+        code = weft_executions_matrix(session, executions, place, opts, &matrix, err);
+    if (code == WEFT_OK && rules)
+        for (size_t i = 0; i < matrix->n_sources; i++)
+            matrix->sources[i].rules = weft_str_of(rules);
+    return code == WEFT_OK ? weft_comparison_of(matrix, comparison, err) : code;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */

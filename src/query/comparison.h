@@ -21,6 +21,20 @@ WEFT_CHECKED enum weft_code weft_comparison_of(struct weft_ecct_matrix *matrix,
                                                struct weft_comparison **comparison,
                                                struct weft_err *err);
 
+struct weft_session;
+struct weft_executions_table;
+struct weft_build_opts;
+
+/* Those of the type called `type` (NULL: of the only one that has any) of the session's trace;
+ * `rules` is the file that their rules are of (NULL: none), for the commands that open them, and
+ * must stay. WEFT_E_ARG: there are none, or of several types. */
+WEFT_CHECKED enum weft_code weft_comparison_of_type(struct weft_session *session,
+                                                    const struct weft_executions_table *executions,
+                                                    const char *type, const char *rules,
+                                                    const struct weft_build_opts *opts,
+                                                    struct weft_comparison **comparison,
+                                                    struct weft_err *err);
+
 /* All executions of a type (empty: of the only one) of the database `path`; `map_path` (or NULL)
  * is a file of names that stand for other ones. Errors of query/database/database.h. */
 WEFT_CHECKED enum weft_code weft_comparison_open(const char *path, struct weft_str type,

@@ -28,39 +28,14 @@ enum {
     SHOWN_BYTES = 200,
 };
 
-/* In the order in which they are proposed. */
-enum source {
-    MARKED,
-    POINTS,
-    PRINTS,
-    TASKS,
-    SPANS,
-    CALLS,
-    CONNECTIONS,
-    TURNS,
-    KERNEL_POINTS,
-    SOURCES
-};
-
-static const char *const why[SOURCES] = {
-    [MARKED] = "marked by the program",
-    [POINTS] = "probes, begin and end",
-    [PRINTS] = "lines of trace_marker",
-    [TASKS] = "tasks",
-    [SPANS] = "spans",
-    [CALLS] = "calls that repeat at the top",
-    [CONNECTIONS] = "connections of a server",
-    [TURNS] = "turns of threads, from wait to wait",
-    [KERNEL_POINTS] = "tracepoints of the kernel",
-};
-
 /* A name, and of points and prints the thread's name, behind a NUL. */
 struct counted {
     uint64_t count, sum_ns;
     uint8_t source;
     bool has_id;
-    bool is_part;       /* most calls of the function are parts of others that repeat */
-    bool is_of_library; /* a call that weft record saw of the C library, or one of C++'s */
+    bool is_part;        /* most calls of the function are parts of others that repeat */
+    bool is_after_sleep; /* turns, from the end of the thread's own sleep */
+    bool is_of_library;  /* a call that weft record saw of the C library, or one of C++'s */
 };
 
 struct counting {
@@ -81,8 +56,8 @@ static enum weft_code no_memory(struct weft_err *err)
 }
 
 /* The counter of "SOURCE text NUL more"; NULL in `*counted` beyond the limit. */
-static enum weft_code count(struct counting *counting, enum source source, struct weft_str text,
-                            struct weft_str more, struct counted **counted)
+static enum weft_code count(struct counting *counting, enum weft_proposal_kind source,
+                            struct weft_str text, struct weft_str more, struct counted **counted)
 {
     char key[2 * SHOWN_BYTES + 2];
     const size_t n_text = text.n_bytes < SHOWN_BYTES ? text.n_bytes : SHOWN_BYTES;
@@ -130,7 +105,7 @@ static enum weft_code see_span(struct counting *counting, const struct weft_even
     if (event->name.n_bytes == 0)
         return WEFT_OK;
     enum weft_code code =
-        count(counting, is_marked ? MARKED : SPANS, name,
+        count(counting, is_marked ? WEFT_PROPOSAL_MARKED : WEFT_PROPOSAL_SPANS, name,
               name.n_bytes < event->name.n_bytes ? WEFT_STR("*") : WEFT_STR(""), &counted);
     if (counted)
         counted->sum_ns += event->duration_ns;
@@ -188,7 +163,7 @@ static enum weft_code see_print(struct counting *counting, struct weft_str text,
     const struct weft_str name = { rest.bytes,
                                    blank ? (size_t)(blank - rest.bytes) : rest.n_bytes };
     enum weft_code code =
-        count(counting, PRINTS, name, text.bytes[0] == 'B' ? begin : end, &counted);
+        count(counting, WEFT_PROPOSAL_PRINTS, name, text.bytes[0] == 'B' ? begin : end, &counted);
     if (counted)
         counted->has_id = blank && blank[1] >= '0' && blank[1] <= '9';
     return code;
@@ -202,9 +177,9 @@ static enum weft_code see_point(struct counting *counting, uint32_t thread_id,
     const struct weft_str text = printed(event->payload, &is_text);
     if (weft_str_equal(event->name, WEFT_STR("print")) || text.n_bytes)
         return see_print(counting, text, is_text);
-    enum weft_code code =
-        count(counting, is_of_kernel(event->name) ? KERNEL_POINTS : POINTS, event->name,
-              weft_trace_thread(counting->trace, thread_id)->info.name, &counted);
+    enum weft_code code = count(
+        counting, is_of_kernel(event->name) ? WEFT_PROPOSAL_KERNEL_POINTS : WEFT_PROPOSAL_POINTS,
+        event->name, weft_trace_thread(counting->trace, thread_id)->info.name, &counted);
     if (counted)
         counted->has_id = tells_id(event->payload);
     return code;
@@ -219,7 +194,7 @@ static enum weft_code see_event(struct counting *counting, uint32_t thread_id,
     if (event->kind == WEFT_EVENT_INSTANT)
         return see_point(counting, thread_id, event);
     return weft_str_equal(event->category, WEFT_STR("task"))
-               ? count(counting, TASKS, event->name, WEFT_STR(""), &counted)
+               ? count(counting, WEFT_PROPOSAL_TASKS, event->name, WEFT_STR(""), &counted)
                : WEFT_OK;
 }
 
@@ -283,7 +258,7 @@ static enum weft_code count_connections(struct counting *counting, const struct 
     struct counted *counted;
     if (n_accepted < LEAST_SPANS || (!is_shut && n_closed == 0))
         return WEFT_OK;
-    const enum weft_code code = count(counting, CONNECTIONS, WEFT_STR("connection"),
+    const enum weft_code code = count(counting, WEFT_PROPOSAL_CONNECTIONS, WEFT_STR("connection"),
                                       is_shut ? WEFT_STR("shutdown") : WEFT_STR("close"), &counted);
     if (counted)
         counted->count = n_accepted;
@@ -334,7 +309,7 @@ static enum weft_code count_names(struct counting *counting, const struct weft_s
         counting->has_functions |= called[id].is_of_program;
         if (!called[id].sums.is_repeated || weft_is_wait_name(name))
             continue;
-        code = count(counting, CALLS, name, WEFT_STR(""), &counted);
+        code = count(counting, WEFT_PROPOSAL_CALLS, name, WEFT_STR(""), &counted);
         if (counted) {
             counted->is_of_library = !called[id].is_of_program || weft_name_is_of_std(name);
             counted->count += called[id].sums.n_calls - 1;
@@ -393,7 +368,7 @@ static enum weft_code read_calls(struct counting *counting, const struct weft_ru
 
 struct proposed {
     struct weft_execution_proposal proposal;
-    enum source source;
+    enum weft_proposal_kind source;
     uint64_t sum_ns;
     bool is_of_library;
 };
@@ -433,10 +408,10 @@ static enum weft_code propose(struct proposing *proposing, const struct counted 
     struct counting *counting = proposing->counting;
     struct proposed *made = WEFT_VEC_PUSH(&proposing->list);
     const struct weft_str copy = weft_arena_copy(counting->arena, name);
-    const bool is_on_thread = match.n_bytes > 0 && counted->source != CONNECTIONS;
+    const bool is_on_thread = match.n_bytes > 0 && counted->source != WEFT_PROPOSAL_CONNECTIONS;
     if (!made || !copy.bytes || !begin.bytes || !end.bytes)
         return no_memory(counting->err);
-    made->source = (enum source)counted->source;
+    made->source = (enum weft_proposal_kind)counted->source;
     made->sum_ns = counted->sum_ns;
     made->is_of_library = counted->is_of_library;
     made->proposal = (struct weft_execution_proposal){ .name = copy,
@@ -445,15 +420,16 @@ static enum weft_code propose(struct proposing *proposing, const struct counted 
                                                        .match = match,
                                                        .within = is_on_thread ? WEFT_STR("thread")
                                                                               : WEFT_STR(""),
-                                                       .why = weft_str_of(why[counted->source]),
+                                                       .kind = counted->source,
                                                        .is_part = counted->is_part,
+                                                       .is_after_sleep = counted->is_after_sleep,
                                                        .count = counted->count };
     return WEFT_OK;
 }
 
 /* The number of a name that was counted, or WEFT_ID_NONE. */
-static uint32_t find_name(const struct counting *counting, enum source source, struct weft_str text,
-                          struct weft_str more)
+static uint32_t find_name(const struct counting *counting, enum weft_proposal_kind source,
+                          struct weft_str text, struct weft_str more)
 {
     for (uint32_t id = 0; id < counting->list.n; id++) {
         struct weft_str found_more;
@@ -467,8 +443,8 @@ static uint32_t find_name(const struct counting *counting, enum source source, s
 
 /* What ends what a point of this name begins, on threads of the same name: "x_end" of "x_begin".
  * WEFT_ID_NONE if nothing does. */
-static uint32_t find_end(const struct counting *counting, enum source source, struct weft_str name,
-                         struct weft_str thread)
+static uint32_t find_end(const struct counting *counting, enum weft_proposal_kind source,
+                         struct weft_str name, struct weft_str thread)
 {
     static const char *const pairs[][2] = {
         { "begin", "end" },    { "start", "end" },  { "start", "stop" }, { "start", "done" },
@@ -502,7 +478,8 @@ static unsigned n_threads_of(const struct counting *counting, struct weft_str na
         struct weft_str more;
         const struct weft_str found = name_of(counting, id, &more);
         const uint8_t source = counting->list.items[id].source;
-        if ((source != POINTS && source != KERNEL_POINTS) || !weft_str_equal(found, name))
+        if ((source != WEFT_PROPOSAL_POINTS && source != WEFT_PROPOSAL_KERNEL_POINTS) ||
+            !weft_str_equal(found, name))
             continue;
         *first = *first == WEFT_ID_NONE ? id : *first;
         *n_points += counting->list.items[id].count;
@@ -530,7 +507,7 @@ static enum weft_code propose_points(struct proposing *proposing, uint32_t id)
     struct counted counted = counting->list.items[id];
     struct weft_str thread, end_thread;
     const struct weft_str name = name_of(counting, id, &thread);
-    const uint32_t end = find_end(counting, (enum source)counted.source, name, thread);
+    const uint32_t end = find_end(counting, (enum weft_proposal_kind)counted.source, name, thread);
     if (end == WEFT_ID_NONE || counted.count < LEAST_SPANS)
         return WEFT_OK;
     uint64_t n_points;
@@ -547,7 +524,7 @@ static enum weft_code propose_points(struct proposing *proposing, uint32_t id)
         counted.count = n_points;
     return propose(proposing, &counted,
                    !is_split ? name
-                   : counted.source == KERNEL_POINTS
+                   : counted.source == WEFT_PROPOSAL_KERNEL_POINTS
                        ? put(arena, "%.*s: %.*s", (int)thread.n_bytes, thread.bytes,
                              (int)name.n_bytes, name.bytes)
                        : thread,
@@ -568,8 +545,8 @@ static enum weft_code propose_prints(struct proposing *proposing, uint32_t id)
     const char *point = is_text ? "*" : "print", *field = is_text ? "text" : "buf";
     if ((!is_text && !weft_str_equal(letter, WEFT_STR("B"))) || counted->count < LEAST_SPANS ||
         memchr(name.bytes, '"', name.n_bytes) || memchr(name.bytes, '\\', name.n_bytes) ||
-        find_name(counting, PRINTS, name, is_text ? WEFT_STR("E text") : WEFT_STR("E")) ==
-            WEFT_ID_NONE)
+        find_name(counting, WEFT_PROPOSAL_PRINTS, name,
+                  is_text ? WEFT_STR("E text") : WEFT_STR("E")) == WEFT_ID_NONE)
         return WEFT_OK;
     return propose(
         proposing, counted, name,
@@ -591,9 +568,10 @@ static enum weft_code propose_span(struct proposing *proposing, uint32_t id)
         put(arena, "%.*s%.*s", (int)name.n_bytes, name.bytes, (int)star.n_bytes, star.bytes);
     if (!pattern.bytes)
         return no_memory(proposing->counting->err);
-    return propose(proposing, counted, pattern,
-                   weft_rule_text(arena, counted->source == MARKED ? "mark" : "span", pattern),
-                   WEFT_STR(""), WEFT_STR(""));
+    return propose(
+        proposing, counted, pattern,
+        weft_rule_text(arena, counted->source == WEFT_PROPOSAL_MARKED ? "mark" : "span", pattern),
+        WEFT_STR(""), WEFT_STR(""));
 }
 
 static enum weft_code propose_call(struct proposing *proposing, uint32_t id)
@@ -602,7 +580,8 @@ static enum weft_code propose_call(struct proposing *proposing, uint32_t id)
     const struct counted *counted = &counting->list.items[id];
     struct weft_str more;
     const struct weft_str name = name_of(counting, id, &more);
-    if (counted->source == CALLS && find_name(counting, TASKS, name, WEFT_STR("")) != WEFT_ID_NONE)
+    if (counted->source == WEFT_PROPOSAL_CALLS &&
+        find_name(counting, WEFT_PROPOSAL_TASKS, name, WEFT_STR("")) != WEFT_ID_NONE)
         return WEFT_OK;
     struct weft_str pattern = name;
     if (name.n_bytes == SHOWN_BYTES) /* the rest was not kept */
@@ -635,7 +614,8 @@ static enum weft_code propose_turns(struct proposing *proposing, const struct we
     for (size_t i = 0; code == WEFT_OK && i < n_turns; i++) {
         const struct counted counted = { .count = turns[i].count,
                                          .sum_ns = turns[i].sum_ns,
-                                         .source = TURNS };
+                                         .source = WEFT_PROPOSAL_TURNS,
+                                         .is_after_sleep = turns[i].is_after_sleep };
         code =
             propose(proposing, &counted, turns[i].name, turns[i].begin, turns[i].end, WEFT_STR(""));
     }
@@ -646,7 +626,7 @@ static enum weft_code propose_turns(struct proposing *proposing, const struct we
  * the C library's. */
 static unsigned rank_of(const struct proposed *proposed)
 {
-    return proposed->source == KERNEL_POINTS
+    return proposed->source == WEFT_PROPOSAL_KERNEL_POINTS
                ? 2
                : proposed->proposal.count < ENOUGH || proposed->is_of_library;
 }
@@ -667,15 +647,16 @@ static int by_rank(const void *a_void, const void *b_void)
 
 static enum weft_code propose_all(struct proposing *proposing, const struct weft_run *run)
 {
-    static enum weft_code (*const propose_one[SOURCES])(struct proposing *, uint32_t) = {
-        [MARKED] = propose_span,
-        [POINTS] = propose_points,
-        [PRINTS] = propose_prints,
-        [TASKS] = propose_call,
-        [SPANS] = propose_span,
-        [CALLS] = propose_call,
-        [CONNECTIONS] = propose_connection,
-        [KERNEL_POINTS] = propose_points,
+    static enum weft_code (*const propose_one[WEFT_PROPOSAL_KINDS])(struct proposing *,
+                                                                    uint32_t) = {
+        [WEFT_PROPOSAL_MARKED] = propose_span,
+        [WEFT_PROPOSAL_POINTS] = propose_points,
+        [WEFT_PROPOSAL_PRINTS] = propose_prints,
+        [WEFT_PROPOSAL_TASKS] = propose_call,
+        [WEFT_PROPOSAL_SPANS] = propose_span,
+        [WEFT_PROPOSAL_CALLS] = propose_call,
+        [WEFT_PROPOSAL_CONNECTIONS] = propose_connection,
+        [WEFT_PROPOSAL_KERNEL_POINTS] = propose_points,
     };
     const struct counting *counting = proposing->counting;
     enum weft_code code = WEFT_OK;

@@ -81,6 +81,12 @@ static enum weft_code run_executions(struct weft_session *session,
     return code;
 }
 
+static enum weft_code run_findings(struct weft_session *session, const union weft_request *request,
+                                   union weft_result *result, struct weft_err *err)
+{
+    return weft_findings_of_trace(session, &request->findings, &result->findings, err);
+}
+
 static enum weft_code run_frequencies(struct weft_session *session,
                                       const union weft_request *request, union weft_result *result,
                                       struct weft_err *err)
@@ -143,6 +149,7 @@ static const struct weft_analysis analyses[] = {
     { "ecct", "the tree of where a thread's time went, on whatever thread", run_ecct },
     { "executions", "what a program does again and again, each from a begin to an end",
       run_executions },
+    { "findings", "why executions are slow, or that nothing is", run_findings },
     { "frequencies", "what happens during executions, in slow ones and in others",
       run_frequencies },
     { "functions", "calls, times and percentiles of every function", run_functions },

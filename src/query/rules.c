@@ -718,6 +718,24 @@ static enum weft_code add_fields(struct rules_lexer *lexer, struct making *makin
     return code;
 }
 
+enum weft_code weft_rules_given(const char *path, const struct weft_rule_options *options,
+                                struct weft_rules **rules, struct weft_err *err)
+{
+    *rules = NULL;
+    if (path && (options->begin || options->end || options->match || options->within ||
+                 options->thread || options->metrics))
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "--rules, and --begin, --end, --match, --within, --thread, --metric "
+                         "exclude each other");
+    if (path)
+        return weft_rules_read(path, rules, err);
+    if (options->begin)
+        return weft_rules_of_options(options, rules, err);
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "a trace has no executions by itself: expected --begin RULE or --rules FILE, "
+                     "or a database of executions ('weft executions --help')");
+}
+
 enum weft_code weft_rules_of_count(const char *rule, const char *by, struct weft_rules **rules,
                                    struct weft_err *err)
 {

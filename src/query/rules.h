@@ -45,6 +45,11 @@ struct weft_rule_options {
 WEFT_CHECKED enum weft_code weft_rules_of_options(const struct weft_rule_options *options,
                                                   struct weft_rules **rules, struct weft_err *err);
 
+/* The rules of a file, or those that options give; one of them. The caller frees them. */
+WEFT_CHECKED enum weft_code weft_rules_given(const char *path,
+                                             const struct weft_rule_options *options,
+                                             struct weft_rules **rules, struct weft_err *err);
+
 /* What is counted: one rule, of whole ones or of points, told apart by fields ("src_func,src_file";
  * NULL: by name), which are the metrics of the one type. Errors name --count or --by. */
 WEFT_CHECKED enum weft_code weft_rules_of_count(const char *rule, const char *by,

@@ -2,6 +2,8 @@
 #include "query/session.h"
 
 #include "analysis/calls/calls.h"
+#include "analysis/states/crowd.h"
+#include "base/checked.h"
 #include "base/room.h"
 #include "base/vec.h"
 #include "model/calls/scan.h"
@@ -38,6 +40,7 @@ struct weft_session {
     struct weft_lod_reader *lod;            /* NULL: not asked yet */
     struct weft_blocking_names *names;      /* NULL: what is known alone */
     struct waits *waits;                    /* of the last question; NULL: not asked yet */
+    struct weft_source_facts facts;         /* is_known: asked before */
 };
 
 /* With the lock held. NULL is allowed. */
@@ -405,4 +408,42 @@ enum weft_code weft_session_arguments(const struct weft_session *session,
         return WEFT_OK;
     return weft_call_arguments(session->trace, call->thread_id, call->number - n_cut,
                                call->start_ns, see, context, err);
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+static uint64_t count_lost(const struct weft_trace *trace)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < weft_trace_meta(trace)->n_notes; i++) {
+        const struct weft_note *note = weft_trace_note(trace, i);
+        if (note->kind == WEFT_NOTE_LOST_RECORDS)
+            n = weft_add_sat_u64(n, note->count);
+    }
+    return n;
+}
+
+enum weft_code weft_session_facts(struct weft_session *session, struct weft_source_facts *facts,
+                                  struct weft_err *err)
+{
+    const struct weft_store_meta *meta = weft_trace_meta(session->trace);
+    struct weft_crowd crowd;
+    enum weft_code code = WEFT_OK;
+    if (!session->facts.is_known)
+        code = weft_crowd_find(session->trace, &session->run, &crowd, err);
+    if (code == WEFT_OK && !session->facts.is_known)
+        session->facts = (struct weft_source_facts){
+            .is_known = true,
+            .recorded_ns = meta->duration_ns,
+            .records = weft_add_sat_u64(meta->events, weft_add_sat_u64(meta->calls, meta->calls)),
+            .lost_records = count_lost(session->trace),
+            .has_switches = weft_trace_has_switches(session->trace),
+            .has_crowd = crowd.is_known,
+            .own_cpu = crowd.own,
+            .other_cpu = crowd.other,
+            .idle_cpu = crowd.idle,
+            .bound = crowd.bound
+        };
+    *facts = session->facts;
+    return code;
 }

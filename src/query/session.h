@@ -23,6 +23,7 @@
 #include "model/calls/lod.h"
 #include "model/trace.h"
 #include "query/executions.h"
+#include "query/findings.h"
 #include "query/frequencies.h"
 #include "schema/ecct.h"
 #include "schema/result.h"
@@ -69,6 +70,12 @@ WEFT_CHECKED enum weft_code weft_session_keep_program(struct weft_session *sessi
 WEFT_CHECKED enum weft_code weft_session_keep_threads(struct weft_session *session,
                                                       const uint32_t *ids, size_t n_ids,
                                                       struct weft_err *err);
+
+/* What is known of the trace when it is judged why executions are slow; how these were chosen is
+ * left open. Computed once: reads the states of all threads, where other programs were recorded. */
+WEFT_CHECKED enum weft_code weft_session_facts(struct weft_session *session,
+                                               struct weft_source_facts *facts,
+                                               struct weft_err *err);
 
 /* The time that `text` names ("1.5s" after the start of the trace, "@123" ns of the source's
  * clock), as ns since the start; a point before the start is the start. */
@@ -164,6 +171,7 @@ union weft_request {
     struct weft_histogram_opts histogram;
     struct weft_tree_opts tree;
     struct weft_executions_request executions;
+    struct weft_findings_request findings;
     struct weft_frequencies_request frequencies;
     struct weft_functions_opts functions;
     struct weft_regtime_opts regtime;
@@ -192,6 +200,7 @@ union weft_result {
     struct weft_histogram_table *histogram;
     struct weft_tree_table *tree;
     struct weft_executions_table *executions;
+    struct weft_findings *findings;
     struct weft_frequencies_table *frequencies;
     struct weft_functions_table *functions;
     struct weft_regtime_table *regtime;

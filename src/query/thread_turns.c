@@ -376,6 +376,13 @@ static struct weft_str type_of(const struct finder *finder, const struct group *
                : joined(arena, joined(arena, type, WEFT_STR(" in ")), caller);
 }
 
+static bool is_sleep(const struct finder *finder, const struct group *group)
+{
+    struct weft_str caller;
+    const struct weft_str name = part_of(weft_strtab_get(finder->labels, group->label), &caller);
+    return weft_wait_for_of_name(name) == WEFT_WAITS_FOR_TIMER;
+}
+
 static int by_name(const void *a, const void *b)
 {
     const struct weft_thread_turn *x = a, *y = b;
@@ -408,7 +415,8 @@ static enum weft_code list_turns(struct finder *finder, struct weft_thread_turn 
                                              .begin = rule_of(finder, group, "exit"),
                                              .end = rule_of(finder, group, "enter"),
                                              .count = group->count,
-                                             .sum_ns = group->sum_ns };
+                                             .sum_ns = group->sum_ns,
+                                             .is_after_sleep = is_sleep(finder, group) };
         if (!list[n].name.bytes || !list[n].begin.bytes || !list[n].end.bytes)
             return no_memory(err);
         n++;

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "model/trace.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,8 @@ struct weft_thread_turn {
     struct weft_str name;       /* "server after recv" */
     struct weft_str begin, end; /* rules */
     uint64_t count;
-    uint64_t sum_ns; /* that they last */
+    uint64_t sum_ns;     /* that they last */
+    bool is_after_sleep; /* they begin when the thread has slept of itself */
 };
 
 /* A thread waits for its next turn where it waits longest as usual: the function, and who called

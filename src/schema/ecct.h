@@ -11,6 +11,7 @@
 #include "schema/executions.h"
 #include "schema/result.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,6 +49,20 @@ struct weft_ecct_node {
     uint8_t confidence; /* enum weft_confidence: the least of any execution's */
 };
 
+/* What is known of a trace, and of how its executions were chosen, when it is judged why they are
+ * slow. */
+struct weft_source_facts {
+    bool is_known;        /* else all is 0: a database of an earlier version, or nobody asked */
+    uint64_t recorded_ns; /* how long was recorded */
+    uint64_t records, lost_records;
+    bool has_switches; /* scheduling events are recorded */
+    bool has_crowd;    /* the rest is known: see analysis/states/crowd.h */
+    double own_cpu, other_cpu, idle_cpu, bound;
+    bool is_proposed;    /* the executions are a function that repeats, or a thread's turns */
+    bool is_part;        /* and most calls of it are parts of others */
+    bool is_after_sleep; /* turns, from the end of the thread's own sleep */
+};
+
 struct weft_execution_source {
     struct weft_str path; /* of the trace, as it was given */
     struct weft_str host;
@@ -55,6 +70,7 @@ struct weft_execution_source {
     struct weft_str rules; /* file of rules, whose dependencies the paths follow; mostly empty */
     uint64_t id;
     uint64_t realtime_ns; /* wall clock at the trace's start; 0 unknown */
+    struct weft_source_facts facts;
 };
 
 /* What the table of sources says of one, however it came about. */

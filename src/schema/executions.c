@@ -119,3 +119,19 @@ void weft_execution_path_values(const struct weft_path_table *path, double *valu
     for (unsigned i = 0; i < WEFT_EXECUTION_PATH_VALUES; i++)
         values[i] = (double)sums_ns[i];
 }
+
+const char *weft_proposal_why(enum weft_proposal_kind kind)
+{
+    static const char *const why[WEFT_PROPOSAL_KINDS] = {
+        [WEFT_PROPOSAL_MARKED] = "marked by the program",
+        [WEFT_PROPOSAL_POINTS] = "probes, begin and end",
+        [WEFT_PROPOSAL_PRINTS] = "lines of trace_marker",
+        [WEFT_PROPOSAL_TASKS] = "tasks",
+        [WEFT_PROPOSAL_SPANS] = "spans",
+        [WEFT_PROPOSAL_CALLS] = "calls that repeat at the top",
+        [WEFT_PROPOSAL_CONNECTIONS] = "connections of a server",
+        [WEFT_PROPOSAL_TURNS] = "turns of threads, from wait to wait",
+        [WEFT_PROPOSAL_KERNEL_POINTS] = "tracepoints of the kernel",
+    };
+    return why[kind];
+}

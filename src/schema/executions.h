@@ -66,6 +66,23 @@ struct weft_executions_table {
     uint64_t ends_unmatched; /* of all types */
 };
 
+/* What suggests a type of executions; the first is proposed first. */
+enum weft_proposal_kind {
+    WEFT_PROPOSAL_MARKED, /* by the program */
+    WEFT_PROPOSAL_POINTS,
+    WEFT_PROPOSAL_PRINTS,
+    WEFT_PROPOSAL_TASKS,
+    WEFT_PROPOSAL_SPANS,
+    WEFT_PROPOSAL_CALLS, /* of a function that repeats */
+    WEFT_PROPOSAL_CONNECTIONS,
+    WEFT_PROPOSAL_TURNS, /* of a thread, from wait to wait */
+    WEFT_PROPOSAL_KERNEL_POINTS,
+    WEFT_PROPOSAL_KINDS,
+};
+
+/* In words: "marked by the program". */
+const char *weft_proposal_why(enum weft_proposal_kind kind);
+
 /* A type of executions that a trace suggests. */
 struct weft_execution_proposal {
     struct weft_str name;   /* of the type */
@@ -73,9 +90,10 @@ struct weft_execution_proposal {
     struct weft_str end;    /* empty: `begin` is a rule for whole executions */
     struct weft_str match;  /* empty: none */
     struct weft_str within; /* empty: as it is without being said */
-    struct weft_str why;    /* "marked by the program", "tracepoints or probes", "spans", "calls" */
-    uint64_t count;         /* of begins */
-    bool is_part;           /* a function most calls of which are made by others that repeat */
+    enum weft_proposal_kind kind;
+    uint64_t count;      /* of begins */
+    bool is_part;        /* a function most calls of which are made by others that repeat */
+    bool is_after_sleep; /* turns that begin when the thread has slept of itself */
 };
 
 /* The values of the metric `name`, n_rows, or NULL. */

@@ -48,7 +48,7 @@ static void put_proposals(struct weft_json *json, const struct weft_execution_pr
         weft_json_str(json, "end", one->end);
         weft_json_str(json, "match", one->match);
         weft_json_str(json, "within", one->within);
-        weft_json_str(json, "why", one->why);
+        weft_json_text(json, "why", weft_proposal_why(one->kind));
         weft_json_u64(json, "count", one->count);
         weft_json_end_object(json);
     }

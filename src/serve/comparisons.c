@@ -75,10 +75,13 @@ static enum weft_code of_rules(const struct weft_ask *ask, const struct weft_rul
                                struct weft_comparison **comparison, struct weft_err *err)
 {
     const union weft_request request = { .executions = { .opts = { .rules = rules } } };
-    const struct weft_build_opts opts = { .path = weft_str_of(ask->served->path) };
-    union weft_result result;
+    struct weft_source_facts facts;
+    const struct weft_build_opts opts = { .path = weft_str_of(ask->served->path), .facts = &facts };
+    union weft_result result = { 0 };
     struct weft_ecct_matrix *matrix = NULL;
-    enum weft_code code = weft_query_run(ask->session, "executions", &request, &result, err);
+    enum weft_code code = weft_session_facts(ask->session, &facts, err);
+    if (code == WEFT_OK)
+        code = weft_query_run(ask->session, "executions", &request, &result, err);
     if (code == WEFT_OK)
         code = weft_executions_matrix(ask->session, result.executions, 0, &opts, &matrix, err);
     weft_result_free(result.any);

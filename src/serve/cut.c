@@ -3,10 +3,7 @@
  * Which two groups a comparison begins with (docs/http-api.md): builds, the base first, or the
  * usual and the slow executions, as `weft diagnose` has them.
  */
-#include "analysis/compare/causes_tree.h"
-#include "model/graph/trace.h"
-#include "query/comparison_cut.h"
-#include "render/text/diagnose.h"
+#include "query/findings.h"
 #include "render/text/render.h"
 #include "schema/result.h"
 #include "serve/state.h"
@@ -100,20 +97,6 @@ static void put_tags(struct weft_json *json, const struct tags *tags)
 
 /* ---- slow executions ------------------------------------------------------------------------- */
 
-/* Who asks for executions asks about them, whatever they are called by: nothing is proposed, as of
- * `weft diagnose` with --begin or --type. */
-static struct weft_diagnosis diagnosis_of(const struct weft_ask *ask,
-                                          const struct weft_ecct_matrix *matrix)
-{
-    const struct weft_query *query = ask->query;
-    const bool has_switches =
-        ask->trace ? weft_trace_has_switches(ask->trace) : weft_matrix_has_switches(matrix);
-    return (struct weft_diagnosis){ .type = { query->type.bytes, query->type.n },
-                                    .matrix = matrix,
-                                    .all_ns = weft_ecct_matrix_time_ns(matrix),
-                                    .is_without_switches = !has_switches };
-}
-
 static void put_cut(struct weft_json *json, const struct weft_compare_cut *cut)
 {
     weft_json_text(json, "by", cut->table ? "durations" : "nothing");
@@ -145,15 +128,14 @@ static enum weft_code answer(const struct weft_ask *ask, struct weft_comparison 
                              struct weft_arena *arena, struct weft_err *err)
 {
     const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
-    struct weft_diagnosis diagnosis = diagnosis_of(ask, matrix);
-    const struct weft_cut_judge judge = { weft_diagnosis_is_better, &diagnosis };
     struct weft_compare_cut cut = { .table = NULL };
     struct tags tags = { 0 };
     enum weft_code code = WEFT_OK;
     if (!list_tags(matrix, arena, &tags))
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for tags");
     if (tags.n < 2)
-        code = weft_comparison_cut_find(comparison, &judge, &cut, err);
+        code = weft_findings_cut(
+            comparison, (struct weft_str){ ask->query->type.bytes, ask->query->type.n }, &cut, err);
     if (code == WEFT_OK)
         render(ask, &tags, &cut);
     weft_result_free(cut.table);

@@ -46,6 +46,8 @@ static const struct weft_endpoint endpoints[] = {
       PART | BIT(WIDTH) | BIT(LIMIT) | BIT(OBJECT) | BIT(RELEASERS), 0, -1,
       weft_serve_correspondences },
     { "cut", WEFT_ANSWER_HEAVY, EXECUTIONS, 0, -1, weft_serve_cut },
+    { "diagnose", WEFT_ANSWER_HEAVY, EXECUTIONS | BIT(A) | BIT(B) | BIT(EXPLAIN), 0, -1,
+      weft_serve_diagnose },
     { "executions", WEFT_ANSWER_HEAVY, EXECUTIONS | BIT(NODE), 0, -1, weft_serve_executions },
     { "functions", WEFT_ANSWER_HEAVY, PART, 0, WEFT_KEPT_FUNCTIONS, weft_serve_functions },
     { "histogram", WEFT_ANSWER_HEAVY, PART | BIT(FN) | BIT(SELF), BIT(FN), -1,

@@ -154,7 +154,8 @@ WEFT_ENDPOINT(outliers);
 WEFT_ENDPOINT(types); /* compare.c */
 WEFT_ENDPOINT(executions);
 WEFT_ENDPOINT(compare);
-WEFT_ENDPOINT(cut); /* cut.c */
+WEFT_ENDPOINT(cut);      /* cut.c */
+WEFT_ENDPOINT(diagnose); /* findings.c */
 
 /* ---- state.c --------------------------------------------------------------------------------- */
 

@@ -67,6 +67,7 @@ static const struct row rows[] = {
     { "releasers", IDS, FIELD(releasers), UINT32_MAX - 1, NULL },
     { "kind", CHOICE, FIELD(kind), 0, kinds },
     { "all", CHOICE, FIELD(is_all), 0, flags },
+    { "explain", CHOICE, FIELD(is_explained), 0, flags },
 };
 _Static_assert(sizeof rows / sizeof *rows == WEFT_PARAMS, "one row a parameter");
 

@@ -426,7 +426,7 @@ first.write_bytes((pathlib.Path(__file__).parents[1] / "data/database/version_1.
 done = weft("compare", first, "--a", "duration>0", "--b", "duration>0")
 ok(done.returncode == 0 and "A: 20 executions" in done.stdout, "one of version 1 is read", done.stderr)
 done = stored(first)
-ok(done.returncode == 0 and query(first, "PRAGMA user_version") == [(3,)] and
+ok(done.returncode == 0 and query(first, "PRAGMA user_version") == [(4,)] and
    sorted(query(first, "SELECT executions FROM sources")) == [(5,), (20,)],
    "who adds to it brings it up", done.stderr)
 

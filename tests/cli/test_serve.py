@@ -761,6 +761,21 @@ def check_cut(server, question, path, where):
     ok(told == wanted, f"the cut of {where} is that of diagnose", f"{told} {found['tail']}")
 
 
+def check_diagnose(server, question, path, where):
+    """The JSON of the command, with the rules that were tried; nonsense is refused."""
+    wanted = weft_json("diagnose", *[word for key in ("begin", "type") if key in question
+                                     for word in (f"--{key}", question[key])], path)
+    told = server.api("diagnose", **question)
+    ok(told == wanted, f"the findings of {where}", f"{told} {wanted}")
+    told = server.api("diagnose", explain=1, **question)["types"][0]
+    ok(told["explain"][-1]["outcome"] == "fired" and told["explain"][-1]["rule"] == told["verdict"],
+       f"the rules of {where}", told["explain"])
+    text = "&".join(f"{key}={value}" for key, value in question.items())
+    for bad in ("a=duration%3C", "explain=2", "end=call:x" if "db" in question else "type=none"):
+        status = server.get(f"api/diagnose?{text}&{bad}")[0].status
+        ok(status == 400, f"diagnose of {where}: {bad} refused", status)
+
+
 def check_trifles(folder):
     """Calls that cost next to nothing are no less than what somebody asks for."""
     rng, now, lines = random.Random(1), 1000, ["0 main 0"]
@@ -787,6 +802,8 @@ def check_trifles(folder):
        f"{proposed['filter_b']} {asked['filter_b']}")
     server = Server(trace)
     check_cut(server, {"type": "get", "begin": "call:get"}, trace, "trifles")
+    check_diagnose(server, {"type": "get", "begin": "call:get"}, trace, "trifles")
+    check_diagnose(server, {}, trace, "what the trace suggests")
     ok(server.end() == 0, "the server of trifles ends", server.process.stderr.read())
 
 
@@ -818,6 +835,8 @@ def check_executions(trace, folder):
     check_compared(server, trace, wanted, {"db": 0, "type": "get"}, "a database")
     check_cut(server, {"type": "get", "begin": "call:get"}, trace, "a trace")
     check_cut(server, {"db": 0, "type": "get"}, database, "a database")
+    check_diagnose(server, {"type": "get", "begin": "call:get"}, trace, "a trace")
+    check_diagnose(server, {"db": 0, "type": "get"}, database, "a database")
     ok([(row["name"], row["count"]) for row in server.api("types", db=0)["types"]] ==
        [("get", len(wanted))], "types of a database")
     start, end = max(wanted, key=lambda one: one[1] - one[0])

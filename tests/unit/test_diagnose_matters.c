@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a diagnosis tells of as slow, and what does not matter: waits of who has nothing to do,
+ * What a facts tells of as slow, and what does not matter: waits of who has nothing to do,
  * threads that nobody waits for in vain, small tails, what a busy machine makes. Of matrices and
  * tables made by hand.
  */
+#include "analysis/findings/causes.h"
+#include "analysis/findings/findings.h"
+#include "analysis/findings/idle.h"
+#include "analysis/findings/verdicts.h"
 #include "base/arena.h"
-#include "render/text/diagnose_causes.h"
-#include "render/text/diagnose_idle.h"
 #include "tap.h"
 
 #include <string.h>
@@ -16,7 +18,7 @@ enum { MOST = 64, VALUES = 512 };
 #define US 1e3
 #define MS 1e6
 
-/* Everything that a diagnosis borrows. */
+/* Everything that a facts borrows. */
 struct scene {
     struct weft_frame frames[MOST];
     struct weft_ecct_node nodes[MOST];
@@ -28,7 +30,8 @@ struct scene {
     struct weft_compare_metric duration;
     struct weft_ecct_matrix matrix;
     struct weft_compare_table table;
-    struct weft_diagnosis diagnosis;
+    struct weft_facts facts;
+    struct weft_relations relations;
 };
 
 static void begin(struct scene *scene, const char *type)
@@ -45,11 +48,11 @@ static void begin(struct scene *scene, const char *type)
     scene->table = (struct weft_compare_table){
         .nodes = scene->rows, .causes = scene->causes, .metrics = &scene->duration, .n_metrics = 1
     };
-    scene->diagnosis = (struct weft_diagnosis){ .type = weft_str_of(type),
-                                                .matrix = &scene->matrix,
-                                                .table = &scene->table,
-                                                .is_proposed = true,
-                                                .trace_ns = UINT64_C(10000000000) };
+    scene->facts = (struct weft_facts){ .type = weft_str_of(type),
+                                        .matrix = &scene->matrix,
+                                        .table = &scene->table,
+                                        .is_proposed = true,
+                                        .trace_ns = { 1e10, true } };
 }
 
 static uint32_t child(struct scene *scene, uint32_t parent, uint8_t kind, const char *text)
@@ -127,27 +130,42 @@ static struct weft_compare_cause *set_cause(struct scene *scene, uint32_t node, 
     scene->table.n_a = n_all - n;
     scene->table.n_b = n;
     scene->matrix.n_items = n_all;
-    scene->diagnosis.tail = (struct weft_slow_tail){ .is_found = true,
-                                                     .is_worthy = true,
-                                                     .n_fast = n_all - n,
-                                                     .n_slow = n,
-                                                     .fast_median_ns = usual_ns,
-                                                     .slow_median_ns = duration_ns };
-    scene->diagnosis.all_ns = (double)(n_all - n) * usual_ns + n * duration_ns;
+    scene->facts.tail = (struct weft_slow_tail){ .is_found = true,
+                                                 .is_worthy = true,
+                                                 .n_fast = n_all - n,
+                                                 .n_slow = n,
+                                                 .fast_median_ns = usual_ns,
+                                                 .slow_median_ns = duration_ns };
+    scene->facts.all_ns = (double)(n_all - n) * usual_ns + n * duration_ns;
     return &scene->causes[0];
 }
 
 static enum weft_cause_place place_of(const struct scene *scene)
 {
-    return weft_cause_place_of(&scene->diagnosis, &scene->causes[0]);
+    return weft_cause_place_of(&scene->facts, &scene->causes[0], NULL);
+}
+
+static struct weft_judgement judge(const struct scene *scene)
+{
+    return weft_verdict_of(&scene->facts, &scene->relations, NULL);
+}
+
+static enum weft_verdict verdict_of(const struct scene *scene)
+{
+    return judge(scene).verdict;
+}
+
+static bool is_significant(const struct scene *scene)
+{
+    return judge(scene).is_significant;
 }
 
 static const struct weft_str wholes[] = { { "take", 4 }, { "serve", 5 }, { "ask_slowly", 10 } };
 
 static void know_wholes(struct scene *scene)
 {
-    scene->diagnosis.wholes = wholes;
-    scene->diagnosis.n_wholes = sizeof wholes / sizeof *wholes;
+    scene->facts.wholes = wholes;
+    scene->facts.n_wholes = sizeof wholes / sizeof *wholes;
 }
 
 /* ---- idle ------------------------------------------------------------------------------------ */
@@ -168,16 +186,15 @@ static void test_idle_place(void)
     const uint32_t mutex = PATH(&s, "loop", "take", "pthread_mutex_lock", "-m", "@boss", "main",
                                 "nanosleep", ":blocked: timer");
     const uint32_t own = PATH(&s, "loop", "take", "nanosleep", ":blocked: timer");
-    tap_ok(weft_diagnosis_is_idle_at(&s.diagnosis, idle),
+    tap_ok(weft_facts_is_idle_at(&s.facts, idle),
            "who waits for a thread that sleeps between its work is idle");
-    tap_ok(!weft_diagnosis_is_idle_at(&s.diagnosis, at_work), "not while it sleeps within that");
-    tap_ok(!weft_diagnosis_is_idle_at(&s.diagnosis, running), "nor while it runs");
-    tap_ok(!weft_diagnosis_is_idle_at(&s.diagnosis, locked) &&
-               !weft_diagnosis_is_idle_at(&s.diagnosis, mutex),
+    tap_ok(!weft_facts_is_idle_at(&s.facts, at_work), "not while it sleeps within that");
+    tap_ok(!weft_facts_is_idle_at(&s.facts, running), "nor while it runs");
+    tap_ok(!weft_facts_is_idle_at(&s.facts, locked) && !weft_facts_is_idle_at(&s.facts, mutex),
            "nor who waits for a lock");
-    tap_ok(!weft_diagnosis_is_idle_at(&s.diagnosis, own), "nor who sleeps itself");
-    s.diagnosis.n_wholes = 0;
-    tap_ok(!weft_diagnosis_is_idle_at(&s.diagnosis, idle), "without functions nothing is known");
+    tap_ok(!weft_facts_is_idle_at(&s.facts, own), "nor who sleeps itself");
+    s.facts.n_wholes = 0;
+    tap_ok(!weft_facts_is_idle_at(&s.facts, idle), "without functions nothing is known");
 }
 
 static void test_idle_cause(void)
@@ -191,10 +208,10 @@ static void test_idle_cause(void)
     set_usual(&s, idle, 0, 10 * MS);
     (void)set_cause(&s, idle, 300, 900, 10 * MS);
     tap_ok(place_of(&s) == WEFT_CAUSE_SPREAD, "waiting for work makes no function slow");
-    tap_ok(!weft_diagnosis_is_significant(&s.diagnosis), "and is nothing significant");
-    s.diagnosis.is_proposed = false;
+    tap_ok(!is_significant(&s), "and is nothing significant");
+    s.facts.is_proposed = false;
     tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "unless somebody asks about it");
-    s.diagnosis.is_proposed = true;
+    s.facts.is_proposed = true;
     s.rows[0].mean_a_ns = s.duration.mean_a = 400 * US;
     (void)set_cause(&s, idle, 300, 900, 10 * MS);
     tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "nor if it works, too, as usual");
@@ -225,28 +242,24 @@ static void test_unfelt(void)
     begin(&server, "serve");
     add_item(&server, "server-2", PATH(&server, "serve", ":running"), 50, 0, 0);
     clients(&client, "works");
-    tap_ok(weft_diagnosis_serves(&server.diagnosis, &client.diagnosis),
-           "clients wait for a server at work");
-    tap_ok(!weft_diagnosis_is_felt(&server.diagnosis, &client.diagnosis),
-           "and are not slow for it");
-    server.diagnosis.unfelt_by = &client.diagnosis;
+    tap_ok(weft_facts_serves(&server.facts, &client.facts), "clients wait for a server at work");
+    tap_ok(!weft_facts_is_felt(&server.facts, &client.facts), "and are not slow for it");
+    server.relations.unfelt_by = &client.facts;
     set_usual(&server, 1, US, MS);
     (void)set_cause(&server, 1, 20, 900, 50 * MS);
-    tap_ok(!weft_diagnosis_is_significant(&server.diagnosis),
-           "then what the server is slow for matters to nobody");
-    server.diagnosis.unfelt_by = NULL;
-    tap_ok(weft_diagnosis_is_significant(&server.diagnosis), "it does if nobody is known");
+    tap_ok(!is_significant(&server), "then what the server is slow for matters to nobody");
+    server.relations.unfelt_by = NULL;
+    tap_ok(is_significant(&server), "it does if nobody is known");
     clients(&client, "idle");
-    tap_ok(!weft_diagnosis_serves(&server.diagnosis, &client.diagnosis),
+    tap_ok(!weft_facts_serves(&server.facts, &client.facts),
            "not clients of a server that has nothing to do");
     clients(&client, "preempted");
-    tap_ok(!weft_diagnosis_serves(&server.diagnosis, &client.diagnosis),
+    tap_ok(!weft_facts_serves(&server.facts, &client.facts),
            "nor those that it takes the processor from");
     clients(&client, "works");
     for (size_t i = 0; i < client.matrix.n_items; i++)
         client.items[i].thread = WEFT_STR("server-9");
-    tap_ok(!weft_diagnosis_serves(&server.diagnosis, &client.diagnosis),
-           "nor threads of the same name");
+    tap_ok(!weft_facts_serves(&server.facts, &client.facts), "nor threads of the same name");
 }
 
 static void test_felt(void)
@@ -260,8 +273,7 @@ static void test_felt(void)
     set_usual(&client, PATH(&client, "ask", ":running"), 100 * US, 100 * US);
     set_usual(&client, wait, 0, 50 * MS);
     (void)set_cause(&client, wait, 20, 60, 50 * MS);
-    tap_ok(weft_diagnosis_is_significant(&client.diagnosis) &&
-               weft_diagnosis_is_felt(&server.diagnosis, &client.diagnosis),
+    tap_ok(is_significant(&client) && weft_facts_is_felt(&server.facts, &client.facts),
            "clients that are slow for the server feel it");
 }
 
@@ -271,25 +283,26 @@ static void test_small(void)
 {
     struct scene s;
     begin(&s, "serve");
+    s.facts.trace_ns.is_known = false;
     const uint32_t slow = PATH(&s, "serve", "fsync", ":blocked: block device");
     set_usual(&s, PATH(&s, "serve", ":running"), MS, MS);
     set_usual(&s, slow, 0, 8 * MS);
     const struct weft_compare_cause *cause = set_cause(&s, slow, 11, 1000, 9 * MS);
-    tap_ok(weft_cause_is_small(&s.diagnosis, cause) && weft_cause_share(&s.diagnosis, cause) < 0.1,
+    tap_ok(weft_cause_is_small(&s.facts, cause) && weft_cause_share(&s.facts, cause) < 0.1,
            "8 %% of all time, 9 times as long: a small tail");
-    tap_ok(weft_diagnosis_is_minor(&s.diagnosis) && !weft_diagnosis_is_significant(&s.diagnosis),
+    tap_ok(verdict_of(&s) == WEFT_VERDICT_UNNOTICED && !is_significant(&s),
            "of a function that nobody asked about that is nothing significant");
-    s.diagnosis.is_proposed = false;
-    tap_ok(weft_diagnosis_is_significant(&s.diagnosis), "of what somebody asked about it is");
+    s.facts.is_proposed = false;
+    tap_ok(is_significant(&s), "of what somebody asked about it is");
     cause = set_cause(&s, slow, 6, 1000, 9 * MS);
-    tap_ok(!weft_diagnosis_is_significant(&s.diagnosis), "unless it is half of that");
+    tap_ok(!is_significant(&s), "unless it is half of that");
     cause = set_cause(&s, slow, 6, 1000, 11 * MS);
-    tap_ok(weft_diagnosis_is_significant(&s.diagnosis), "and no longer");
-    s.diagnosis.is_proposed = true;
+    tap_ok(is_significant(&s), "and no longer");
+    s.facts.is_proposed = true;
     cause = set_cause(&s, slow, 11, 1000, 11 * MS);
-    tap_ok(!weft_cause_is_small(&s.diagnosis, cause), "11 times as long is not small");
+    tap_ok(!weft_cause_is_small(&s.facts, cause), "11 times as long is not small");
     cause = set_cause(&s, slow, 40, 1000, 9 * MS);
-    tap_ok(!weft_cause_is_small(&s.diagnosis, cause), "nor is a quarter of all time");
+    tap_ok(!weft_cause_is_small(&s.facts, cause), "nor is a quarter of all time");
 }
 
 static void test_percentile(void)
@@ -300,16 +313,16 @@ static void test_percentile(void)
     set_usual(&s, PATH(&s, "serve", ":running"), 5 * MS, 5 * MS);
     set_usual(&s, slow, 0, 20 * MS);
     const struct weft_compare_cause *cause = set_cause(&s, slow, 20, 1000, 25 * MS);
-    tap_ok(weft_cause_is_small(&s.diagnosis, cause) && weft_diagnosis_is_significant(&s.diagnosis),
+    tap_ok(weft_cause_is_small(&s.facts, cause) && is_significant(&s),
            "2 %% that take 25 ms instead of 5 are a small tail, and significant");
-    const unsigned rank = weft_diagnosis_rank(&s.diagnosis);
+    const unsigned rank = judge(&s).rank;
     cause = set_cause(&s, slow, 20, 1000, 9 * MS);
-    tap_ok(!weft_diagnosis_is_significant(&s.diagnosis), "9 ms instead of 5 are not");
+    tap_ok(!is_significant(&s), "9 ms instead of 5 are not");
     (void)set_cause(&s, slow, 100, 1000, 55 * MS);
-    tap_ok(weft_diagnosis_rank(&s.diagnosis) < rank, "half of all time comes before that");
+    tap_ok(judge(&s).rank < rank, "half of all time comes before that");
     set_usual(&s, PATH(&s, "serve", ":running"), 500 * MS, 500 * MS);
     cause = set_cause(&s, slow, 20, 1000, 600 * MS);
-    tap_ok(!weft_diagnosis_is_significant(&s.diagnosis), "nor 600 ms instead of 500");
+    tap_ok(!is_significant(&s), "nor 600 ms instead of 500");
 }
 
 static void test_trifle(void)
@@ -320,18 +333,18 @@ static void test_trifle(void)
     set_usual(&s, PATH(&s, "serve", ":running"), US, US);
     set_usual(&s, slow, 0, 2 * MS);
     (void)set_cause(&s, slow, 40, 1000, 2 * MS);
-    tap_ok(weft_diagnosis_is_trifle(&s.diagnosis), "80 ms of 10 s, 2 ms each: a trifle");
+    tap_ok(verdict_of(&s) == WEFT_VERDICT_TRIFLE, "80 ms of 10 s, 2 ms each: a trifle");
     (void)set_cause(&s, slow, 4, 1000, 19 * MS);
-    tap_ok(!weft_diagnosis_is_trifle(&s.diagnosis), "76 ms of 10 s, 19 ms each: not");
-    s.diagnosis.trace_ns *= 1000;
-    tap_ok(weft_diagnosis_is_trifle(&s.diagnosis), "but of hours");
+    tap_ok(verdict_of(&s) != WEFT_VERDICT_TRIFLE, "76 ms of 10 s, 19 ms each: not");
+    s.facts.trace_ns.value *= 1000;
+    tap_ok(verdict_of(&s) == WEFT_VERDICT_TRIFLE, "but of hours");
     (void)set_cause(&s, slow, 4, 1000, 150 * MS);
-    tap_ok(!weft_diagnosis_is_trifle(&s.diagnosis), "150 ms each are noticed, then, too");
-    tap_ok(!weft_execution_is_noticed(&s.diagnosis, (uint64_t)(50 * MS)) &&
-               weft_execution_is_noticed(&s.diagnosis, (uint64_t)(150 * MS)),
+    tap_ok(verdict_of(&s) != WEFT_VERDICT_TRIFLE, "150 ms each are noticed, then, too");
+    tap_ok(!weft_execution_is_noticed(&s.facts, (uint64_t)(50 * MS)) &&
+               weft_execution_is_noticed(&s.facts, (uint64_t)(150 * MS)),
            "as is a single one, and not one of 50 ms");
-    s.diagnosis.trace_ns = UINT64_C(500000000);
-    tap_ok(weft_execution_is_noticed(&s.diagnosis, (uint64_t)(50 * MS)),
+    s.facts.trace_ns.value = 5e8;
+    tap_ok(weft_execution_is_noticed(&s.facts, (uint64_t)(50 * MS)),
            "unless it is a tenth of what was recorded");
 }
 
@@ -365,7 +378,7 @@ static void test_without_kernel(void)
 {
     struct scene s;
     begin(&s, "route");
-    s.diagnosis.is_without_switches = true;
+    s.facts.has_switches = WEFT_FACT_NO;
     const uint32_t most = PATH(&s, "route", "forward");
     const uint32_t part = PATH(&s, "route", "look_up");
     set_usual(&s, PATH(&s, "route", ":running"), 10 * US, 10 * US);
@@ -378,7 +391,7 @@ static void test_without_kernel(void)
     tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "30 ms more are not");
     (void)set_cause(&s, part, 60, 1000, 7 * MS);
     tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "nor many where they seldom are");
-    s.diagnosis.is_without_switches = false;
+    s.facts.has_switches = WEFT_FACT_YES;
     (void)set_cause(&s, most, 16, 1000, 7 * MS);
     tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "with a kernel it is known who had the processor");
 }
@@ -393,7 +406,7 @@ static void test_polling(void)
     s.items[0].thread = WEFT_STR("ticker");
     (void)set_cause(&s, work, 30, 400, 40 * MS);
     tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "what somebody may have asked for is slow");
-    s.diagnosis.is_after_sleep = true;
+    s.facts.is_after_sleep = true;
     tap_ok(place_of(&s) == WEFT_CAUSE_SPREAD, "who wakes by itself finds something to do at times");
     s.rows[0].mean_a_ns = s.duration.mean_a = 50 * US;
     tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "not if there is as usual");
@@ -403,28 +416,27 @@ static void test_more_work(void)
 {
     struct scene s;
     begin(&s, "process");
-    s.diagnosis.trace_ns = UINT64_C(1000000000);
+    s.facts.trace_ns.value = 1e9;
     const uint32_t decode = PATH(&s, "process", "decode");
     set_usual(&s, decode, 35 * US, 1400 * US);
     (void)set_cause(&s, decode, 70, 1000, 1400 * US);
-    tap_ok(weft_str_equal(weft_diagnosis_work_of(&s.diagnosis), WEFT_STR("decode")),
+    tap_ok(weft_str_equal(weft_facts_work_of(&s.facts), WEFT_STR("decode")),
            "the calls of the function that computes longer are counted");
-    s.diagnosis.work = (struct weft_work){ .function = WEFT_STR("decode"),
-                                           .usual_calls = 1,
-                                           .slow_calls = 39,
-                                           .usual_ns = 35 * US,
-                                           .slow_ns = 36 * US };
-    tap_ok(weft_diagnosis_is_more_work(&s.diagnosis) &&
-               !weft_diagnosis_is_significant(&s.diagnosis),
+    s.facts.work = (struct weft_work){ .is_known = true,
+                                       .function = WEFT_STR("decode"),
+                                       .usual_calls = 1,
+                                       .slow_calls = 39,
+                                       .usual_ns = 35 * US,
+                                       .slow_ns = 36 * US };
+    tap_ok(verdict_of(&s) == WEFT_VERDICT_MORE_WORK && !is_significant(&s),
            "more calls, each as long: a bigger task is not slow");
-    s.diagnosis.work.slow_calls = 1;
-    s.diagnosis.work.slow_ns = 1400 * US;
-    tap_ok(!weft_diagnosis_is_more_work(&s.diagnosis) &&
-               weft_diagnosis_is_significant(&s.diagnosis),
+    s.facts.work.slow_calls = 1;
+    s.facts.work.slow_ns = 1400 * US;
+    tap_ok(verdict_of(&s) != WEFT_VERDICT_MORE_WORK && is_significant(&s),
            "one call that is longer is");
-    s.diagnosis.work.slow_calls = 10;
-    s.diagnosis.work.slow_ns = 140 * US;
-    tap_ok(!weft_diagnosis_is_more_work(&s.diagnosis), "so are more calls that are longer, too");
+    s.facts.work.slow_calls = 10;
+    s.facts.work.slow_ns = 140 * US;
+    tap_ok(verdict_of(&s) != WEFT_VERDICT_MORE_WORK, "so are more calls that are longer, too");
 }
 
 int main(void)

@@ -58,6 +58,9 @@ bool weft_frame_is_nameless(const struct weft_frame *frame);
 
 bool weft_frame_begins_with(const struct weft_frame *frame, const char *start);
 
+/* Does the path leave the program because another one had the processor? */
+bool weft_node_is_outside(const struct weft_ecct_matrix *matrix, uint32_t node);
+
 /* A number that paths of the same words share, but for digits of thread names. */
 uint64_t weft_path_likeness(const struct weft_frame_path *path);
 

@@ -53,6 +53,7 @@ struct weft_crowd weft_crowd_of(const struct weft_cpu_table *table,
     struct weft_crowd crowd = { 0 };
     if (!(own_ns > 0 && window_ns > 0))
         return crowd;
+    crowd.is_known = true;
     for (size_t i = 0; i < table->n_rows; i++)
         add_row(&crowd, &table->rows[i], threads);
     crowd.own /= own_ns * window_ns;

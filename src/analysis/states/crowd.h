@@ -14,10 +14,11 @@
 #include <stdbool.h>
 
 /* What the processors did, each counted as much as the program ran on it: shares of the time, that
- * together are at most 1. All 0: nothing is known. */
+ * together are at most 1. */
 struct weft_crowd {
-    double own;   /* the recorded program's threads ran */
-    double other; /* those of other programs */
+    bool is_known; /* else all is 0 */
+    double own;    /* the recorded program's threads ran */
+    double other;  /* those of other programs */
     double idle;
     double bound; /* of what the program runs: by threads that stay on one processor */
 };

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* "weft" */
-enum { APPLICATION_ID = 0x77656674, VERSION = 3, WAIT_MS = 60000, LENGTH_MAX = 1 << 26 };
+enum { APPLICATION_ID = 0x77656674, VERSION = 4, WAIT_MS = 60000, LENGTH_MAX = 1 << 26 };
 
 /* Tables that all versions have, with a column of sums since the third, and the one of each that
  * holds its executions. A version's tables are never changed: a file is refused that has others. */
@@ -28,12 +28,19 @@ enum { APPLICATION_ID = 0x77656674, VERSION = 3, WAIT_MS = 60000, LENGTH_MAX = 1
     }
 enum { N_TABLES = WEFT_DATABASE_TABLES };
 static const char *const tables_of[VERSION][N_TABLES] = { TABLES(""), TABLES(""),
+                                                          TABLES(", sum INTEGER"),
                                                           TABLES(", sum INTEGER") };
 static const char *const tables_of_executions[VERSION] = {
     "CREATE TABLE executions(id INTEGER PRIMARY KEY, tree BLOB)",
     "CREATE TABLE blocks(id INTEGER PRIMARY KEY, bytes BLOB)",
     "CREATE TABLE blocks(id INTEGER PRIMARY KEY, bytes BLOB)",
+    "CREATE TABLE blocks(id INTEGER PRIMARY KEY, bytes BLOB)",
 };
+/* Since version 4: what is known of the trace of a source. */
+static const char table_of_facts[] =
+    "CREATE TABLE facts(id INTEGER PRIMARY KEY, flags INTEGER, recorded_ns INTEGER, "
+    "records INTEGER, lost_records INTEGER, own_cpu REAL, other_cpu REAL, idle_cpu REAL, "
+    "bound REAL, uncertain BLOB, sum INTEGER)";
 
 /* ---- errors and statements ------------------------------------------------------------------- */
 
@@ -173,6 +180,7 @@ static bool is_ours(struct weft_str sql, int64_t version)
 {
     bool is_found =
         version > 0 && weft_str_equal(sql, weft_str_of(tables_of_executions[version - 1]));
+    is_found |= version >= WEFT_DATABASE_FACTS && weft_str_equal(sql, weft_str_of(table_of_facts));
     for (size_t i = 0; i < N_TABLES && version > 0; i++)
         is_found |= weft_str_equal(sql, weft_str_of(tables_of[version - 1][i]));
     return is_found;
@@ -188,6 +196,7 @@ static enum weft_code check_tables(struct weft_database *database, int64_t versi
     sqlite3_stmt *statement = NULL;
     bool has_row = true;
     size_t n_tables = 0;
+    const size_t n_expected = N_TABLES + 1 + (version >= WEFT_DATABASE_FACTS);
     enum weft_code code = weft_database_prepare(database, sql, &statement, err);
     while (code == WEFT_OK && has_row) {
         code = weft_database_step(database, statement, &has_row, err);
@@ -197,9 +206,9 @@ static enum weft_code check_tables(struct weft_database *database, int64_t versi
         n_tables += code == WEFT_OK && has_row;
     }
     (void)sqlite3_finalize(statement);
-    if (code == WEFT_OK && n_tables <= N_TABLES && version > 0)
+    if (code == WEFT_OK && n_tables < n_expected && version > 0)
         code = weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
-                         "expected %d tables of executions, found %zu", N_TABLES + 1, n_tables);
+                         "expected %zu tables of executions, found %zu", n_expected, n_tables);
     return code;
 }
 
@@ -261,8 +270,10 @@ static enum weft_code migrate(struct weft_database *database, struct weft_err *e
         code = make_tables(database, err);
     if (database->version == 1)
         code = make_blocks(database, err);
-    if (code == WEFT_OK && database->version > 0)
+    if (code == WEFT_OK && database->version > 0 && database->version < 3)
         code = weft_database_add_sums(database, err);
+    if (code == WEFT_OK)
+        code = weft_database_do(database, table_of_facts, "making tables", err);
     database->version = VERSION;
     return code == WEFT_OK ? weft_database_do(database, sql, "making tables", err) : code;
 }

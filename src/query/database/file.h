@@ -25,6 +25,18 @@ struct weft_database_blocks_out {
     } classes;
 };
 
+/* The version since which there is a table of facts. */
+enum { WEFT_DATABASE_FACTS = 4 };
+
+/* Of its flags. */
+enum weft_database_fact {
+    WEFT_DATABASE_HAS_SWITCHES = 1,
+    WEFT_DATABASE_HAS_CROWD = 2,
+    WEFT_DATABASE_IS_PROPOSED = 4,
+    WEFT_DATABASE_IS_PART = 8,
+    WEFT_DATABASE_IS_AFTER_SLEEP = 16,
+};
+
 /* The tables beside that of the executions. Each of their rows has a sum of what is in it. */
 enum weft_database_table {
     WEFT_DATABASE_FRAMES,

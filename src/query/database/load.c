@@ -43,6 +43,8 @@ struct loading {
         size_t n, cap;
     } no_metrics;
     uint64_t n_damaged, n_partial;
+    uint8_t *confidences; /* by node: the least of the sources'; if each tells its own, */
+    bool is_certain;      /* which those of earlier versions do not */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -218,6 +220,29 @@ static bool keep_metrics(struct loading *loading, const uint8_t *metrics, size_t
     return true;
 }
 
+static double share_in(sqlite3_stmt *row, int column)
+{
+    const double share = sqlite3_column_double(row, column);
+    return share >= 0 && share <= 1 ? share : 0;
+}
+
+/* How certain nodes are in executions of the source alone. */
+static bool add_uncertain(struct loading *loading, sqlite3_stmt *row, int column)
+{
+    const uint8_t *bytes = sqlite3_column_blob(row, column);
+    const size_t n = (size_t)sqlite3_column_bytes(row, column) / 5;
+    if (sqlite3_column_type(row, column) != SQLITE_BLOB)
+        return false;
+    for (size_t i = 0; bytes && i < n; i++) {
+        const uint32_t node = weft_load_u32(bytes + 5 * i);
+        const uint8_t confidence = bytes[5 * i + 4];
+        if (node < loading->n_nodes && confidence < WEFT_CONFIDENCES &&
+            confidence > loading->confidences[node])
+            loading->confidences[node] = confidence;
+    }
+    return true;
+}
+
 static int by_number(const void *a_void, const void *b_void)
 {
     const uint32_t a = *(const uint32_t *)a_void, b = *(const uint32_t *)b_void;
@@ -235,6 +260,47 @@ static uint64_t count_no_metrics(struct loading *loading)
     for (size_t i = 1; i < n; i++)
         n_different += missing[i] != missing[i - 1];
     return n_different;
+}
+
+/* Files of earlier versions have no facts; a row that is damaged is none. */
+static enum weft_code read_facts(struct loading *loading, int64_t source,
+                                 struct weft_source_facts *facts, struct weft_err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    bool has_row = false;
+    if (loading->database->version < WEFT_DATABASE_FACTS)
+        return WEFT_OK;
+    enum weft_code code = weft_database_prepare(
+        loading->database,
+        "SELECT flags, recorded_ns, records, lost_records, own_cpu, other_cpu, idle_cpu, bound, "
+        "uncertain FROM facts WHERE id = ?1 AND sum = weft_sum(id, flags, recorded_ns, records, "
+        "lost_records, own_cpu, other_cpu, idle_cpu, bound, uncertain)",
+        &statement, err);
+    if (code == WEFT_OK)
+        (void)sqlite3_bind_int64(statement, 1, source);
+    if (code == WEFT_OK)
+        code = weft_database_step(loading->database, statement, &has_row, err);
+    const int64_t flags = has_row ? sqlite3_column_int64(statement, 0) : 0;
+    loading->is_certain =
+        loading->is_certain && code == WEFT_OK && has_row && add_uncertain(loading, statement, 8);
+    if (code == WEFT_OK && has_row)
+        *facts = (struct weft_source_facts){
+            .is_known = true,
+            .recorded_ns = count_in(statement, 1),
+            .records = count_in(statement, 2),
+            .lost_records = count_in(statement, 3),
+            .has_switches = flags & WEFT_DATABASE_HAS_SWITCHES,
+            .has_crowd = flags & WEFT_DATABASE_HAS_CROWD,
+            .own_cpu = share_in(statement, 4),
+            .other_cpu = share_in(statement, 5),
+            .idle_cpu = share_in(statement, 6),
+            .bound = share_in(statement, 7),
+            .is_proposed = flags & WEFT_DATABASE_IS_PROPOSED,
+            .is_part = flags & WEFT_DATABASE_IS_PART,
+            .is_after_sleep = flags & WEFT_DATABASE_IS_AFTER_SLEEP,
+        };
+    (void)sqlite3_finalize(statement);
+    return code;
 }
 
 static enum weft_code add_source(struct loading *loading, sqlite3_stmt *row, struct weft_err *err)
@@ -263,7 +329,8 @@ static enum weft_code add_source(struct loading *loading, sqlite3_stmt *row, str
     };
     if (!source->path.bytes || !source->host.bytes || !source->tag.bytes)
         return no_memory(err);
-    return weft_matrix_source(loading->maker, source, err);
+    const enum weft_code code = read_facts(loading, id, &source->facts, err);
+    return code != WEFT_OK ? code : weft_matrix_source(loading->maker, source, err);
 }
 
 static enum weft_code read_sources(struct loading *loading, struct weft_err *err)
@@ -417,9 +484,15 @@ static enum weft_code load(struct loading *loading, struct weft_ecct_matrix **ma
     loading->maker = weft_matrix_maker_new(loading->metrics + 1, loading->n_metrics - 1);
     if (!loading->maker)
         return no_memory(err);
+    loading->confidences = WEFT_ARENA_NEW(loading->arena, loading->n_nodes + 1, uint8_t);
+    loading->is_certain = loading->database->version >= WEFT_DATABASE_FACTS;
+    if (!loading->confidences)
+        return no_memory(err);
     code = read_sources(loading, err);
     for (size_t i = 0; i < loading->sources.n && code == WEFT_OK; i++)
         code = read_executions(loading, (uint32_t)i, err);
+    for (size_t i = 0; i < loading->n_nodes && loading->is_certain; i++)
+        loading->nodes[i].confidence = loading->confidences[i];
     const struct weft_matrix_tree tree = { loading->frames, loading->nodes, loading->n_frames,
                                            loading->n_nodes };
     if (code == WEFT_OK)

@@ -45,6 +45,9 @@ static void sum(sqlite3_context *context, int n_values, sqlite3_value **values)
             for (size_t k = 0; k < sizeof bytes; k++)
                 bytes[k] = (uint8_t)((uint64_t)number >> 8 * k);
             hash = XXH3_64bits_withSeed(bytes, sizeof bytes, hash);
+        } else if (type == SQLITE_FLOAT) {
+            const double number = sqlite3_value_double(values[i]);
+            hash = XXH3_64bits_withSeed(&number, sizeof number, hash);
         } else if (type == SQLITE_TEXT || type == SQLITE_BLOB) {
             const void *bytes = type == SQLITE_TEXT ? (const void *)sqlite3_value_text(values[i])
                                                     : sqlite3_value_blob(values[i]);

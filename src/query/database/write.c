@@ -465,6 +465,38 @@ static enum weft_code put_source(struct weft_database *database,
     return code;
 }
 
+/* What is known of the trace. */
+static enum weft_code put_facts(struct weft_database *database,
+                                const struct weft_source_facts *facts, struct weft_err *err)
+{
+    const int64_t flags = (facts->has_switches ? WEFT_DATABASE_HAS_SWITCHES : 0) |
+                          (facts->has_crowd ? WEFT_DATABASE_HAS_CROWD : 0) |
+                          (facts->is_proposed ? WEFT_DATABASE_IS_PROPOSED : 0) |
+                          (facts->is_part ? WEFT_DATABASE_IS_PART : 0) |
+                          (facts->is_after_sleep ? WEFT_DATABASE_IS_AFTER_SLEEP : 0);
+    const int64_t numbers[] = { database->writer->source, flags, (int64_t)facts->recorded_ns,
+                                (int64_t)facts->records, (int64_t)facts->lost_records };
+    const double shares[] = { facts->own_cpu, facts->other_cpu, facts->idle_cpu, facts->bound };
+    sqlite3_stmt *statement = NULL;
+    bool has_row;
+    if (!facts->is_known)
+        return WEFT_OK;
+    enum weft_code code =
+        weft_database_prepare(database,
+                              "INSERT INTO facts VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, NULL, "
+                              "weft_sum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, NULL))",
+                              &statement, err);
+    bool is_bound = code == WEFT_OK;
+    for (int i = 0; is_bound && i < 5; i++)
+        is_bound = sqlite3_bind_int64(statement, i + 1, numbers[i]) == SQLITE_OK;
+    for (int i = 0; is_bound && i < 4; i++)
+        is_bound = sqlite3_bind_double(statement, i + 6, shares[i]) == SQLITE_OK;
+    if (code == WEFT_OK)
+        code = is_bound ? weft_database_step(database, statement, &has_row, err) : no_memory(err);
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
 enum weft_code weft_database_begin(struct weft_database *database,
                                    const struct weft_database_source *source,
                                    const struct weft_ecct_tree *tree, struct weft_err *err)
@@ -488,6 +520,8 @@ enum weft_code weft_database_begin(struct weft_database *database,
         code = put_metrics(database, source, err);
     if (code == WEFT_OK)
         code = put_source(database, source, err);
+    if (code == WEFT_OK)
+        code = put_facts(database, &source->trace.facts, err);
     return code == WEFT_OK ? weft_database_commit(database, err) : give_up(database, code, err);
 }
 
@@ -575,6 +609,44 @@ static enum weft_code put_confidences(struct weft_database *database, struct wef
     return code;
 }
 
+/* The nodes that are not exact in executions of this source, whatever they are in others: four
+ * bytes of the number, one of the confidence. */
+static bool list_uncertain(struct weft_database_writer *writer)
+{
+    writer->bytes.n = 0;
+    for (size_t i = 1; i < writer->places.n; i++) {
+        const uint8_t confidence = weft_ecct_tree_nodes(writer->tree)[i].confidence;
+        for (unsigned k = 0; k < 5 && confidence != WEFT_CONFIDENCE_EXACT; k++) {
+            uint8_t *byte = WEFT_VEC_PUSH(&writer->bytes);
+            if (!byte)
+                return false;
+            *byte = k < 4 ? (uint8_t)(writer->places.items[i] >> 8 * k) : confidence;
+        }
+    }
+    return true;
+}
+
+static enum weft_code put_uncertain(struct weft_database *database, struct weft_err *err)
+{
+    struct weft_database_writer *writer = database->writer;
+    sqlite3_stmt *statement = NULL;
+    bool has_row;
+    enum weft_code code = weft_database_prepare(
+        database,
+        "UPDATE facts SET uncertain = ?2, sum = weft_sum(id, flags, recorded_ns, records, "
+        "lost_records, own_cpu, other_cpu, idle_cpu, bound, ?2) WHERE id = ?1",
+        &statement, err);
+    const bool is_bound =
+        code == WEFT_OK && list_uncertain(writer) &&
+        sqlite3_bind_int64(statement, 1, writer->source) == SQLITE_OK &&
+        sqlite3_bind_blob(statement, 2, writer->bytes.n ? (const void *)writer->bytes.items : "",
+                          (int)writer->bytes.n, SQLITE_STATIC) == SQLITE_OK;
+    if (code == WEFT_OK)
+        code = is_bound ? weft_database_step(database, statement, &has_row, err) : no_memory(err);
+    (void)sqlite3_finalize(statement);
+    return code;
+}
+
 /* Those of the same trace, type and tag that were begun before go: complete ones, what was left by
  * writers that ended early, and what others are still adding. The last number stays, so that none
  * is given twice: who still adds to a source that is gone finds out. */
@@ -586,6 +658,7 @@ static enum weft_code replace(struct weft_database *database, struct weft_err *e
     static const char *const sql[] = {
         "DELETE FROM blocks WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32",
         "DELETE FROM sources WHERE id = ?1",
+        "DELETE FROM facts WHERE id = ?1",
     };
     sqlite3_stmt *statement = NULL;
     bool has_row = true;
@@ -595,7 +668,7 @@ static enum weft_code replace(struct weft_database *database, struct weft_err *e
     while (code == WEFT_OK && has_row) {
         code = weft_database_step(database, statement, &has_row, err);
         const int64_t id = sqlite3_column_int64(statement, 0);
-        for (size_t i = 0; i < 2 && has_row && code == WEFT_OK; i++)
+        for (size_t i = 0; i < 3 && has_row && code == WEFT_OK; i++)
             code = put_row(database, sql[i], &id, 1, NULL, 0, err);
     }
     (void)sqlite3_finalize(statement);
@@ -611,6 +684,8 @@ enum weft_code weft_database_end(struct weft_database *database, struct weft_err
         code = put_all(database, true, err);
     if (code == WEFT_OK)
         code = put_confidences(database, err);
+    if (code == WEFT_OK)
+        code = put_uncertain(database, err);
     if (code == WEFT_OK)
         code = replace(database, err);
     if (code == WEFT_OK)

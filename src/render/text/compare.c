@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/text/compare.h"
 
+#include "analysis/compare/verdict.h"
 #include "render/text/compare_words.h"
 #include "render/text/confidence.h"
 #include "render/text/gate.h"
@@ -485,7 +486,8 @@ static void print_json(struct page *page)
     weft_json_begin_object(json, NULL);
     weft_json_str(json, "verdict", weft_output_held(page->scratch));
     weft_output_clear(page->scratch);
-    const struct weft_confidence_basis basis = weft_comparison_confidence(page->opts);
+    const struct weft_confidence_basis basis =
+        weft_compare_verdict_of(page->opts->matrix, page->opts->table).confidence;
     weft_confidence_json(json, &basis, page->scratch);
     weft_json_text(json, "filter_a", page->opts->a);
     weft_json_text(json, "filter_b", page->opts->b);

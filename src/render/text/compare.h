@@ -31,15 +31,7 @@ void weft_render_comparison(const struct weft_view *view,
 
 /* "B is 3.10 ms slower than A ...": without the point at its end. What was counted, and how far to
  * trust that, are sentences behind the first. */
-/* How far the verdict can be trusted. */
-struct weft_confidence_basis
-weft_comparison_confidence(const struct weft_comparison_view *comparison);
-
 void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison);
-
-/* Does B differ from A in one context for sure, whatever there is of the whole duration? One in
- * which a thread waits, or that the other group has next to nothing of. */
-bool weft_comparison_differs_in_place(const struct weft_comparison_view *comparison);
 
 /* Examples of a group, of all durations: up to `n_most` items, ascending by duration, the first,
  * the last and those between them. Returns how many. `picked` has room for n_most. */

@@ -374,19 +374,3 @@ void weft_words_cause(struct weft_output *out, const struct weft_ecct_matrix *ma
     }
     put_last(out, &path, &part);
 }
-
-bool weft_node_is_outside(const struct weft_ecct_matrix *matrix, uint32_t node)
-{
-    struct weft_frame_path path;
-    if (node == WEFT_ID_NONE)
-        return false;
-    weft_frame_path_of(matrix, node, &path);
-    for (size_t i = 1; i < path.n; i++) {
-        const struct weft_frame *frame = path.frames[i];
-        const struct weft_frame *above = path.frames[i - 1];
-        if (frame->kind == WEFT_FRAME_THREAD && frame->module.n_bytes > 0 &&
-            above->kind == WEFT_FRAME_STATE && weft_frame_begins_with(above, "preempted"))
-            return true;
-    }
-    return false;
-}

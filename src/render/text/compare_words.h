@@ -45,9 +45,6 @@ void weft_words_threads(struct weft_output *out, const struct weft_ecct_matrix *
 void weft_words_cause(struct weft_output *out, const struct weft_ecct_matrix *matrix,
                       uint32_t node);
 
-/* Does the path leave the program because another one had the processor? */
-bool weft_node_is_outside(const struct weft_ecct_matrix *matrix, uint32_t node);
-
 /* A word of a command: in quotes, if the shell would see more than one, or less. */
 void weft_words_argument(struct weft_output *out, struct weft_str word);
 

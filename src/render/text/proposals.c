@@ -24,7 +24,7 @@ static void proposal_row(const void *context, size_t index, struct weft_cell *ce
         &((const struct weft_execution_proposal *)context)[index];
     cells[0].text = proposal->name;
     cells[1].number = proposal->count;
-    cells[2].text = proposal->why;
+    cells[2].text = weft_str_of(weft_proposal_why(proposal->kind));
     cells[3].text = proposal->begin;
     cells[4] = maybe(proposal->end);
     cells[5] = maybe(proposal->match);

@@ -1,9 +1,13 @@
-/* SPDX-License-Identifier: MIT */
-#include "render/text/diagnose_idle.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * See idle.h.
+ */
+#include "analysis/findings/idle.h"
 
 #include "analysis/compare/names.h"
+#include "analysis/findings/causes.h"
+#include "analysis/findings/verdicts.h"
 #include "model/graph/waiting.h"
-#include "render/text/diagnose_causes.h"
 #include "schema/event.h"
 
 #include <stdlib.h>
@@ -18,21 +22,20 @@ static const double WAITED = 0.1;    /* of the time of each */
 
 /* ---- idle ------------------------------------------------------------------------------------ */
 
-static bool is_whole(const struct weft_diagnosis *diagnosis, struct weft_str name)
+static bool is_whole(const struct weft_facts *facts, struct weft_str name)
 {
-    for (size_t i = 0; i < diagnosis->n_wholes; i++)
-        if (weft_str_equal(diagnosis->wholes[i], name))
+    for (size_t i = 0; i < facts->n_wholes; i++)
+        if (weft_str_equal(facts->wholes[i], name))
             return true;
     return false;
 }
 
 /* Is any of the functions from `from` to `to` one that repeats? */
-static bool is_at_work(const struct weft_diagnosis *diagnosis, const struct weft_frame_path *path,
+static bool is_at_work(const struct weft_facts *facts, const struct weft_frame_path *path,
                        size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
-        if (path->frames[i]->kind == WEFT_FRAME_FUNCTION &&
-            is_whole(diagnosis, path->frames[i]->name))
+        if (path->frames[i]->kind == WEFT_FRAME_FUNCTION && is_whole(facts, path->frames[i]->name))
             return true;
     return false;
 }
@@ -77,36 +80,35 @@ static size_t last_thread(const struct weft_frame_path *path)
 }
 
 /* Does the last thread of a path wait, in no function that repeats? */
-static bool is_last_idle(const struct weft_diagnosis *diagnosis, const struct weft_frame_path *path)
+static bool is_last_idle(const struct weft_facts *facts, const struct weft_frame_path *path)
 {
     const size_t from = last_thread(path);
     if (from == 0 || from == path->n)
         return false;
     const struct weft_frame *end = path->frames[path->n - 1];
     return end->kind == WEFT_FRAME_STATE && weft_frame_begins_with(end, "blocked") &&
-           !is_at_work(diagnosis, path, from, path->n);
+           !is_at_work(facts, path, from, path->n);
 }
 
-bool weft_diagnosis_is_idle_at(const struct weft_diagnosis *diagnosis, uint32_t node)
+bool weft_facts_is_idle_at(const struct weft_facts *facts, uint32_t node)
 {
     struct weft_frame_path path;
-    if (diagnosis->n_wholes == 0 || node == 0 || node == WEFT_ID_NONE)
+    if (facts->n_wholes == 0 || node == 0 || node == WEFT_ID_NONE)
         return false;
-    weft_frame_path_of(diagnosis->matrix, node, &path);
+    weft_frame_path_of(facts->matrix, node, &path);
     const size_t first = first_thread(&path);
-    return first < path.n && is_in_wait(&path, first) && is_last_idle(diagnosis, &path);
+    return first < path.n && is_in_wait(&path, first) && is_last_idle(facts, &path);
 }
 
-bool weft_diagnosis_is_there_to_wait(const struct weft_diagnosis *diagnosis)
+bool weft_facts_is_there_to_wait(const struct weft_facts *facts)
 {
-    const struct weft_compare_table *table = diagnosis->table;
+    const struct weft_compare_table *table = facts->table;
     double idle_ns = 0;
-    if (!diagnosis->is_proposed || diagnosis->n_wholes == 0 || !table || table->n_metrics == 0)
+    if (!facts->is_proposed || facts->n_wholes == 0 || !table || table->n_metrics == 0)
         return false;
     const double usual_ns = table->metrics[0].mean_a;
     for (size_t i = 0; i < table->n_nodes; i++)
-        if (table->nodes[i].mean_a_ns > 0 &&
-            weft_diagnosis_is_idle_at(diagnosis, table->nodes[i].node))
+        if (table->nodes[i].mean_a_ns > 0 && weft_facts_is_idle_at(facts, table->nodes[i].node))
             idle_ns += table->nodes[i].mean_a_ns;
     return usual_ns - idle_ns <= REST_NS || usual_ns - idle_ns <= REST * usual_ns;
 }
@@ -135,7 +137,7 @@ static bool leads_to(const struct weft_frame_path *path, uint64_t likeness)
 }
 
 /* By node: is it a wait for the thread at work? NULL without memory; the caller frees. */
-static bool *mark_waits(const struct weft_diagnosis *other, uint64_t likeness)
+static bool *mark_waits(const struct weft_facts *other, uint64_t likeness)
 {
     const struct weft_ecct_matrix *matrix = other->matrix;
     bool *is_wait = calloc(matrix->n_nodes + 1, sizeof *is_wait);
@@ -158,13 +160,12 @@ static bool waits_long(const struct weft_ecct_matrix *matrix, const bool *is_wai
     return waited_ns > 0 && waited_ns >= WAITED * all_ns;
 }
 
-bool weft_diagnosis_serves(const struct weft_diagnosis *diagnosis,
-                           const struct weft_diagnosis *other)
+bool weft_facts_serves(const struct weft_facts *facts, const struct weft_facts *other)
 {
     const struct weft_ecct_matrix *matrix = other->matrix;
-    if (!diagnosis->is_proposed || diagnosis->matrix->n_items == 0 || matrix->n_items == 0)
+    if (!facts->is_proposed || facts->matrix->n_items == 0 || matrix->n_items == 0)
         return false;
-    const uint64_t likeness = likeness_of(diagnosis->matrix->items[0].thread);
+    const uint64_t likeness = likeness_of(facts->matrix->items[0].thread);
     if (likeness_of(matrix->items[0].thread) == likeness)
         return false;
     bool *is_wait = mark_waits(other, likeness);
@@ -175,13 +176,12 @@ bool weft_diagnosis_serves(const struct weft_diagnosis *diagnosis,
     return (double)n >= SERVED * (double)matrix->n_items;
 }
 
-bool weft_diagnosis_is_felt(const struct weft_diagnosis *diagnosis,
-                            const struct weft_diagnosis *other)
+bool weft_facts_is_felt(const struct weft_facts *facts, const struct weft_facts *other)
 {
     const struct weft_compare_cause *list[LISTED_CAUSES];
-    const uint64_t likeness = likeness_of(diagnosis->matrix->items[0].thread);
+    const uint64_t likeness = likeness_of(facts->matrix->items[0].thread);
     struct weft_frame_path path;
-    if (!other->table || !weft_diagnosis_is_significant(other))
+    if (!other->table || !weft_facts_are_significant(other))
         return false;
     const size_t n = weft_causes_list(other, WEFT_CAUSE_INSIDE, list, LISTED_CAUSES);
     for (size_t i = 0; i < n && i < LISTED_CAUSES; i++) {

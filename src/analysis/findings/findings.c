@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From facts to findings: each type is judged for itself, then with what others have to do with it;
+ * all that a sentence may say of it is filled in.
+ */
+#include "analysis/findings/findings.h"
+
+#include "analysis/compare/causes_tree.h"
+#include "analysis/compare/confidence.h"
+#include "analysis/compare/names.h"
+#include "analysis/compare/verdict.h"
+#include "analysis/findings/causes.h"
+#include "analysis/findings/idle.h"
+#include "analysis/findings/singles.h"
+#include "analysis/findings/verdicts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of what the first cause costs: what costs less is no sentence. */
+static const double FURTHER = 0.1;
+/* Of what they are slower: less is a part of why they are. */
+static const double MAIN_SHARE = 0.5;
+
+/* ---- cuts ------------------------------------------------------------------------------------ */
+
+/* The same executions, at that cut. */
+static struct weft_facts facts_at(const struct weft_facts *facts,
+                                  const struct weft_compare_cut *cut)
+{
+    struct weft_facts at = *facts;
+    at.table = cut->table;
+    at.tail = cut->tail;
+    return at;
+}
+
+bool weft_facts_is_better(const void *facts, const struct weft_compare_cut *first,
+                          const struct weft_compare_cut *second)
+{
+    const struct weft_facts x = facts_at(facts, first);
+    const struct weft_facts y = facts_at(facts, second);
+    const bool is_first = weft_facts_are_significant(&x);
+    const bool is_second = weft_facts_are_significant(&y);
+    if (!x.table || is_first != is_second)
+        return !x.table || is_second;
+    if (is_first)
+        return weft_facts_cost_ns(&y) > weft_facts_cost_ns(&x);
+    return y.tail.is_alone && !x.tail.is_found;
+}
+
+/* ---- causes ---------------------------------------------------------------------------------- */
+
+static bool is_below(const struct weft_ecct_matrix *matrix, uint32_t node, uint32_t ancestor)
+{
+    while (node > ancestor) /* a parent is before its children */
+        node = matrix->nodes[node].parent;
+    return node == ancestor;
+}
+
+/* Does something from `node` up to `ancestor`, which it is below, only happen to a thread? */
+static bool is_mishap_below(const struct weft_ecct_matrix *matrix, uint32_t node, uint32_t ancestor)
+{
+    for (; node > ancestor; node = matrix->nodes[node].parent)
+        if (weft_frame_happens_anywhere(&matrix->frames[matrix->nodes[node].frame]))
+            return true;
+    return false;
+}
+
+/* The node that tells of a cause: its own, or one below it that has at least half as much of the
+ * difference, and so tells with whom the thread shares what it waits for. Not what only happens to
+ * it: whoever computes for long loses the processor now and then, and that is no reason why it
+ * computes. */
+static uint32_t told_node(const struct weft_facts *facts, const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_table *table = facts->table;
+    const struct weft_compare_node *named = weft_compare_row_of(table, cause->node);
+    const struct weft_compare_node *most = NULL;
+    for (size_t i = 0; named && cause->node != 0 && i < table->n_nodes; i++) {
+        const struct weft_compare_node *row = &table->nodes[i];
+        if (row != named && row->difference_ns >= named->difference_ns / 2 &&
+            row->difference_ns > 0 && is_below(facts->matrix, row->node, cause->node) &&
+            !is_mishap_below(facts->matrix, row->node, cause->node) &&
+            (!most || row->difference_ns > most->difference_ns))
+            most = row;
+    }
+    return most ? most->node : cause->node;
+}
+
+/* Of the executions of a cause, and of what they have more of. */
+static struct weft_confidence_basis basis_of(const struct weft_facts *facts,
+                                             const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_table *table = facts->table;
+    const struct weft_compare_node *row = weft_compare_row_of(table, cause->node);
+    const uint32_t place = (uint32_t)(cause - table->causes);
+    uint32_t *items = calloc(table->n_b + 1, sizeof *items);
+    size_t n = 0;
+    for (size_t i = 0; items && i < table->n_b; i++)
+        if (table->cause_of[i] == place)
+            items[n++] = table->items_b[i];
+    struct weft_confidence_basis basis = /* without memory that of all slow ones */
+        weft_confidence_basis_of(facts->matrix, items ? items : table->items_b,
+                                 items ? n : table->n_b);
+    free(items);
+    basis.unnamed = 1 - cause->explained;
+    basis.p = row && row->node != 0 ? row->p_adjusted : cause->p;
+    basis.lost = facts->lost.value;
+    return basis;
+}
+
+/* ---- one type -------------------------------------------------------------------------------- */
+
+struct filling {
+    const struct weft_facts *facts;
+    struct weft_relations relations;
+    struct weft_finding *finding;
+    struct weft_rule_log log;
+};
+
+static bool fill_causes(struct filling *filling)
+{
+    const struct weft_facts *facts = filling->facts;
+    struct weft_finding *finding = filling->finding;
+    const size_t n = facts->table ? facts->table->n_causes : 0;
+    finding->causes = WEFT_ARENA_NEW(filling->log.arena, n + 1, struct weft_finding_cause);
+    for (size_t i = 0; finding->causes && i < n; i++) {
+        const struct weft_compare_cause *cause = &facts->table->causes[i];
+        const enum weft_cause_place place = weft_cause_place_of(facts, cause, &filling->log);
+        finding->causes[i] =
+            (struct weft_finding_cause){ .cause = cause,
+                                         .row = weft_compare_row_of(facts->table, cause->node),
+                                         .place = place,
+                                         .cost_ns = weft_cause_cost_ns(facts, cause),
+                                         .share = weft_cause_share(facts, cause),
+                                         .is_small = weft_cause_is_small(facts, cause),
+                                         .is_in_part = cause->explained < MAIN_SHARE,
+                                         .told_node = told_node(facts, cause),
+                                         .confidence = basis_of(facts, cause),
+                                         .tried = filling->log.tried };
+        finding->n_causes++;
+    }
+    return finding->causes && !filling->log.is_out_of_memory;
+}
+
+static void fill_places(struct weft_finding *finding)
+{
+    for (unsigned place = 0; place < WEFT_CAUSE_PLACES; place++) {
+        struct weft_finding_causes *at = &finding->at[place];
+        for (size_t i = 0; i < finding->n_causes; i++) {
+            const struct weft_finding_cause *cause = &finding->causes[i];
+            if (cause->place != place)
+                continue;
+            size_t k = at->n;
+            while (k > 0 && at->items[k - 1]->cost_ns < cause->cost_ns)
+                k--;
+            at->n_all++;
+            if (k == WEFT_PLACE_CAUSES)
+                continue;
+            at->n = at->n < WEFT_PLACE_CAUSES ? at->n + 1 : at->n;
+            memmove(&at->items[k + 1], &at->items[k], (at->n - 1 - k) * sizeof *at->items);
+            at->items[k] = cause;
+        }
+        for (size_t i = 0; i < at->n; i++)
+            at->n_items += at->items[i]->cause->n_items;
+    }
+    const struct weft_finding_causes *inside = &finding->at[WEFT_CAUSE_INSIDE];
+    while (inside->n > 0 && finding->n_further + 1 < inside->n &&
+           inside->items[finding->n_further + 1]->share >= FURTHER * inside->items[0]->share)
+        finding->n_further++;
+}
+
+/* Nodes that have at least half as much of the difference, in the same context. */
+static bool fill_beside(struct filling *filling)
+{
+    struct weft_finding *finding = filling->finding;
+    const struct weft_compare_table *table = finding->table;
+    const struct weft_finding_causes *inside = &finding->at[WEFT_CAUSE_INSIDE];
+    const struct weft_compare_cause *first = inside->n > 0 ? inside->items[0]->cause : NULL;
+    const struct weft_compare_node *named = first ? inside->items[0]->row : NULL;
+    if (!named || first->context == 0)
+        return true;
+    finding->beside = WEFT_ARENA_NEW(filling->log.arena, table->n_ranked + 1, uint32_t);
+    for (size_t i = 0; finding->beside && i < table->n_ranked; i++) {
+        const struct weft_compare_node *row = &table->nodes[table->ranked[i]];
+        if (row != named && row->difference_ns >= named->difference_ns / 2 &&
+            is_below(finding->matrix, row->node, first->context) &&
+            !weft_node_is_outside(finding->matrix, row->node))
+            finding->beside[finding->n_beside++] = row->node;
+    }
+    return finding->beside;
+}
+
+/* Single slow executions, and how they are told: before all else if nothing else is significant,
+ * and one is noticed. */
+static bool fill_singles(struct filling *filling)
+{
+    struct weft_finding *finding = filling->finding;
+    const bool has_causes = finding->at[WEFT_CAUSE_INSIDE].n > 0;
+    finding->single =
+        WEFT_ARENA_NEW(filling->log.arena, WEFT_SINGLES_MOST, struct weft_finding_single);
+    if (!finding->single)
+        return false;
+    finding->n_all_singles = weft_singles_list(filling->facts, finding->single);
+    finding->n_single = finding->n_all_singles < WEFT_SINGLES_MOST ? finding->n_all_singles
+                                                                   : (size_t)WEFT_SINGLES_MOST;
+    for (size_t i = 0; i < finding->n_single; i++)
+        weft_single_describe(filling->facts, &finding->single[i]);
+    if (finding->n_single == 0 || finding->is_versus || finding->tail.is_alone ||
+        finding->verdict == WEFT_VERDICT_PAUSE || finding->verdict == WEFT_VERDICT_TRIFLE ||
+        (!has_causes && !finding->tail.is_found))
+        return true;
+    const bool is_first = !finding->is_significant && filling->facts->is_proposed &&
+                          finding->single[0].is_noticed && !finding->single[0].is_outside;
+    finding->singles = is_first ? WEFT_SINGLES_BEFORE : WEFT_SINGLES_AFTER;
+    return true;
+}
+
+/* Of the sentences: that of the first cause, or of all executions if there is none. */
+static void fill_confidence(struct weft_finding *finding, double lost)
+{
+    const struct weft_finding_causes *inside = &finding->at[WEFT_CAUSE_INSIDE];
+    if (finding->table && finding->is_versus)
+        finding->confidence = weft_compare_verdict_of(finding->matrix, finding->table).confidence;
+    else if (inside->n > 0)
+        finding->confidence = inside->items[0]->confidence;
+    else
+        finding->confidence = weft_confidence_basis_of(finding->matrix, NULL, 0);
+    finding->confidence.lost = lost;
+}
+
+static void fill_verdict(struct filling *filling)
+{
+    const struct weft_facts *facts = filling->facts;
+    const struct weft_judgement judgement =
+        weft_verdict_of(facts, &filling->relations, &filling->log);
+    *filling->finding = (struct weft_finding){
+        .type = facts->type,
+        .matrix = facts->matrix,
+        .table = facts->table,
+        .tail = facts->tail,
+        .a = facts->a,
+        .b = facts->b,
+        .choice = facts->choice,
+        .is_versus = facts->is_versus,
+        .has_no_switches = facts->has_switches == WEFT_FACT_NO,
+        .verdict = judgement.verdict,
+        .rule = judgement.rule,
+        .is_significant = judgement.is_significant,
+        .rank = judgement.rank,
+        .cost_ns = weft_facts_cost_ns(facts),
+        .trace_ns = (uint64_t)facts->trace_ns.value,
+        .timer_share = judgement.verdict == WEFT_VERDICT_PAUSE ? weft_facts_timer_share(facts) : 0,
+        .work = facts->work,
+        .felt_by = filling->relations.unfelt_by ? filling->relations.unfelt_by->type
+                                                : (struct weft_str){ 0 },
+        .own_cpu = facts->crowd.own,
+        .other_cpu = facts->crowd.other,
+        .tried = filling->log.tried,
+    };
+}
+
+static bool fill(struct filling *filling)
+{
+    struct weft_finding *finding = filling->finding;
+    fill_verdict(filling);
+    if (!fill_causes(filling))
+        return false;
+    fill_places(finding);
+    finding->is_full = weft_crowd_is_full(&filling->facts->crowd) &&
+                       finding->at[WEFT_CAUSE_OUTSIDE].n + finding->at[WEFT_CAUSE_CROWDED].n > 0;
+    fill_confidence(finding, filling->facts->lost.value);
+    return fill_beside(filling) && fill_singles(filling);
+}
+
+/* ---- all types ------------------------------------------------------------------------------- */
+
+/* What others have to do with a type: what happens to a thread that others wait for is told with
+ * them, or does no harm. */
+static struct weft_relations relations_of(const struct weft_facts *facts, size_t n, size_t i)
+{
+    struct weft_relations relations = { .is_within = false };
+    if (!weft_facts_are_significant(&facts[i]))
+        return relations;
+    for (size_t k = 0; k < n; k++) {
+        if (k == i)
+            continue;
+        relations.is_within |= weft_facts_is_within(&facts[i], &facts[k]);
+        if (!weft_facts_serves(&facts[i], &facts[k]))
+            continue;
+        if (weft_facts_is_felt(&facts[i], &facts[k]))
+            relations.is_within = true;
+        else
+            relations.unfelt_by = &facts[k];
+    }
+    if (relations.is_within)
+        relations.unfelt_by = NULL;
+    return relations;
+}
+
+/* What costs most first; what is healthy in its order. */
+static int by_cost(const void *a, const void *b)
+{
+    const struct weft_finding *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->cost_ns != y->cost_ns)
+        return x->cost_ns > y->cost_ns ? -1 : 1;
+    return weft_str_compare(x->type, y->type);
+}
+
+enum weft_code weft_findings_run(const struct weft_facts *facts, size_t n,
+                                 struct weft_findings_table **table, struct weft_err *err)
+{
+    struct weft_arena *arena = weft_arena_new(0);
+    struct weft_findings_table *made =
+        arena ? WEFT_ARENA_NEW(arena, 1, struct weft_findings_table) : NULL;
+    bool is_good = made;
+    *table = NULL;
+    if (made) {
+        *made = (struct weft_findings_table){
+            .arena = arena, .rows = WEFT_ARENA_NEW(arena, n + 1, struct weft_finding)
+        };
+        is_good = made->rows;
+    }
+    for (size_t i = 0; is_good && i < n; i++) {
+        struct filling filling = { .facts = &facts[i],
+                                   .relations = relations_of(facts, n, i),
+                                   .finding = &made->rows[made->n_rows++],
+                                   .log = { .arena = arena } };
+        is_good = fill(&filling);
+    }
+    if (!is_good) {
+        if (arena)
+            weft_arena_free(arena);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for findings");
+    }
+    qsort(made->rows, made->n_rows, sizeof *made->rows, by_cost);
+    *table = made;
+    return WEFT_OK;
+}

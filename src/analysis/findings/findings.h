@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Why executions are slow: from all facts (facts.h) to one finding for each type
+ * (schema/findings.h). Verdicts are made here and nowhere else, by two tables of rules: where the
+ * cause of slow executions lies (causes.c), and what is said of the type (verdicts.c).
+ */
+#ifndef WEFT_ANALYSIS_FINDINGS_FINDINGS_H
+#define WEFT_ANALYSIS_FINDINGS_FINDINGS_H
+
+#include "analysis/findings/facts.h"
+#include "base/error.h"
+
+/* The facts of n types, which the table borrows from. O(types^2 x nodes). */
+WEFT_CHECKED enum weft_code weft_findings_run(const struct weft_facts *facts, size_t n,
+                                              struct weft_findings_table **table,
+                                              struct weft_err *err);
+
+/* Is the second a better cut of the executions of `facts` (a struct weft_facts) than the first?
+ * What costs most; of those that have no cause in the program single executions, unless there is a
+ * hump; else the first. For struct weft_cut_judge. */
+bool weft_facts_is_better(const void *facts, const struct weft_compare_cut *first,
+                          const struct weft_compare_cut *second);
+
+/* The function whose calls have to be counted (weft_facts.work): of the only cause within the
+ * program, if that is the execution's own thread that runs, and the type is only suggested. Of the
+ * matrix; empty if there is none. */
+struct weft_str weft_facts_work_of(const struct weft_facts *facts);
+
+#endif

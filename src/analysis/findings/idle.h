@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who waits for work, and whom it hurts that a thread is slow (docs/analyses/diagnose.md, "What
+ * matters").
+ */
+#ifndef WEFT_ANALYSIS_FINDINGS_IDLE_H
+#define WEFT_ANALYSIS_FINDINGS_IDLE_H
+
+#include "analysis/findings/facts.h"
+
+/* Is `node` a wait for another thread, not for a lock, while that one waits itself outside of all
+ * that the program does again and again? Then there is nothing to do for either of them. False
+ * where nothing is known of what repeats (weft_facts.wholes). */
+bool weft_facts_is_idle_at(const struct weft_facts *facts, uint32_t node);
+
+/* Do usual executions do next to nothing but be idle: is what is not, at most a tenth of their
+ * time, or 10 us? O(nodes). */
+bool weft_facts_is_there_to_wait(const struct weft_facts *facts);
+
+/* Do executions of `other`, of a thread of another name, wait as usual for the thread of
+ * `facts` while it works? At least a third of them, for a tenth of their time. O(values of
+ * `other`); false without memory. */
+bool weft_facts_serves(const struct weft_facts *facts, const struct weft_facts *other);
+
+/* Does a cause within the program of `other` lead through the thread of `facts`? */
+bool weft_facts_is_felt(const struct weft_facts *facts, const struct weft_facts *other);
+
+#endif

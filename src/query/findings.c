@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Gathers the facts of each type of executions. What is known of a trace comes with its executions
+ * (weft_execution_source.facts), whether they are read from the trace or from a database.
+ */
+#include "query/findings.h"
+
+#include "analysis/compare/causes_tree.h"
+#include "analysis/compare/compare.h"
+#include "analysis/compare/names.h"
+#include "analysis/findings/findings.h"
+#include "base/vec.h"
+#include "query/build.h"
+#include "query/comparison_cut.h"
+#include "query/executions.h"
+#include "query/work.h"
+#include "render/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TYPES_MAX = WEFT_FINDINGS_TYPES, PROPOSAL_EXECUTIONS = 10, PROPOSALS_NAMED = 12 };
+
+/* What the findings borrow from. */
+struct weft_findings_basis {
+    struct weft_arena *arena;
+    struct {
+        struct weft_comparison *comparison;
+        struct weft_compare_cut cut;
+    } looked[TYPES_MAX];
+    struct weft_facts facts[TYPES_MAX];
+    size_t n;
+    struct weft_rhythms rhythms;
+    struct weft_str *wholes; /* functions that repeat */
+    size_t n_wholes;
+};
+
+struct gathering {
+    const struct weft_findings_request *request;
+    struct weft_session *session; /* NULL: of a database */
+    struct weft_findings *findings;
+    struct weft_findings_basis *basis;
+    struct weft_source_facts source; /* of the trace, and of how the type is chosen */
+    struct weft_err *err;
+};
+
+static enum weft_code no_memory(const struct gathering *gathering)
+{
+    return weft_fail(gathering->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a diagnosis");
+}
+
+/* ---- facts of sources ------------------------------------------------------------------------ */
+
+/* Executions of several traces are judged by what is known of all of them. */
+static void take_crowds(struct weft_facts *facts, const struct weft_ecct_matrix *matrix)
+{
+    struct weft_crowd *crowd = &facts->crowd;
+    const double all_ns = facts->trace_ns.value;
+    for (size_t i = 0; i < matrix->n_sources; i++) {
+        const struct weft_source_facts *source = &matrix->sources[i].facts;
+        const double share = matrix->n_sources == 1 ? 1
+                             : all_ns > 0           ? (double)source->recorded_ns / all_ns
+                                                    : 0;
+        crowd->is_known = source->has_crowd && (i == 0 || crowd->is_known);
+        crowd->own += share * source->own_cpu;
+        crowd->other += share * source->other_cpu;
+        crowd->idle += share * source->idle_cpu;
+        crowd->bound += share * source->bound;
+    }
+    if (!crowd->is_known)
+        *crowd = (struct weft_crowd){ .is_known = false };
+}
+
+static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix *matrix)
+{
+    double records = 0, lost = 0, recorded_ns = 0;
+    bool is_known = matrix->n_sources > 0, has_switches = true;
+    facts->is_proposed = facts->is_part = facts->is_after_sleep = is_known;
+    for (size_t i = 0; i < matrix->n_sources; i++) {
+        const struct weft_source_facts *source = &matrix->sources[i].facts;
+        is_known = is_known && source->is_known;
+        records += (double)source->records;
+        lost += (double)source->lost_records;
+        recorded_ns += (double)source->recorded_ns;
+        has_switches = has_switches && source->has_switches;
+        facts->is_proposed = facts->is_proposed && source->is_proposed;
+        facts->is_part = facts->is_part && source->is_part;
+        facts->is_after_sleep = facts->is_after_sleep && source->is_after_sleep;
+    }
+    if (!is_known) { /* as of a database of an earlier version: what the executions themselves show
+                      */
+        facts->has_switches = weft_matrix_has_switches(matrix) ? WEFT_FACT_YES : WEFT_FACT_NO;
+        return;
+    }
+    facts->has_switches = has_switches ? WEFT_FACT_YES : WEFT_FACT_NO;
+    facts->trace_ns = (struct weft_fact){ recorded_ns, true };
+    facts->lost = (struct weft_fact){ lost > 0 ? lost / (lost + records) : 0, true };
+    take_crowds(facts, matrix);
+}
+
+/* ---- a type ---------------------------------------------------------------------------------- */
+
+/* The groups that were given. */
+static enum weft_code compare_given(struct gathering *gathering, struct weft_facts *facts,
+                                    struct weft_comparison *comparison,
+                                    struct weft_compare_cut *cut)
+{
+    const struct weft_comparison_opts how = { .a = weft_str_of(facts->a),
+                                              .b = weft_str_of(facts->b),
+                                              .n_bootstrap = WEFT_COMPARE_BOOTSTRAP,
+                                              .with_causes = true,
+                                              .n_looks = 1 };
+    const enum weft_code code = weft_comparison_run(comparison, &how, &cut->table, gathering->err);
+    facts->table = cut->table;
+    if (code != WEFT_OK || (cut->table->n_a > 0 && cut->table->n_b > 0))
+        return code;
+    return weft_fail(gathering->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "no execution of %.*s is in group %s", (int)facts->type.n_bytes,
+                     facts->type.bytes, cut->table->n_a == 0 ? "A" : "B");
+}
+
+static struct weft_facts facts_of(const struct weft_comparison *comparison, struct weft_str type)
+{
+    const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
+    struct weft_facts facts = { .type = type,
+                                .matrix = matrix,
+                                .all_ns = weft_ecct_matrix_time_ns(matrix) };
+    take_sources(&facts, matrix);
+    return facts;
+}
+
+enum weft_code weft_findings_cut(struct weft_comparison *comparison, struct weft_str type,
+                                 struct weft_compare_cut *cut, struct weft_err *err)
+{
+    const struct weft_facts facts = facts_of(comparison, type);
+    const struct weft_cut_judge judge = { weft_facts_is_better, &facts };
+    return weft_comparison_cut_find(comparison, &judge, cut, err);
+}
+
+/* The slow ones and the others, at the cut that tells most. */
+static enum weft_code compare_slow(struct gathering *gathering, struct weft_facts *facts,
+                                   struct weft_comparison *comparison, struct weft_compare_cut *cut)
+{
+    const struct weft_cut_judge judge = { weft_facts_is_better, facts };
+    const enum weft_code code = weft_comparison_cut_find(comparison, &judge, cut, gathering->err);
+    facts->tail = cut->tail;
+    facts->table = cut->table;
+    facts->a = cut->a;
+    facts->b = cut->b;
+    return code;
+}
+
+static struct weft_finding_choice choice_of(const struct gathering *gathering,
+                                            const struct weft_rule_options *rule)
+{
+    return (struct weft_finding_choice){ .path = gathering->request->path,
+                                         .rules = gathering->request->rules,
+                                         .type = rule->type,
+                                         .begin = rule->begin,
+                                         .end = rule->end,
+                                         .match = rule->match,
+                                         .within = rule->within,
+                                         .thread = rule->thread,
+                                         .metrics = rule->metrics };
+}
+
+/* Takes the comparison of a type; `rule` says how to ask for its executions again. */
+static enum weft_code look(struct gathering *gathering, struct weft_comparison *comparison,
+                           struct weft_str type, const struct weft_rule_options *rule)
+{
+    struct weft_findings_basis *basis = gathering->basis;
+    const struct weft_findings_request *request = gathering->request;
+    struct weft_facts *facts = &basis->facts[basis->n];
+    struct weft_compare_cut *cut = &basis->looked[basis->n].cut;
+    const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
+    basis->looked[basis->n++].comparison = comparison;
+    *facts = facts_of(comparison, weft_arena_copy(basis->arena, type));
+    facts->is_versus = request->a || request->b;
+    facts->wholes = basis->wholes;
+    facts->n_wholes = basis->n_wholes;
+    facts->a = request->a ? request->a : "";
+    facts->b = request->b ? request->b : "";
+    facts->choice = choice_of(gathering, rule);
+    if (!facts->is_proposed) /* the last turn of a thread never ends */
+        gathering->findings->matrices[gathering->findings->n_matrices++] = matrix;
+    return facts->is_versus ? compare_given(gathering, facts, comparison, cut)
+                            : compare_slow(gathering, facts, comparison, cut);
+}
+
+/* ---- a database ------------------------------------------------------------------------------ */
+
+static enum weft_code look_in_database(struct gathering *gathering, struct weft_str type)
+{
+    struct weft_comparison *comparison;
+    const struct weft_rule_options rule = { .type = type.bytes };
+    const enum weft_code code = weft_comparison_open(
+        gathering->request->path, type, gathering->request->map, &comparison, gathering->err);
+    return code == WEFT_OK ? look(gathering, comparison, type, &rule) : code;
+}
+
+static enum weft_code look_at_database(struct gathering *gathering)
+{
+    struct weft_database *database = NULL;
+    struct weft_execution_type *types = NULL;
+    struct weft_arena *arena = gathering->basis->arena;
+    size_t n_types = 0;
+    if (gathering->request->rule.type)
+        return look_in_database(gathering, weft_str_of(gathering->request->rule.type));
+    enum weft_code code =
+        weft_database_open(gathering->request->path, WEFT_DATABASE_READ, &database, gathering->err);
+    if (code == WEFT_OK)
+        code = weft_database_types(database, arena, &types, &n_types, gathering->err);
+    weft_database_close(database);
+    if (code == WEFT_OK && n_types == 0) /* the same words as those of compare */
+        return look_in_database(gathering, WEFT_STR(""));
+    for (size_t i = 0; code == WEFT_OK && i < n_types && i < TYPES_MAX; i++) {
+        const struct weft_str type = weft_arena_copy(arena, types[i].name);
+        code = type.bytes ? look_in_database(gathering, type) : no_memory(gathering);
+    }
+    gathering->findings->n_more = n_types > TYPES_MAX ? n_types - TYPES_MAX : 0;
+    return code;
+}
+
+/* ---- a trace --------------------------------------------------------------------------------- */
+
+/* Those of a type; `rule` says how to ask for them again. */
+static enum weft_code look_at_type(struct gathering *gathering,
+                                   const struct weft_executions_table *executions,
+                                   struct weft_str type, const struct weft_rule_options *rule)
+{
+    const struct weft_build_opts build = { .path = weft_str_of(gathering->request->path),
+                                           .facts = &gathering->source };
+    struct weft_comparison *comparison;
+    const struct weft_str name = weft_arena_copy(gathering->basis->arena, type);
+    if (!name.bytes)
+        return no_memory(gathering);
+    const enum weft_code code =
+        weft_comparison_of_type(gathering->session, executions, name.bytes,
+                                gathering->request->rules, &build, &comparison, gathering->err);
+    return code == WEFT_OK ? look(gathering, comparison, name, rule) : code;
+}
+
+/* Each type of which the trace has any. */
+static enum weft_code look_at_types(struct gathering *gathering,
+                                    const struct weft_executions_table *executions)
+{
+    struct weft_rule_options rule = gathering->request->rule;
+    enum weft_code code = WEFT_OK;
+    for (uint32_t i = 0; code == WEFT_OK && i < executions->n_types; i++) {
+        const struct weft_str type = executions->types[i].name;
+        if (executions->types[i].count == 0)
+            continue;
+        if (gathering->basis->n == TYPES_MAX) {
+            gathering->findings->n_more++;
+            continue;
+        }
+        rule.type = weft_arena_copy(gathering->basis->arena, type).bytes;
+        code = look_at_type(gathering, executions, type, &rule);
+    }
+    if (code == WEFT_OK && gathering->basis->n == 0)
+        code = weft_fail(gathering->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "the trace has no execution by these rules");
+    return code;
+}
+
+/* However many types they have, the trace is read once for all. */
+static enum weft_code look_by_rules(struct gathering *gathering, const struct weft_rules *rules,
+                                    const struct weft_rule_options *rule)
+{
+    const union weft_request request = { .executions.opts.rules = rules };
+    union weft_result result = { 0 };
+    enum weft_code code = weft_session_depend(gathering->session, rules, NULL, gathering->err);
+    if (code == WEFT_OK)
+        code = weft_query_run(gathering->session, "executions", &request, &result, gathering->err);
+    if (code == WEFT_OK && (rule->type || rules->n_types == 1))
+        code = look_at_type(gathering, result.executions,
+                            rule->type ? weft_str_of(rule->type) : rules->types[0].name, rule);
+    else if (code == WEFT_OK)
+        code = look_at_types(gathering, result.executions);
+    weft_result_free(result.any);
+    return code;
+}
+
+static const char *text_or_null(const struct gathering *gathering, struct weft_str text)
+{
+    return text.n_bytes > 0 ? weft_arena_copy(gathering->basis->arena, text).bytes : NULL;
+}
+
+/* ---- what the trace suggests ----------------------------------------------------------------- */
+
+static bool is_call(const struct weft_execution_proposal *proposal)
+{
+    return proposal->kind == WEFT_PROPOSAL_CALLS || proposal->kind == WEFT_PROPOSAL_TASKS;
+}
+
+/* What the trace suggests: executions of other programs than threads that wait for them too. */
+static enum weft_code look_at_proposal(struct gathering *gathering,
+                                       const struct weft_execution_proposal *proposal)
+{
+    struct weft_rules *rules = NULL;
+    const struct weft_rule_options rule = { .type = text_or_null(gathering, proposal->name),
+                                            .begin = text_or_null(gathering, proposal->begin),
+                                            .end = text_or_null(gathering, proposal->end),
+                                            .match = text_or_null(gathering, proposal->match),
+                                            .within = text_or_null(gathering, proposal->within) };
+    /* a function that repeats, or a thread's turn, rather than what a program said of itself */
+    gathering->source.is_proposed = !gathering->request->rule.type &&
+                                    (is_call(proposal) || proposal->kind == WEFT_PROPOSAL_TURNS);
+    gathering->source.is_part = gathering->source.is_proposed && proposal->is_part;
+    gathering->source.is_after_sleep = gathering->source.is_proposed && proposal->is_after_sleep;
+    enum weft_code code = weft_rules_of_options(&rule, &rules, gathering->err);
+    if (code == WEFT_OK)
+        code = look_by_rules(gathering, rules, &rule);
+    weft_rules_free(rules);
+    return code;
+}
+
+/* A connection may last as long as its client does, and carry many requests: what the threads of a
+ * server do from wait to wait is looked at, too. */
+static bool is_beside(const struct weft_execution_proposal *proposal,
+                      const struct weft_execution_proposal *best)
+{
+    return best->kind == WEFT_PROPOSAL_CONNECTIONS && proposal->kind == WEFT_PROPOSAL_TURNS;
+}
+
+static bool is_wanted(const struct gathering *gathering,
+                      const struct weft_execution_proposal *proposal,
+                      const struct weft_execution_proposal *best)
+{
+    const char *type = gathering->request->rule.type;
+    if (type)
+        return weft_str_equal(proposal->name, weft_str_of(type));
+    return proposal->count >= PROPOSAL_EXECUTIONS &&
+           (proposal->kind == best->kind || is_beside(proposal, best));
+}
+
+/* Is it a call that moves bytes, or what the library of C++ is made of, rather than work of the
+ * program? How long the one takes says what the other side does; the other calls whatever it is
+ * given, as std::function does. */
+static bool is_lesser(const struct weft_execution_proposal *proposal)
+{
+    static const char *const names[] = { "read",  "write",   "pread",    "pwrite", "pread64",
+                                         "readv", "writev",  "pwrite64", "recv",   "recvfrom",
+                                         "send",  "recvmsg", "sendmsg",  "sendto", "close",
+                                         "open",  "openat",  "lseek",    "malloc", "free" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (weft_str_equal(proposal->name, weft_str_of(names[i])))
+            return is_call(proposal);
+    return is_call(proposal) && weft_name_is_of_std(proposal->name);
+}
+
+/* Those are told of if there is nothing else. */
+static bool is_work_proposed(const struct gathering *gathering,
+                             const struct weft_execution_proposals *proposals)
+{
+    for (size_t i = 0; i < proposals->n; i++)
+        if (is_wanted(gathering, &proposals->items[i], &proposals->items[0]) &&
+            !is_lesser(&proposals->items[i]))
+            return true;
+    return false;
+}
+
+/* Names of what the trace suggests: "a, b, c". */
+static const char *list_proposals(struct gathering *gathering,
+                                  const struct weft_execution_proposals *proposals)
+{
+    struct weft_output *out;
+    if (weft_output_to_memory(&out, gathering->err) != WEFT_OK)
+        return "";
+    for (size_t i = 0; i < proposals->n && i < PROPOSALS_NAMED; i++) {
+        weft_output_text(out, i ? ", " : "");
+        weft_output_plain(out, proposals->items[i].name);
+    }
+    weft_output_text(out, proposals->n > PROPOSALS_NAMED ? " ..." : "");
+    const char *text = weft_arena_copy(gathering->basis->arena, weft_output_held(out)).bytes;
+    weft_output_abort(out);
+    return text ? text : "";
+}
+
+static enum weft_code nothing_to_look_at(struct gathering *gathering,
+                                         const struct weft_execution_proposals *proposals)
+{
+    const char *type = gathering->request->rule.type;
+    if (type && proposals->n > 0)
+        return weft_fail(gathering->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "the trace suggests no executions of type '%.60s'; there are %s "
+                         "(others: --begin RULE or --rules FILE)",
+                         type, list_proposals(gathering, proposals));
+    return weft_fail(gathering->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "nothing in the trace begins and ends at least %d times: expected "
+                     "--begin RULE or --rules FILE; who waits for whom: weft interplay",
+                     PROPOSAL_EXECUTIONS);
+}
+
+/* A type that does not fit into memory, or has no executions in the end, is no reason to tell
+ * nothing of the others. */
+static enum weft_code leave_out(struct gathering *gathering, enum weft_code code, size_t n_looked,
+                                const struct weft_execution_proposal *proposal)
+{
+    struct weft_findings *findings = gathering->findings;
+    const bool is_left_out =
+        gathering->basis->n == n_looked &&
+        (code == WEFT_E_LIMIT || (code == WEFT_E_ARG && !gathering->request->rule.type));
+    if (!is_left_out)
+        return code;
+    findings->left_out[findings->n_left_out++] =
+        (struct weft_findings_left_out){ weft_arena_copy(gathering->basis->arena, proposal->name),
+                                         *gathering->err };
+    *gathering->err = (struct weft_err){ 0 };
+    return WEFT_OK;
+}
+
+/* Functions that repeat: whoever waits in none of them has nothing to do. */
+static enum weft_code take_wholes(struct gathering *gathering,
+                                  const struct weft_execution_proposals *proposals)
+{
+    struct weft_findings_basis *basis = gathering->basis;
+    basis->wholes = WEFT_ARENA_NEW(basis->arena, proposals->n, struct weft_str);
+    if (!basis->wholes)
+        return no_memory(gathering);
+    for (size_t i = 0; i < proposals->n; i++) {
+        if (!is_call(&proposals->items[i]))
+            continue;
+        struct weft_str *whole = &basis->wholes[basis->n_wholes++];
+        *whole = weft_arena_copy(basis->arena, proposals->items[i].name);
+        if (!whole->bytes)
+            return no_memory(gathering);
+    }
+    return WEFT_OK;
+}
+
+/* Of several ways in which a trace suggests executions the best is taken: what a program marked,
+ * before what only looks like work that begins and ends. */
+static enum weft_code look_at_proposals(struct gathering *gathering)
+{
+    struct weft_findings *findings = gathering->findings;
+    struct weft_execution_proposals *proposals = NULL;
+    enum weft_code code = weft_execution_proposals(gathering->session, &proposals, gathering->err);
+    const bool has_work =
+        code == WEFT_OK && !gathering->request->rule.type && is_work_proposed(gathering, proposals);
+    size_t n = 0;
+    if (code == WEFT_OK)
+        code = take_wholes(gathering, proposals);
+    for (size_t i = 0; code == WEFT_OK && i < proposals->n && n < TYPES_MAX; i++) {
+        const struct weft_execution_proposal *proposal = &proposals->items[i];
+        if (!is_wanted(gathering, proposal, &proposals->items[0]) ||
+            (has_work && is_lesser(proposal)))
+            continue;
+        const size_t n_looked = gathering->basis->n;
+        code = look_at_proposal(gathering, proposal);
+        code = leave_out(gathering, code, n_looked, proposal);
+        n++;
+    }
+    if (code == WEFT_OK && gathering->basis->n == 0 && n > 0) {
+        *gathering->err = findings->left_out[findings->n_left_out - 1].why;
+        code = gathering->err->code;
+    }
+    if (code == WEFT_OK && n == 0)
+        code = nothing_to_look_at(gathering, proposals);
+    weft_execution_proposals_free(proposals);
+    return code;
+}
+
+static enum weft_code look_at_trace(struct gathering *gathering)
+{
+    const struct weft_findings_request *request = gathering->request;
+    struct weft_rules *rules = NULL;
+    enum weft_code code =
+        weft_session_facts(gathering->session, &gathering->source, gathering->err);
+    if (code == WEFT_OK && !request->rules && !request->rule.begin)
+        return look_at_proposals(gathering);
+    if (code == WEFT_OK)
+        code = weft_rules_given(request->rules, &request->rule, &rules, gathering->err);
+    if (code == WEFT_OK)
+        code = look_by_rules(gathering, rules, &request->rule);
+    weft_rules_free(rules);
+    return code;
+}
+
+/* ---- what follows from all types ------------------------------------------------------------- */
+
+/* The means of a group. */
+static void average(const struct weft_work_done *done, const uint32_t *items, size_t n,
+                    double *calls, double *ns)
+{
+    double sum = 0, sum_ns = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += (double)done[items[i]].calls;
+        sum_ns += (double)done[items[i]].ns;
+    }
+    *calls = n > 0 ? sum / (double)n : 0;
+    *ns = sum > 0 ? sum_ns / sum : 0;
+}
+
+/* Whether what is slow does more: how often it calls what takes longer. */
+static enum weft_code count_work(const struct gathering *gathering, struct weft_facts *facts)
+{
+    struct weft_work *work = &facts->work;
+    struct weft_work_done *done;
+    const struct weft_str function = weft_facts_work_of(facts);
+    if (!gathering->session || function.n_bytes == 0 || weft_str_equal(function, facts->type))
+        return WEFT_OK;
+    const enum weft_code code =
+        weft_work_count(weft_session_trace(gathering->session), facts->matrix, function,
+                        weft_session_run(gathering->session), &done, gathering->err);
+    if (code != WEFT_OK)
+        return code;
+    const struct weft_compare_table *table = facts->table;
+    average(done, table->items_a, table->n_a, &work->usual_calls, &work->usual_ns);
+    average(done, table->items_b, table->n_b, &work->slow_calls, &work->slow_ns);
+    work->function = function;
+    work->is_known = work->usual_calls > 0;
+    free(done);
+    return WEFT_OK;
+}
+
+static enum weft_code judge(struct gathering *gathering)
+{
+    struct weft_findings_basis *basis = gathering->basis;
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; i < basis->n && code == WEFT_OK; i++) {
+        basis->facts[i].rhythms = &basis->rhythms;
+        code = weft_rhythms_add(&basis->rhythms, basis->facts[i].matrix, gathering->err);
+    }
+    for (size_t i = 0; i < basis->n && code == WEFT_OK; i++)
+        code = count_work(gathering, &basis->facts[i]);
+    if (code == WEFT_OK)
+        code =
+            weft_findings_run(basis->facts, basis->n, &gathering->findings->table, gathering->err);
+    return code;
+}
+
+static void release(void *owned)
+{
+    const struct weft_findings *findings = owned;
+    struct weft_findings_basis *basis = findings->basis;
+    for (size_t i = 0; i < basis->n; i++) {
+        weft_result_free(basis->looked[i].cut.table);
+        weft_comparison_close(basis->looked[i].comparison);
+    }
+    WEFT_VEC_FINI(&basis->rhythms);
+    weft_result_free(findings->table);
+}
+
+/* What is gathered lies in the arena of the findings. */
+static enum weft_code make_findings(struct gathering *gathering)
+{
+    struct weft_arena *arena = weft_arena_new(0);
+    struct weft_findings *findings = arena ? WEFT_ARENA_NEW(arena, 1, struct weft_findings) : NULL;
+    gathering->basis = findings ? WEFT_ARENA_NEW(arena, 1, struct weft_findings_basis) : NULL;
+    if (!gathering->basis) {
+        weft_arena_free(arena);
+        return no_memory(gathering);
+    }
+    gathering->basis->arena = findings->arena = arena;
+    findings->basis = gathering->basis;
+    weft_arena_own(arena, release, findings);
+    gathering->findings = findings;
+    return WEFT_OK;
+}
+
+/* Gathers, of a trace or of a database, and judges. */
+static enum weft_code run(struct weft_session *session, const struct weft_findings_request *request,
+                          struct weft_findings **findings, struct weft_err *err)
+{
+    struct gathering gathering = { .request = request, .session = session, .err = err };
+    *findings = NULL;
+    enum weft_code code = make_findings(&gathering);
+    if (code == WEFT_OK)
+        code = session ? look_at_trace(&gathering) : look_at_database(&gathering);
+    if (code == WEFT_OK)
+        code = judge(&gathering);
+    if (code == WEFT_OK)
+        *findings = gathering.findings;
+    else
+        weft_result_free(gathering.findings);
+    return code;
+}
+
+enum weft_code weft_findings_of_trace(struct weft_session *session,
+                                      const struct weft_findings_request *request,
+                                      struct weft_findings **findings, struct weft_err *err)
+{
+    return run(session, request, findings, err);
+}
+
+enum weft_code weft_findings_of_database(const struct weft_findings_request *request,
+                                         struct weft_findings **findings, struct weft_err *err)
+{
+    return run(NULL, request, findings, err);
+}

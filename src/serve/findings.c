@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Why executions are slow: the JSON of `weft diagnose` (docs/http-api.md).
+ */
+#include "query/findings.h"
+
+#include "render/text/diagnose.h"
+#include "render/text/render.h"
+#include "serve/state.h"
+
+static const char *given(const struct weft_query_text *text)
+{
+    return text->n > 0 ? text->bytes : NULL;
+}
+
+/* Executions of a database are found already; those of a trace are what rules or the trace itself
+ * name. */
+static enum weft_code check(const struct weft_ask *ask, struct weft_err *err)
+{
+    const struct weft_query *query = ask->query;
+    if (ask->database && query->begin.n + query->end.n + query->match.n + query->within.n > 0)
+        return weft_fail(
+            err, WEFT_E_ARG, WEFT_NO_OFFSET,
+            "begin, end, match and within are for traces: a database has its executions");
+    if (!query->begin.n && query->end.n + query->match.n + query->within.n > 0)
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "begin is missing: what begins an execution, such as call:NAME");
+    return WEFT_OK;
+}
+
+WEFT_ENDPOINT(diagnose)
+{
+    const struct weft_query *query = ask->query;
+    const struct weft_findings_request request = { .rule = { .type = given(&query->type),
+                                                             .begin = given(&query->begin),
+                                                             .end = given(&query->end),
+                                                             .match = given(&query->match),
+                                                             .within = given(&query->within) },
+                                                   .a = given(&query->a),
+                                                   .b = given(&query->b),
+                                                   .path = ask->database ? ask->database->path
+                                                                         : ask->served->path };
+    struct weft_findings *findings = NULL;
+    enum weft_code code = check(ask, err);
+    if (code == WEFT_OK)
+        code = ask->database ? weft_findings_of_database(&request, &findings, err)
+                             : weft_findings_of_trace(ask->session, &request, &findings, err);
+    if (code == WEFT_E_MALFORMED && (query->begin.n || query->a.n || query->b.n))
+        code = err->code = WEFT_E_ARG; /* the client's */
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        weft_render_findings(&view, findings->table, query->is_explained == 1);
+    }
+    weft_result_free(findings);
+    return code;
+}

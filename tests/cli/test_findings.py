@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A trace and the database that is made of it give the same findings: of random executions, and of the
+recorded case studies where they are at hand. usage: test_findings.py WEFT"""
+import json
+import os
+import pathlib
+import random
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
+import tap  # noqa: E402
+from tap import ok  # noqa: E402
+
+weft = tap.runner(os.path.abspath(sys.argv[1]))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TRACES = 24
+
+
+def put_kernel(path, seed):
+    """Executions on one thread between two points: some wait, for a disk, a timer, a thread that another
+    thread preempts, or lose the CPU to another program; one in seven traces has losses, some have few."""
+    rnd = random.Random(seed)
+    at, lines = 1.0, []
+    slow = rnd.choice(["S", "D", "R", "none"])
+    n, every = rnd.choice([8, 40, 300]), rnd.choice([3, 11, 29])
+    other = rnd.choice([("compactor", 200), ("app-worker", 101)])
+
+    def put(name, tid, text, flags="d..2."):
+        lines.append(f" {name}-{tid} [000] {flags} {at:.6f}: {text}")
+
+    def switch(prev, state, into):
+        put(prev[0] if prev[1] else "<idle>", prev[1],
+            f"sched_switch: prev_comm={prev[0]} prev_pid={prev[1]} prev_prio=120 prev_state={state} ==> "
+            f"next_comm={into[0]} next_pid={into[1]} next_prio=120")
+
+    app, idle = ("app", 100), ("swapper/0", 0)
+    for i in range(n):
+        kind = f"req{rnd.randrange(2)}" if seed % 2 else "req0"
+        put("app", 100, f"{kind}_begin: id={i}", ".....")
+        at += 1e-4 + rnd.random() * 2e-5
+        is_slow = slow != "none" and i % every == every - 1
+        wait = rnd.choice([4e-3, 2e-2]) if is_slow else 2e-4 + rnd.random() * 5e-5
+        if is_slow and slow == "R":
+            switch(app, "R", other)
+            at += wait
+            switch(other, "S", app)
+        else:
+            switch(app, "S" if slow == "S" or not is_slow else slow, idle)
+            at += wait
+            put("<idle>", 0, "sched_waking: comm=app pid=100 prio=120 target_cpu=000", "d.h2.")
+            at += 5e-6
+            switch(idle, "R", app)
+        at += 1e-4
+        put("app", 100, f"{kind}_end: id={i}", ".....")
+        if seed % 7 == 3 and i % 20 == 19:
+            lines.append("CPU:0 [LOST 40 EVENTS]")
+        at += 5e-4 + rnd.random() * 1e-4
+    with open(path, "w", encoding="ascii") as out:
+        out.write("# tracer: nop\n" + "\n".join(lines) + "\n")
+    return [(f"req{k}", ("--begin", f"instant:req{k}_begin", "--end", f"instant:req{k}_end", "--match", "id"))
+            for k in range(1 + seed % 2)]
+
+
+def put_calls(path, seed):
+    """Calls of a function on two threads, some of which call another one more often, or a slower one."""
+    rnd = random.Random(seed)
+    events = []
+    for tid in (1, 2):
+        at = tid * 7
+        for i in range(rnd.choice([6, 60, 400])):
+            begin, is_slow = at, rnd.random() < rnd.choice([0.01, 0.06, 0.4])
+            at += 2
+            for _ in range(rnd.randrange(1, 30) if is_slow else 1):
+                us = rnd.choice([30, 900]) if is_slow else 25 + i % 9
+                events.append({"name": rnd.choice(["decode", "parse"]), "ph": "X", "ts": at, "dur": us, "pid": 1,
+                               "tid": tid})
+                at += us + 1
+            events.append({"name": "process", "ph": "X", "ts": begin, "dur": at + 1 - begin, "pid": 1, "tid": tid})
+            at += rnd.randrange(10, 4000)
+    with open(path, "w", encoding="ascii") as out:
+        json.dump({"traceEvents": events}, out)
+    return [("process", ("--begin", "call:process")), ("decode", ("--begin", "call:decode"))]
+
+
+def without_names(value):
+    """The findings, but for the commands that open an execution: they name the trace and its rules."""
+    if isinstance(value, dict):
+        return {key: without_names(one) for key, one in value.items() if key != "example"}
+    return [without_names(one) for one in value] if isinstance(value, list) else value
+
+
+def findings(*arguments):
+    done = weft("diagnose", "-q", "--json", "--explain", *arguments)
+    return without_names(json.loads(done.stdout)) if done.returncode == 0 else done.stderr
+
+
+def difference(one, other, path=""):
+    """Where they differ first."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        found = [difference(one.get(key), other.get(key), f"{path}.{key}") for key in sorted({*one, *other})]
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        found = [difference(a, b, f"{path}[{i}]") for i, (a, b) in enumerate(zip(one, other))]
+    else:
+        return "" if one == other else f"{path}: {str(one)[:700]} and {str(other)[:700]}"
+    return next((text for text in found if text), "")
+
+
+def check_same(name, trace, types):
+    """Each type for itself, all by one file of rules, and two groups."""
+    verdicts = set()
+    for kind, rule in types:
+        database = f"{name}-{kind}.db"
+        weft("executions", "-q", *rule, "--type", kind, "--db", database, trace)
+        if not os.path.exists(database):
+            continue
+        for groups in ((), ("--a", "duration<=1ms", "--b", "duration>1ms")):
+            of_trace, of_database = findings(*rule, "--type", kind, *groups, trace), findings(*groups, database)
+            if isinstance(of_trace, str) and isinstance(of_database, str):
+                continue
+            verdicts |= {one["verdict"] for one in of_trace["types"]} if isinstance(of_trace, dict) else set()
+            if of_trace != of_database:
+                ok(False, f"{name}, {kind} {groups}: the same of the trace and of the database",
+                   difference(of_trace, of_database))
+                return set()
+    with open("all.rules", "w", encoding="ascii") as out:
+        for kind, rule in types:
+            given = dict(zip(rule[::2], rule[1::2]))
+            out.write(f"execution {kind} is {given['--begin']}\n" if "--end" not in given else
+                      f"execution {kind}\n  begin {given['--begin']}\n  end {given['--end']}\n  match id\n")
+    weft("executions", "-q", "--rules", "all.rules", "--db", f"{name}.db", trace)
+    of_trace, of_database = findings("--rules", "all.rules", trace), findings(f"{name}.db")
+    ok(of_trace == of_database and isinstance(of_trace, dict),
+       f"{name}: the same of the trace and of the database", difference(of_trace, of_database))
+    return verdicts
+
+
+def test_random():
+    verdicts = set()
+    for seed in range(TRACES):
+        put, source = (put_calls, "made.json") if seed % 3 == 0 else (put_kernel, "made.txt")
+        types = put(source, seed)
+        weft("import", "-q", "--force", "-o", f"made{seed}.weft", source)
+        verdicts |= check_same(f"made{seed}", f"made{seed}.weft", types)
+    ok(len(verdicts) >= 6, "of many verdicts", sorted(verdicts))
+
+
+CASES = ROOT / "build" / "traces" / "kernel"
+
+
+def test_cases():
+    """The recorded case studies, where they are unpacked, by the rules of their own proposals."""
+    for folder in sorted(CASES.glob("case*")) if CASES.is_dir() else []:
+        trace = f"{folder.name}.weft"
+        weft("import", "-q", "-o", trace, str(folder / "perf.data"))
+        proposals = json.loads(weft("executions", "-q", "--json", trace).stdout)["proposals"]
+        types = []
+        for one in proposals[:3]:
+            rule = [word for key in ("begin", "end", "match", "within") if one.get(key) for word in (f"--{key}", one[key])]
+            types.append((one["type"], tuple(rule)))
+        for kind, rule in types:
+            database = f"{folder.name}.db"
+            weft("executions", "-q", *rule, "--type", kind, "--db", database, trace)
+            of_trace, of_database = findings(*rule, "--type", kind, trace), findings("--type", kind, database)
+            ok(of_trace == of_database, f"{folder.name}, {kind}: the same of the trace and of the database",
+               difference(of_trace, of_database))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        test_random()
+        test_cases()
+    tap.done()
+
+
+main()
