@@ -16,17 +16,6 @@
 
 struct weft_trace;
 
-/* Functions of the same (module, name) are several functions with one `group_id`: they are shown
- * together. Groups are numbered by first member. */
-struct weft_function {
-    struct weft_str name; /* never empty: "#17" if unnamed; valid UTF-8 for display */
-    struct weft_str module;
-    uint64_t address;
-    uint32_t key;
-    uint32_t group_id;
-    uint32_t n_in_group; /* functions that share the name */
-};
-
 struct weft_model_thread {
     struct weft_thread_info info; /* name never empty: "T28989" if unnamed; valid UTF-8 */
     uint64_t calls, cut_calls;

@@ -8,6 +8,7 @@
 #include "render/text/diagnose_alone.h"
 #include "render/text/diagnose_causes.h"
 #include "render/text/notes.h"
+#include "render/text/tables.h"
 #include "schema/event.h"
 
 #include <math.h>
@@ -712,51 +713,65 @@ static void print_json(const struct weft_view *view, const struct weft_diagnosis
     weft_view_json_end(view, json);
 }
 
-static const struct weft_column columns[] = {
-    { "type", "type", WEFT_CELL_TEXT },
-    { "significant", "significant", WEFT_CELL_BOOL },
-    { "explanation", "explanation", WEFT_CELL_TEXT },
-    { "confidence", "confidence", WEFT_CELL_RATIO },
-    { "confidence_level", "level", WEFT_CELL_TEXT },
-};
+#define ROW struct weft_diagnosis
 
-struct rows {
-    const struct weft_diagnosis *diagnoses;
-    struct weft_output *scratch;
-};
-
-static void diagnosis_row(const void *context, size_t row, struct weft_cell *cells)
+static void get_significant(const struct weft_field *field,
+                            const struct weft_table_context *context, const void *row,
+                            struct weft_cell *cell)
 {
-    const struct rows *rows = context;
-    cells[0].text = rows->diagnoses[row].type;
-    cells[1].number = weft_diagnosis_is_significant(&rows->diagnoses[row]);
-    weft_output_clear(rows->scratch);
-    put_sentences(rows->scratch, &rows->diagnoses[row]);
-    cells[2].text = weft_output_held(rows->scratch); /* valid until the next row is asked for */
-    const struct weft_confidence_basis basis = basis_of(&rows->diagnoses[row]);
-    cells[3].real = weft_confidence_value(&basis);
-    cells[4].text = weft_str_of(weft_confidence_level(cells[3].real));
+    (void)field, (void)context;
+    cell->number = weft_diagnosis_is_significant(row);
 }
+
+static void get_explanation(const struct weft_field *field,
+                            const struct weft_table_context *context, const void *row,
+                            struct weft_cell *cell)
+{
+    struct weft_output *scratch = (struct weft_output *)(uintptr_t)context->of;
+    (void)field;
+    weft_output_clear(scratch);
+    put_sentences(scratch, row);
+    cell->text = weft_output_held(scratch); /* valid until the next row is asked for */
+}
+
+static void get_confidence(const struct weft_field *field, const struct weft_table_context *context,
+                           const void *row, struct weft_cell *cell)
+{
+    const struct weft_confidence_basis basis = basis_of(row);
+    (void)field, (void)context;
+    cell->real = weft_confidence_value(&basis);
+    cell->text = weft_str_of(weft_confidence_level(cell->real));
+}
+
+static const struct weft_field fields[] = {
+    WEFT_FIELD("type", "type", TEXT, type, "type of executions"),
+    WEFT_GETTER("significant", "significant", BOOL, get_significant, "it was tested, and holds"),
+    WEFT_GETTER("explanation", "explanation", TEXT, get_explanation, "why executions are slow"),
+    WEFT_GETTER("confidence", "confidence", RATIO, get_confidence, "confidence, 0 to 1"),
+    WEFT_GETTER("confidence_level", "level", TEXT, get_confidence, "the same in words"),
+};
+
+const struct weft_table_type weft_diagnoses_type =
+    WEFT_TABLE_TYPE("diagnoses", "why executions of a type are slow", fields, ROW);
 
 void weft_render_diagnoses(const struct weft_view *view, const struct weft_diagnosis *diagnoses,
                            size_t n)
 {
-    struct rows rows = { .diagnoses = diagnoses };
+    struct weft_output *scratch = NULL;
     struct weft_err err = { 0 };
-    if (weft_output_to_memory(&rows.scratch, &err) != WEFT_OK) {
+    if (weft_output_to_memory(&scratch, &err) != WEFT_OK) {
         weft_output_fail(view->out, &err);
         return;
     }
-    const struct weft_table table = { .columns = columns,
-                                      .n_columns = sizeof columns / sizeof *columns,
+    const struct weft_table table = { .type = &weft_diagnoses_type,
+                                      .rows = diagnoses,
                                       .n_rows = n,
-                                      .row = diagnosis_row,
-                                      .context = &rows };
+                                      .in = weft_view_context(view, scratch) };
     if (view->format == WEFT_FORMAT_JSON)
-        print_json(view, diagnoses, n, rows.scratch);
+        print_json(view, diagnoses, n, scratch);
     else if (view->format == WEFT_FORMAT_CSV)
         weft_table_csv(&table, view->out);
     else
         print_text(view, diagnoses, n);
-    weft_output_abort(rows.scratch);
+    weft_output_abort(scratch);
 }

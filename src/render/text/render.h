@@ -291,6 +291,9 @@ void weft_render_shapes_changes(const struct weft_view *view,
 
 /* ---- shared by the views ---- */
 
+/* For the fields of tables: ids are those of the view's trace, getters refer to `of`. */
+struct weft_table_context weft_view_context(const struct weft_view *view, const void *of);
+
 /* Opens a JSON generator on the view's output; NULL (and the failure kept there) without memory. */
 struct weft_json *weft_view_json(const struct weft_view *view);
 
