@@ -8,8 +8,7 @@
 #define ROW struct weft_function_row
 
 /* Times are of closed calls. */
-static void get_closed(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_closed)
 {
     const ROW *function = row;
     if (function->count > function->open_count)
@@ -18,11 +17,9 @@ static void get_closed(const struct weft_field *field, const struct weft_table_c
         cell->is_null = true;
 }
 
-static void get_share(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_share)
 {
     const struct weft_functions_table *table = context->of;
-    (void)field;
     cell->real = weft_share_of(((const ROW *)row)->self_ns, table->self_ns);
 }
 

@@ -12,8 +12,7 @@ WEFT_NAME_OF(pattern_name, weft_pattern_kind_name, enum weft_pattern_kind)
 enum site_text { SITE_FUNCTION, SITE_PATH, SITE_CALL };
 
 /* A text of the site whose place is the member. */
-static void get_site(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_site)
 {
     const struct weft_interplay_table *table = context->of;
     const uint32_t place = (uint32_t)weft_member_number(row, WEFT_FROM_U32, field->offset);
@@ -36,8 +35,7 @@ object_of(const struct weft_field *field, const struct weft_table_context *conte
     return place == WEFT_ID_NONE ? NULL : &table->objects[place];
 }
 
-static void get_object(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_object)
 {
     const struct weft_shared_object *object = object_of(field, context, row);
     if (object)
@@ -45,15 +43,12 @@ static void get_object(const struct weft_field *field, const struct weft_table_c
     cell->is_null = cell->text.n_bytes == 0;
 }
 
-static void get_object_id(const struct weft_field *field, const struct weft_table_context *context,
-                          const void *row, struct weft_cell *cell)
+static WEFT_GET(get_object_id)
 {
     cell->number = object_of(field, context, row)->id;
 }
 
-static void get_object_kind(const struct weft_field *field,
-                            const struct weft_table_context *context, const void *row,
-                            struct weft_cell *cell)
+static WEFT_GET(get_object_kind)
 {
     cell->text = weft_str_of(kind_name(object_of(field, context, row)->kind));
 }
@@ -65,11 +60,9 @@ static void get_object_kind(const struct weft_field *field,
 
 #define ROW struct weft_interplay_thread
 
-static void get_life_share(const struct weft_field *field, const struct weft_table_context *context,
-                           const void *row, struct weft_cell *cell)
+static WEFT_GET(get_life_share)
 {
     const ROW *thread = row;
-    (void)field, (void)context;
     cell->real = weft_share_of(thread->wait_ns, thread->last_ns - thread->first_ns);
 }
 
@@ -129,11 +122,9 @@ const struct weft_table_type weft_interplay_threads_type =
 #undef ROW
 #define ROW struct weft_interplay_cell
 
-static void get_wait_share(const struct weft_field *field, const struct weft_table_context *context,
-                           const void *row, struct weft_cell *cell)
+static WEFT_GET(get_wait_share)
 {
     const struct weft_interplay_table *table = context->of;
-    (void)field;
     cell->real = weft_share_of(((const ROW *)row)->sum_ns, table->wait_ns);
 }
 
@@ -219,10 +210,8 @@ const struct weft_table_type weft_interplay_objects_type =
 #undef ROW
 #define ROW struct weft_interplay_pattern
 
-static void get_threads(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_threads)
 {
-    (void)field, (void)context;
     cell->number = (uint64_t)((const ROW *)row)->n_others + 1;
 }
 
@@ -256,24 +245,20 @@ static bool is_joined(const void *row)
     return ((const ROW *)row)->releaser_id != WEFT_ID_NONE;
 }
 
-static void get_release(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_release)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null = !is_joined(row);
 }
 
-static void get_unknown(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_unknown)
 {
     const ROW *wait = row;
-    (void)field, (void)context;
     cell->is_null = is_joined(row);
     cell->text = weft_str_of(weft_unknown_reason_name((enum weft_unknown_reason)wait->unknown));
 }
 
-static void get_confidence(const struct weft_field *field, const struct weft_table_context *context,
-                           const void *row, struct weft_cell *cell)
+static WEFT_GET(get_confidence)
 {
     const ROW *wait = row;
     get_unknown(field, context, row, cell);

@@ -8,8 +8,7 @@
 
 enum { INDENT_MAX = 40 };
 
-static void get_share(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_share)
 {
     const struct weft_interval_of *of = context->of;
     cell->real = weft_share_of(weft_member_number(row, WEFT_FROM_U64, field->offset),
@@ -22,8 +21,7 @@ static void get_share(const struct weft_field *field, const struct weft_table_co
 
 #define ROW struct weft_interval_summary
 
-static void get_top(const struct weft_field *field, const struct weft_table_context *context,
-                    const void *row, struct weft_cell *cell)
+static WEFT_GET(get_top)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null = ((const ROW *)row)->top_function_id == WEFT_ID_NONE;
@@ -50,17 +48,14 @@ const struct weft_table_type weft_interval_threads_type =
 #undef ROW
 #define ROW struct weft_interval_row
 
-static void get_tid(const struct weft_field *field, const struct weft_table_context *context,
-                    const void *row, struct weft_cell *cell)
+static WEFT_GET(get_tid)
 {
     const struct weft_interval_of *of = context->of;
-    (void)field, (void)row;
     cell->number = context->thread(context->trace, of->thread->thread_id)->tid;
 }
 
 /* For people below its callers. */
-static void get_function(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+static WEFT_GET(get_function)
 {
     const uint32_t depth = ((const ROW *)row)->depth;
     weft_field_read(field, context, row, cell);

@@ -60,16 +60,14 @@ object_of(const struct weft_field *field, const struct weft_table_context *conte
 }
 
 /* The lock whose place in the list of locks is the member. */
-static void get_lock(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_lock)
 {
     char text[WEFT_LOCK_LABEL_BYTES];
     weft_lock_label(context, object_of(field, context, row), text);
     put_text(context, text, cell);
 }
 
-static void get_lock_kind(const struct weft_field *field, const struct weft_table_context *context,
-                          const void *row, struct weft_cell *cell)
+static WEFT_GET(get_lock_kind)
 {
     cell->text = weft_str_of(kind_name(object_of(field, context, row)->kind));
 }
@@ -82,22 +80,18 @@ static void get_lock_kind(const struct weft_field *field, const struct weft_tabl
 
 #define ROW struct weft_locks_row
 
-static void get_own_name(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+static WEFT_GET(get_own_name)
 {
     char text[WEFT_LOCK_LABEL_BYTES];
-    (void)field;
     weft_lock_label(context, &((const ROW *)row)->object, text);
     put_text(context, text, cell);
 }
 
-static void get_sources(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_sources)
 {
     const unsigned sources = ((const ROW *)row)->object.sources;
     char text[WEFT_LOCK_LABEL_BYTES] = "";
     size_t n = 0;
-    (void)field;
     for (unsigned bit = 0; bit < WEFT_LOCK_N_SOURCES; bit++)
         if (sources >> bit & 1)
             n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? "+" : "",
@@ -105,19 +99,16 @@ static void get_sources(const struct weft_field *field, const struct weft_table_
     put_text(context, text, cell);
 }
 
-static void get_address(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_address)
 {
     const uint64_t address = ((const ROW *)row)->object.address;
-    (void)field;
     cell->is_null = address == 0;
     if (address)
         cell->text = weft_arena_printf(context->arena, "0x%" PRIx64, address);
 }
 
 /* Others are waited for, but not held. */
-static void get_if_held(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_if_held)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null = !weft_lock_is_held(((const ROW *)row)->object.kind);
@@ -163,8 +154,7 @@ const struct weft_table_type weft_locks_type =
 #undef ROW
 #define ROW struct weft_locks_site
 
-static void get_site_hold(const struct weft_field *field, const struct weft_table_context *context,
-                          const void *row, struct weft_cell *cell)
+static WEFT_GET(get_site_hold)
 {
     const struct weft_locks_table *table = context->of;
     weft_field_read(field, context, row, cell);
@@ -203,12 +193,10 @@ const struct weft_table_type weft_lock_pairs_type =
 #undef ROW
 #define ROW struct weft_locks_context
 
-static void get_lock_share(const struct weft_field *field, const struct weft_table_context *context,
-                           const void *row, struct weft_cell *cell)
+static WEFT_GET(get_lock_share)
 {
     const struct weft_locks_table *table = context->of;
     const ROW *held = row;
-    (void)field;
     cell->real = weft_share_of(held->sum_ns, table->rows[held->lock].blocking_ns);
 }
 
@@ -257,10 +245,8 @@ const struct weft_table_type weft_lock_convoys_type = WEFT_TABLE_TYPE(
 #undef ROW
 #define ROW struct weft_locks_open
 
-static void get_true(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_true)
 {
-    (void)field, (void)context, (void)row;
     cell->number = true;
 }
 

@@ -15,13 +15,11 @@ static const char *kind_name(unsigned kind)
 }
 
 /* "main > run > flush": the callers, outermost first. */
-static void get_callers(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_callers)
 {
     const ROW *call = row;
     char more[80] = "";
     size_t n_bytes = sizeof more, at = 0;
-    (void)field;
     if (call->n_context < call->depth)
         (void)snprintf(more, sizeof more, " > ... (%u callers omitted)",
                        call->depth - call->n_context);
@@ -43,12 +41,10 @@ static void get_callers(const struct weft_field *field, const struct weft_table_
 }
 
 /* When every call of a length was asked for, being long says nothing. */
-static void get_reason(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_reason)
 {
     const ROW *call = row;
     const bool is_long = call->is_long && context->known & WEFT_OUTLIERS_LONG;
-    (void)field;
     if (call->kind == WEFT_OUTLIER_GAP)
         cell->text = WEFT_STR("gap");
     else if (call->is_own)
@@ -57,16 +53,14 @@ static void get_reason(const struct weft_field *field, const struct weft_table_c
         cell->text = is_long ? WEFT_STR("thread") : WEFT_STR("-");
 }
 
-static void get_self(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_self)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null = ((const ROW *)row)->kind == WEFT_OUTLIER_GAP;
 }
 
 /* Of a function none of whose calls is whole, no median is known. */
-static void get_median(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_median)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null |= context->is_text && ((const ROW *)row)->median_ns == 0;

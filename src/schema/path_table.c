@@ -22,8 +22,7 @@ static double share_of(const struct weft_table_context *context, uint64_t part_n
 }
 
 /* Of the whole path, the 64-bit member. */
-static void get_share(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_share)
 {
     cell->real = share_of(context, weft_member_number(row, WEFT_FROM_U64, field->offset));
 }
@@ -40,12 +39,9 @@ static void get_share(const struct weft_field *field, const struct weft_table_co
 
 #define ROW struct weft_path_segment
 
-static void get_segment_share(const struct weft_field *field,
-                              const struct weft_table_context *context, const void *row,
-                              struct weft_cell *cell)
+static WEFT_GET(get_segment_share)
 {
     const ROW *segment = row;
-    (void)field;
     cell->real = share_of(context, segment->end_ns - segment->start_ns);
 }
 
@@ -70,8 +66,7 @@ static struct weft_str innermost(struct weft_str stack)
 }
 
 /* A function, or without calls the frame of the stack that lies at field->arg. */
-static void get_place(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_place)
 {
     weft_field_read(field, context, row, cell);
     if (!cell->is_null)
@@ -124,18 +119,15 @@ const struct weft_table_type weft_path_segments_type =
 #undef ROW
 #define ROW struct weft_path_arrow
 
-static void get_wait(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_wait)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null = ((const ROW *)row)->edge == WEFT_PATH_WAIT;
 }
 
-static void get_arrow_lock(const struct weft_field *field, const struct weft_table_context *context,
-                           const void *row, struct weft_cell *cell)
+static WEFT_GET(get_arrow_lock)
 {
     const uint32_t lock = ((const ROW *)row)->lock;
-    (void)field, (void)context;
     cell->is_null = lock == 0;
     cell->number = lock ? lock - 1 : 0;
 }
@@ -178,11 +170,9 @@ const struct weft_table_type weft_path_reasons_type =
 #undef ROW
 #define ROW struct weft_path_lock_row
 
-static void get_lock(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_lock)
 {
     char text[WEFT_LOCK_LABEL_BYTES];
-    (void)field;
     weft_lock_label(context, &((const ROW *)row)->object, text);
     cell->text = weft_arena_copy(context->arena, weft_str_of(text));
 }
@@ -214,16 +204,13 @@ static uint64_t moded_ns(const ROW *thread)
     return thread->by_state_ns[WEFT_PATH_USER] + thread->by_state_ns[WEFT_PATH_KERNEL];
 }
 
-static void get_running(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_running)
 {
     const ROW *thread = row;
-    (void)field, (void)context;
     cell->number = moded_ns(thread) + thread->by_state_ns[WEFT_PATH_RUNNING];
 }
 
-static void get_moded(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_moded)
 {
     const ROW *thread = row;
     weft_field_read(field, context, row, cell);
@@ -259,9 +246,7 @@ const struct weft_table_type weft_path_threads_type =
     WEFT_GETTER(NULL, "share", SHARE, get_share_of_both, "share of the path",                      \
                 .offset = offsetof(ROW, running_ns), .arg = offsetof(ROW, waiting_ns))
 
-static void get_share_of_both(const struct weft_field *field,
-                              const struct weft_table_context *context, const void *row,
-                              struct weft_cell *cell)
+static WEFT_GET(get_share_of_both)
 {
     cell->real = share_of(context, weft_member_number(row, WEFT_FROM_U64, field->offset) +
                                        weft_member_number(row, WEFT_FROM_U64, field->arg));

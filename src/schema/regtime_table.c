@@ -58,36 +58,32 @@ static struct weft_str describe(const struct weft_table_context *context, const 
 }
 
 /* The description under its callers, and the marks of the row behind it. */
-static void get_what(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *of, struct weft_cell *cell)
+static WEFT_GET(get_what)
 {
-    const ROW *row = of;
-    const struct weft_str name = describe(context, row);
-    const bool is_inside = row->kind == WEFT_REGTIME_NODE || row->kind == WEFT_REGTIME_OTHER;
-    uint32_t level = row->level + is_inside;
+    const ROW *segment = row;
+    const struct weft_str name = describe(context, segment);
+    const bool is_inside =
+        segment->kind == WEFT_REGTIME_NODE || segment->kind == WEFT_REGTIME_OTHER;
+    uint32_t level = segment->level + is_inside;
     level = level < SEGMENT_INDENT_MAX ? level : SEGMENT_INDENT_MAX;
-    const char *marks[] = { row->flags & WEFT_REGTIME_CUT_START ? " (open at the start)" : "",
-                            row->flags & WEFT_REGTIME_CUT_END ? " (open at the end)" : "",
-                            row->flags & WEFT_REGTIME_REPAIRED ? " (exit missing)" : "",
-                            row->flags & WEFT_REGTIME_OUTLIER ? " !" : "" };
-    (void)field;
-    cell->is_bad = row->flags & WEFT_REGTIME_OUTLIER;
+    const char *marks[] = { segment->flags & WEFT_REGTIME_CUT_START ? " (open at the start)" : "",
+                            segment->flags & WEFT_REGTIME_CUT_END ? " (open at the end)" : "",
+                            segment->flags & WEFT_REGTIME_REPAIRED ? " (exit missing)" : "",
+                            segment->flags & WEFT_REGTIME_OUTLIER ? " !" : "" };
+    cell->is_bad = segment->flags & WEFT_REGTIME_OUTLIER;
     cell->text =
         weft_arena_printf(context->arena, "%*s%.*s%s%s%s%s", (int)level * 2, "", (int)name.n_bytes,
                           name.bytes ? name.bytes : "", marks[0], marks[1], marks[2], marks[3]);
 }
 
-static void get_tid(const struct weft_field *field, const struct weft_table_context *context,
-                    const void *row, struct weft_cell *cell)
+static WEFT_GET(get_tid)
 {
     const struct weft_regtime_thread *thread = context->of;
-    (void)field, (void)row;
     cell->number = context->thread(context->trace, thread->thread_id)->tid;
 }
 
 /* A gap has none. */
-static void get_of_calls(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+static WEFT_GET(get_of_calls)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null = ((const ROW *)row)->kind == WEFT_REGTIME_GAP;

@@ -11,38 +11,28 @@ static uint64_t mean_of(uint64_t sum_ns, uint64_t count)
     return count ? sum_ns / count : 0;
 }
 
-void weft_get_times_mean(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+WEFT_GET(weft_get_times_mean)
 {
     const struct weft_shape_times *times = (const void *)((const char *)row + field->offset);
-    (void)context;
     cell->number = mean_of(times->sum_ns, times->count);
 }
 
-void weft_get_times_deviation(const struct weft_field *field,
-                              const struct weft_table_context *context, const void *row,
-                              struct weft_cell *cell)
+WEFT_GET(weft_get_times_deviation)
 {
     const struct weft_shape_times *times = (const void *)((const char *)row + field->offset);
-    (void)context;
     cell->number =
         (uint64_t)(weft_deviation(times->count, times->sum_ns, times->sum_squares) + 0.5);
 }
 
-void weft_get_shape_mean(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+WEFT_GET(weft_get_shape_mean)
 {
     const struct weft_shape *shape = (const void *)((const char *)row + field->offset);
-    (void)context;
     cell->number = mean_of(shape->sum_ns, shape->count);
 }
 
-void weft_get_shape_deviation(const struct weft_field *field,
-                              const struct weft_table_context *context, const void *row,
-                              struct weft_cell *cell)
+WEFT_GET(weft_get_shape_deviation)
 {
     const struct weft_shape *shape = (const void *)((const char *)row + field->offset);
-    (void)context;
     cell->number =
         (uint64_t)(weft_deviation(shape->count, shape->sum_ns, shape->sum_squares) + 0.5);
 }
@@ -109,12 +99,10 @@ const struct weft_table_type weft_shape_presences_type =
 #undef ROW
 #define ROW struct weft_shape_card_row
 
-static void get_rate(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_rate)
 {
     const struct weft_shapes_table *table = context->of;
     const uint64_t window_ns = table->to_ns - table->from_ns;
-    (void)field;
     cell->real =
         window_ns ? (double)((const ROW *)row)->presence.times.count * 1e9 / (double)window_ns : 0;
     cell->is_null = window_ns == 0;
@@ -138,11 +126,9 @@ const struct weft_table_type weft_shape_card_type =
 #define ROW struct weft_shape_thread
 
 /* What the thread and those before it have together, as in the paper: the member of a sum. */
-static void get_sum(const struct weft_field *field, const struct weft_table_context *context,
-                    const void *row, struct weft_cell *cell)
+static WEFT_GET(get_sum)
 {
     const struct weft_shapes_sum *sums = context->of;
-    (void)row;
     cell->number = weft_member_number(&sums[context->place], WEFT_FROM_U64, field->arg);
 }
 
@@ -181,14 +167,12 @@ static const struct weft_shape_cluster *cluster_of(const struct weft_field *fiel
     return &table->clusters[weft_member_number(row, WEFT_FROM_U32, field->offset)];
 }
 
-static void get_median(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_median)
 {
     cell->number = cluster_of(field, context, row)->times.p50_ns;
 }
 
-static void get_function(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+static WEFT_GET(get_function)
 {
     cell->text =
         context->function(context->trace, cluster_of(field, context, row)->function_id)->name;

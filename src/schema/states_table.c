@@ -19,8 +19,7 @@ static uint64_t margin_of(const struct weft_mode_times *times)
     return below_ns > above_ns ? below_ns : above_ns;
 }
 
-static void get_mode(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_mode)
 {
     const struct weft_run_modes *modes = (const void *)((const char *)row + field->offset);
     const struct weft_mode_times times = weft_run_mode_times(modes);
@@ -29,7 +28,6 @@ static void get_mode(const struct weft_field *field, const struct weft_table_con
         [MODE_MARGIN] = margin_of(&times),  [MODE_LOW] = times.kernel_low_ns,
         [MODE_HIGH] = times.kernel_high_ns, [MODE_UNKNOWN] = times.unknown_ns
     };
-    (void)context;
     cell->number = values[field->arg];
     if (field->arg <= MODE_KERNEL)
         cell->is_null = !times.is_known;
@@ -37,12 +35,9 @@ static void get_mode(const struct weft_field *field, const struct weft_table_con
         cell->is_null = !times.is_estimated;
 }
 
-static void get_mode_source(const struct weft_field *field,
-                            const struct weft_table_context *context, const void *row,
-                            struct weft_cell *cell)
+static WEFT_GET(get_mode_source)
 {
     const char *source = weft_mode_source((const void *)((const char *)row + field->offset));
-    (void)context;
     cell->text = weft_str_of(source ? source : "");
     cell->is_null = !source;
 }
@@ -71,23 +66,20 @@ static uint64_t running_ns(const struct weft_run_modes *modes)
 
 #define ROW struct weft_states_row
 
-static void get_reason(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_reason)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null |= ((const ROW *)row)->state.kind != WEFT_STATE_BLOCKED;
 }
 
-static void get_clocked(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_clocked)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null = !(((const ROW *)row)->state.flags & WEFT_STATE_CLOCKED);
 }
 
 /* Of an interrupt, or of a wait that one ended. */
-static void get_number(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_number)
 {
     const struct weft_state *state = &((const ROW *)row)->state;
     weft_field_read(field, context, row, cell);
@@ -135,20 +127,15 @@ const struct weft_table_type weft_states_type =
 #undef ROW
 #define ROW struct weft_waits_thread
 
-static void get_running(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_running)
 {
-    (void)field, (void)context;
     cell->number = running_ns(&((const ROW *)row)->modes);
 }
 
-static void get_unexplained(const struct weft_field *field,
-                            const struct weft_table_context *context, const void *row,
-                            struct weft_cell *cell)
+static WEFT_GET(get_unexplained)
 {
     const ROW *thread = row;
     const uint64_t life_ns = thread->last_ns - thread->first_ns;
-    (void)field, (void)context;
     cell->real = weft_share_of(
         thread->reason_ns[WEFT_WAIT_UNKNOWN] + thread->kind_ns[WEFT_STATE_UNKNOWN], life_ns);
     cell->is_null = life_ns == 0;
@@ -198,28 +185,21 @@ const struct weft_table_type weft_waits_threads_type =
 #undef ROW
 #define ROW struct weft_waits_row
 
-static void get_cause_tid(const struct weft_field *field, const struct weft_table_context *context,
-                          const void *row, struct weft_cell *cell)
+static WEFT_GET(get_cause_tid)
 {
     const struct weft_waits_thread *thread = context->of;
-    (void)field, (void)row;
     cell->number = context->thread(context->trace, thread->thread_id)->tid;
 }
 
-static void get_cause_reason(const struct weft_field *field,
-                             const struct weft_table_context *context, const void *row,
-                             struct weft_cell *cell)
+static WEFT_GET(get_cause_reason)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null |= ((const ROW *)row)->kind != WEFT_STATE_BLOCKED;
 }
 
-static void get_cause_share(const struct weft_field *field,
-                            const struct weft_table_context *context, const void *row,
-                            struct weft_cell *cell)
+static WEFT_GET(get_cause_share)
 {
     const struct weft_waits_thread *thread = context->of;
-    (void)field;
     cell->real = weft_share_of(((const ROW *)row)->sum_ns, thread->last_ns - thread->first_ns);
 }
 
@@ -253,20 +233,15 @@ static uint64_t window_of(const struct weft_table_context *context)
     return table->to_ns - table->from_ns;
 }
 
-static void get_busy(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_busy)
 {
     const ROW *cpu = row;
-    (void)field;
     cell->real = weft_share_of(running_ns(&cpu->modes) + cpu->interrupted_ns, window_of(context));
     cell->is_null = window_of(context) == 0;
 }
 
-static void get_cpu_running(const struct weft_field *field,
-                            const struct weft_table_context *context, const void *row,
-                            struct weft_cell *cell)
+static WEFT_GET(get_cpu_running)
 {
-    (void)field, (void)context;
     cell->number = running_ns(&((const ROW *)row)->modes);
 }
 
@@ -290,10 +265,8 @@ const struct weft_table_type weft_cpus_type =
 #undef ROW
 #define ROW struct weft_cpu_share
 
-static void get_cpu_share(const struct weft_field *field, const struct weft_table_context *context,
-                          const void *row, struct weft_cell *cell)
+static WEFT_GET(get_cpu_share)
 {
-    (void)field;
     cell->real = weft_share_of(((const ROW *)row)->run_ns, window_of(context));
     cell->is_null = window_of(context) == 0;
 }

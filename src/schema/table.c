@@ -7,10 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-void weft_get_duration(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+WEFT_GET(weft_get_duration)
 {
-    (void)context;
     cell->number = weft_member_number(row, WEFT_FROM_U64, field->arg) -
                    weft_member_number(row, WEFT_FROM_U64, field->offset);
 }

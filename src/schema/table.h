@@ -100,6 +100,12 @@ struct weft_table_context {
     bool is_text;             /* for people; set by the writer */
 };
 
+/* The head of a getter, which uses what it needs. */
+#define WEFT_GET(name)                                                                             \
+    void name(const struct weft_field *field __attribute__((unused)),                              \
+              const struct weft_table_context *context __attribute__((unused)),                    \
+              const void *row __attribute__((unused)), struct weft_cell *cell)
+
 struct weft_member {
     enum weft_from from;
     uint32_t offset;

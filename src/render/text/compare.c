@@ -101,20 +101,17 @@ static double real_at(const struct weft_field *field, const void *row)
     return value;
 }
 
-static void get_change(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_change)
 {
     put_human(context, weft_human_change(real_at(field, row)), cell);
 }
 
-static void get_mean(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_mean)
 {
     put_human(context, weft_human_mean(real_at(field, row)), cell);
 }
 
-static void get_p(const struct weft_field *field, const struct weft_table_context *context,
-                  const void *row, struct weft_cell *cell)
+static WEFT_GET(get_p)
 {
     put_human(context, weft_human_p(real_at(field, row)), cell);
 }
@@ -129,8 +126,7 @@ static void get_p(const struct weft_field *field, const struct weft_table_contex
 
 #define ROW struct weft_execution_item
 
-static void get_source(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_source)
 {
     const struct page *page = context->of;
     const struct weft_ecct_matrix *matrix = page->opts->matrix;
@@ -139,11 +135,9 @@ static void get_source(const struct weft_field *field, const struct weft_table_c
         field->arg ? matrix->sources[item->source].tag : matrix->sources[item->source].path;
 }
 
-static void get_command(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_command)
 {
     const struct page *page = context->of;
-    (void)field, (void)row;
     weft_render_open_command(page->scratch, page->opts->matrix, (uint32_t)context->place);
     take(context, cell);
 }
@@ -180,12 +174,10 @@ static struct weft_table item_table(struct page *page, const uint32_t *items, si
 #undef ROW
 #define ROW struct weft_compare_node
 
-static void get_interval(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+static WEFT_GET(get_interval)
 {
     const struct page *page = context->of;
     const struct weft_interval_ns *interval = &((const ROW *)row)->interval;
-    (void)field;
     weft_output_printf(page->scratch, "%s to %s", weft_human_change(interval->low_ns).text,
                        weft_human_change(interval->high_ns).text);
     take(context, cell);
@@ -199,8 +191,7 @@ static double share_of(const struct weft_table_context *context, const ROW *node
 }
 
 /* Of the difference of durations. */
-static void get_share(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_share)
 {
     const struct page *page = context->of;
     const double share = share_of(context, row);
@@ -219,8 +210,7 @@ static void get_share(const struct weft_field *field, const struct weft_table_co
 enum of_node { NODE_THREADS, NODE_CONFIDENCE, NODE_PATH, NODE_WHERE };
 
 /* Of the node whose place in the matrix is the member. */
-static void get_node(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_node)
 {
     const struct page *page = context->of;
     const struct weft_ecct_matrix *matrix = page->opts->matrix;
@@ -297,25 +287,19 @@ static const struct weft_metric *metric_of(const struct weft_table_context *cont
     return &page->opts->matrix->metrics[((const ROW *)row)->metric];
 }
 
-static void get_name(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_name)
 {
-    (void)field;
     cell->text = metric_of(context, row)->name;
 }
 
-static void get_value(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_value)
 {
     put_human(context, weft_human_metric(real_at(field, row), metric_of(context, row)->unit), cell);
 }
 
-static void get_metric_change(const struct weft_field *field,
-                              const struct weft_table_context *context, const void *row,
-                              struct weft_cell *cell)
+static WEFT_GET(get_metric_change)
 {
     const struct page *page = context->of;
-    (void)field;
     weft_words_change(page->scratch, row, metric_of(context, row)->unit);
     take(context, cell);
 }
@@ -378,8 +362,7 @@ static struct weft_table metric_table(struct page *page)
 #undef ROW
 #define ROW struct weft_compare_cause
 
-static void get_cause(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_cause)
 {
     const struct page *page = context->of;
     const uint32_t node = ((const ROW *)row)->node;
@@ -390,8 +373,7 @@ static void get_cause(const struct weft_field *field, const struct weft_table_co
     take(context, cell);
 }
 
-static void get_example(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_example)
 {
     const struct page *page = context->of;
     const uint32_t example = ((const ROW *)row)->example;

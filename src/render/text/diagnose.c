@@ -715,30 +715,22 @@ static void print_json(const struct weft_view *view, const struct weft_diagnosis
 
 #define ROW struct weft_diagnosis
 
-static void get_significant(const struct weft_field *field,
-                            const struct weft_table_context *context, const void *row,
-                            struct weft_cell *cell)
+static WEFT_GET(get_significant)
 {
-    (void)field, (void)context;
     cell->number = weft_diagnosis_is_significant(row);
 }
 
-static void get_explanation(const struct weft_field *field,
-                            const struct weft_table_context *context, const void *row,
-                            struct weft_cell *cell)
+static WEFT_GET(get_explanation)
 {
     struct weft_output *scratch = (struct weft_output *)(uintptr_t)context->of;
-    (void)field;
     weft_output_clear(scratch);
     put_sentences(scratch, row);
     cell->text = weft_output_held(scratch); /* valid until the next row is asked for */
 }
 
-static void get_confidence(const struct weft_field *field, const struct weft_table_context *context,
-                           const void *row, struct weft_cell *cell)
+static WEFT_GET(get_confidence)
 {
     const struct weft_confidence_basis basis = basis_of(row);
-    (void)field, (void)context;
     cell->real = weft_confidence_value(&basis);
     cell->text = weft_str_of(weft_confidence_level(cell->real));
 }

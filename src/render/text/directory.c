@@ -43,8 +43,7 @@ struct thread_row {
 
 enum { KNOWN_LOSSES = 1 };
 
-static void get_lost(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_lost)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null = cell->number == 0 && !(context->known & KNOWN_LOSSES);
@@ -85,12 +84,10 @@ static void add_losses(const struct weft_trace *trace, struct thread_row *rows)
 
 enum name { NAME_OF_FUNCTION, NAME_OF_MODULE, NAME_IS_WAIT };
 
-static void get_name(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_name)
 {
     const struct weft_function *function =
         context->function(context->trace, (uint32_t)context->place);
-    (void)row;
     cell->text = field->arg == NAME_OF_MODULE ? function->module : function->name;
     cell->number = field->arg == NAME_IS_WAIT && weft_is_wait_name(function->name);
 }

@@ -149,19 +149,15 @@ static enum weft_code take_times(struct list *list, struct weft_err *err)
 
 #define ROW struct type_times
 
-static void get_mean(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_mean)
 {
     const ROW *times = row;
-    (void)field, (void)context;
     cell->number = times->sum_ns / times->n;
 }
 
-static void get_deviation(const struct weft_field *field, const struct weft_table_context *context,
-                          const void *row, struct weft_cell *cell)
+static WEFT_GET(get_deviation)
 {
     const ROW *times = row;
-    (void)field, (void)context;
     if (times->n > 1)
         cell->number = (uint64_t)sqrt(times->squares / (double)(times->n - 1));
 }
@@ -249,28 +245,23 @@ static void passed(const void *context, size_t index)
 #define ROW struct weft_execution_row
 
 /* Of a type that has keys. */
-static void get_key(const struct weft_field *field, const struct weft_table_context *context,
-                    const void *row, struct weft_cell *cell)
+static WEFT_GET(get_key)
 {
     const struct list *list = context->of;
     weft_field_read(field, context, row, cell);
     cell->is_null = !list->has_keys[((const ROW *)row)->type];
 }
 
-static void get_type(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_type)
 {
     const struct list *list = context->of;
-    (void)field;
     cell->text = list->table->types[((const ROW *)row)->type].name;
 }
 
 /* The metric at field->arg. */
-static void get_metric(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_metric)
 {
     const double value = value_at(context->of, context->place, field->arg);
-    (void)row;
     cell->real = value;
     cell->is_null = isnan(value);
     if (!weft_unit_is_real(field->unit) && value >= 0 && value < 0x1p64)
@@ -333,8 +324,8 @@ static void choose_columns(struct list *list)
 static int longest_first(const void *a, const void *b, void *context)
 {
     const struct listed *x = a, *y = b;
-    const uint64_t length_x = length_of(&x->row), length_y = length_of(&y->row);
     (void)context;
+    const uint64_t length_x = length_of(&x->row), length_y = length_of(&y->row);
     if (length_x != length_y)
         return length_x > length_y ? -1 : 1;
     return (x->place > y->place) - (x->place < y->place);

@@ -15,8 +15,7 @@
 #define ROW struct weft_frequency_row
 
 /* By execution of the group. */
-static void get_each(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_each)
 {
     const struct weft_frequencies_table *table = context->of;
     const ROW *frequency = row;
@@ -29,12 +28,9 @@ static void get_each(const struct weft_field *field, const struct weft_table_con
 }
 
 /* "p = 0.012"; "-" if it was not tested. */
-static void get_probability(const struct weft_field *field,
-                            const struct weft_table_context *context, const void *row,
-                            struct weft_cell *cell)
+static WEFT_GET(get_probability)
 {
     const double p = ((const ROW *)row)->p_adjusted;
-    (void)field;
     cell->text = isnan(p) ? WEFT_STR("-")
                           : weft_arena_copy(context->arena, weft_str_of(weft_human_p(p).text));
 }

@@ -57,8 +57,7 @@ static double bytes_per_call(const struct weft_store_meta *meta)
 #define ROW struct weft_model_thread
 
 /* Of threads that have events. */
-static void get_of_life(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_of_life)
 {
     const ROW *thread = row;
     if (field->key)
@@ -122,15 +121,13 @@ WEFT_NAME_OF(class_name, weft_note_class_name, enum weft_note_class)
 WEFT_NAME_OF(note_name, weft_note_name, enum weft_note_kind)
 WEFT_NAME_OF(note_text, weft_note_text, enum weft_note_kind)
 
-static void get_class(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_class)
 {
     weft_field_read(field, context, row, cell);
     cell->is_bad = ((const ROW *)row)->class == WEFT_NOTE_CLASS_LOST;
 }
 
-static void get_offset(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_offset)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null = cell->number == WEFT_NO_OFFSET;

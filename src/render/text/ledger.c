@@ -13,15 +13,12 @@ WEFT_NAME_OF(why_name, weft_ledger_why_name, unsigned)
 WEFT_NAME_OF(why_text, weft_ledger_why_text, unsigned)
 
 /* The rest says much of the machine. */
-static void get_name(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_name)
 {
-    (void)field, (void)context;
     cell->text = weft_str_base(((const ROW *)row)->name);
 }
 
-static void get_state(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_state)
 {
     const ROW *process = row;
     weft_field_read(field, context, row, cell);
@@ -29,8 +26,7 @@ static void get_state(const struct weft_field *field, const struct weft_table_co
         process->state != WEFT_LEDGER_RECORDED && !weft_ledger_is_asked_for(process->why);
 }
 
-static void get_time(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_time)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null = cell->number == WEFT_LEDGER_NO_TIME;

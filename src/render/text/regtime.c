@@ -57,50 +57,39 @@ static struct weft_table segments_table(const struct regtime *regtime, size_t in
 
 #define ROW struct weft_regtime_thread
 
-static void get_pid(const struct weft_field *field, const struct weft_table_context *context,
-                    const void *row, struct weft_cell *cell)
+static WEFT_GET(get_pid)
 {
-    (void)field;
     cell->number = context->thread(context->trace, ((const ROW *)row)->thread_id)->pid;
     cell->is_null = cell->number == 0;
 }
 
-static void get_ratio(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_ratio)
 {
     const ROW *thread = row;
-    (void)field, (void)context;
     cell->real = ratio_of(thread->calls_before, thread->rows_after);
     cell->is_null = thread->rows_after == 0;
 }
 
-static void get_outliers(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+static WEFT_GET(get_outliers)
 {
-    (void)field, (void)context;
     cell->number = count_outliers(row);
 }
 
-static void get_folded(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_folded)
 {
     const ROW *thread = row;
-    (void)field, (void)context;
     cell->real = weft_share_of(thread->folded_ns, thread->expression_ns);
 }
 
-static void get_factor(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_factor)
 {
     weft_field_read(field, context, row, cell);
     cell->is_bad = cell->real > 1;
 }
 
-static void get_strip(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_strip)
 {
     const struct regtime *regtime = context->of;
-    (void)field;
     cell->text = weft_strip(context->arena, row, weft_trace_meta(context->trace)->duration_ns,
                             regtime->n_strip);
 }

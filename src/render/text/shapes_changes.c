@@ -26,8 +26,7 @@ static const char *kind_name(unsigned kind)
 
 #define ROW struct weft_shape_change
 
-static void get_kind(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_kind)
 {
     weft_field_read(field, context, row, cell);
     cell->is_bad = ((const ROW *)row)->kind == WEFT_SHAPE_NEW;
@@ -36,8 +35,7 @@ static void get_kind(const struct weft_field *field, const struct weft_table_con
 enum { OF_SHAPE, OF_CLUSTER, SIDE_A = 0, SIDE_B = 2, SIDE_THAT_HAS_IT = 4 };
 
 /* A shape, or its cluster, on a side. */
-static void get_id(const struct weft_field *field, const struct weft_table_context *context,
-                   const void *row, struct weft_cell *cell)
+static WEFT_GET(get_id)
 {
     const struct weft_shapes_change_view *opts = context->of;
     const ROW *change = row;
@@ -50,8 +48,7 @@ static void get_id(const struct weft_field *field, const struct weft_table_conte
 }
 
 /* Of the trace that has it. */
-static void get_in_trace(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+static WEFT_GET(get_in_trace)
 {
     const struct weft_shapes_change_view *opts = context->of;
     struct weft_table_context of_side = *context;

@@ -139,8 +139,7 @@ struct near_row {
 
 #define ROW struct near_row
 
-static void get_distance(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+static WEFT_GET(get_distance)
 {
     const uint32_t halves = ((const ROW *)row)->distance;
     const struct weft_human text = weft_shapes_distance_text(halves);
@@ -260,18 +259,15 @@ static const char *reason(const struct weft_shape_rare *rare)
     return "slow";
 }
 
-static void get_reason(const struct weft_field *field, const struct weft_table_context *context,
-                       const void *row, struct weft_cell *cell)
+static WEFT_GET(get_reason)
 {
-    (void)field, (void)context;
     cell->text = weft_str_of(reason(row));
 }
 
 enum of_shape { SHAPE_COUNT, SHAPE_OTHERS, SHAPE_CLUSTER, SHAPE_FUNCTION };
 
 /* Of the shape that is rare. */
-static void get_of_shape(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+static WEFT_GET(get_of_shape)
 {
     const struct weft_shapes_table *table = context->of;
     const ROW *rare = row;
@@ -362,10 +358,8 @@ static const struct {
 #undef ROW
 #define ROW struct weft_shape_verdict
 
-static void get_promise(const struct weft_field *field, const struct weft_table_context *context,
-                        const void *row, struct weft_cell *cell)
+static WEFT_GET(get_promise)
 {
-    (void)row;
     cell->text =
         weft_str_of(field->arg ? promises[context->place].about : promises[context->place].name);
 }

@@ -135,20 +135,16 @@ static struct weft_str bar_of(struct weft_arena *arena, uint64_t count, uint64_t
 #undef ROW
 #define ROW struct octave_row
 
-static void get_share(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_share)
 {
     const struct octaves *octaves = context->of;
-    (void)field;
     cell->real = weft_share_of(((const ROW *)row)->count, octaves->all);
 }
 
-static void get_bar(const struct weft_field *field, const struct weft_table_context *context,
-                    const void *row, struct weft_cell *cell)
+static WEFT_GET(get_bar)
 {
     const struct octaves *octaves = context->of;
     const ROW *octave = row;
-    (void)field;
     cell->text =
         octave->is_gap ? WEFT_STR("...") : bar_of(context->arena, octave->count, octaves->most);
 }

@@ -413,8 +413,7 @@ void weft_shapes_render_cluster(struct weft_shapes_page *page)
 
 #define ROW struct weft_shape_match
 
-static void get_distance(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+static WEFT_GET(get_distance)
 {
     const struct weft_human text = weft_shapes_distance_text(((const ROW *)row)->distance);
     cell->real = ((const ROW *)row)->distance / 2.0;
@@ -422,23 +421,19 @@ static void get_distance(const struct weft_field *field, const struct weft_table
         cell->text = weft_arena_copy(context->arena, weft_str_of(text.text));
 }
 
-static void get_mark(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_mark)
 {
-    (void)field, (void)context;
     cell->text = ((const ROW *)row)->is_critical ? WEFT_STR("*") : WEFT_STR("");
 }
 
-static void get_side(const struct weft_field *field, const struct weft_table_context *context,
-                     const void *row, struct weft_cell *cell)
+static WEFT_GET(get_side)
 {
     weft_field_read(field, context, row, cell);
     cell->is_null = cell->number == WEFT_SHAPE_NULL;
 }
 
 /* The name of the shape, for people below its callers. */
-static void get_side_name(const struct weft_field *field, const struct weft_table_context *context,
-                          const void *row, struct weft_cell *cell)
+static WEFT_GET(get_side_name)
 {
     const struct weft_shapes_page *page = context->of;
     const ROW *match = row;

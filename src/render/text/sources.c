@@ -11,15 +11,13 @@
 
 #define ROW struct weft_source_info
 
-static void get_start(const struct weft_field *field, const struct weft_table_context *context,
-                      const void *row, struct weft_cell *cell)
+static WEFT_GET(get_start)
 {
     enum { BYTES = 40 };
     const uint64_t realtime_ns = ((const ROW *)row)->realtime_ns;
     const time_t seconds = (time_t)(realtime_ns / 1000000000);
     struct tm when;
     char text[BYTES] = "";
-    (void)field;
     cell->is_null = realtime_ns == 0 || !gmtime_r(&seconds, &when);
     if (cell->is_null)
         return;
@@ -27,8 +25,7 @@ static void get_start(const struct weft_field *field, const struct weft_table_co
     cell->text = weft_arena_copy(context->arena, weft_str_of(text));
 }
 
-static void get_complete(const struct weft_field *field, const struct weft_table_context *context,
-                         const void *row, struct weft_cell *cell)
+static WEFT_GET(get_complete)
 {
     weft_field_read(field, context, row, cell);
     cell->is_bad = cell->number == 0;
