@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/private.h"
 #include "base/str.h"
+#include "schema/table.h"
 #include "store/reader.h"
 
 #include <stddef.h>
@@ -45,6 +46,9 @@ const struct weft_model_thread *weft_trace_thread(const struct weft_trace *trace
  * where no program was recorded apart from others. */
 uint32_t weft_trace_n_foreign(const struct weft_trace *trace);
 const struct weft_function *weft_trace_function(const struct weft_trace *trace, uint32_t id);
+
+/* For the fields of tables: ids are those of the trace, getters refer to `of`. */
+struct weft_table_context weft_trace_context(const struct weft_trace *trace, const void *of);
 /* Names, modules and details without the folders of absolute paths from now on (base/private.h),
  * and no details of the command and the host; before any work on the trace. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_trace_hide_paths(struct weft_trace *trace, struct weft_err *err);

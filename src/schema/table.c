@@ -7,6 +7,16 @@
 #include <math.h>
 #include <string.h>
 
+const char *weft_unit_name(enum weft_unit unit)
+{
+    static const char *const names[] = {
+        [WEFT_UNIT_TEXT] = "text",   [WEFT_UNIT_ID] = "id",       [WEFT_UNIT_COUNT] = "count",
+        [WEFT_UNIT_NS] = "ns",       [WEFT_UNIT_AT] = "at",       [WEFT_UNIT_BYTES] = "bytes",
+        [WEFT_UNIT_SHARE] = "share", [WEFT_UNIT_RATIO] = "ratio", [WEFT_UNIT_BOOL] = "bool",
+    };
+    return names[unit];
+}
+
 WEFT_GET(weft_get_duration)
 {
     cell->number = weft_member_number(row, WEFT_FROM_U64, field->arg) -

@@ -201,6 +201,9 @@ struct weft_table_type {
         (name), (doc), (fields), sizeof(fields) / sizeof *(fields), sizeof(Row)                    \
     }
 
+/* "text", "id", "count", "ns", "at", "bytes", "share", "ratio", "bool". */
+const char *weft_unit_name(enum weft_unit unit);
+
 /* The cell of a field; a zeroed `cell` is filled. */
 void weft_field_cell(const struct weft_field *field, const struct weft_table_context *context,
                      const void *row, struct weft_cell *cell);

@@ -3,16 +3,9 @@
 #include "render/json/json.h"
 #include "render/text/render.h"
 
-static const struct weft_thread_info *thread_info(const struct weft_trace *trace, uint32_t id)
-{
-    return &weft_trace_thread(trace, id)->info;
-}
-
 struct weft_table_context weft_view_context(const struct weft_view *view, const void *of)
 {
-    return (struct weft_table_context){
-        .trace = view->trace, .thread = thread_info, .function = weft_trace_function, .of = of
-    };
+    return weft_trace_context(view->trace, of);
 }
 
 struct weft_json *weft_view_json(const struct weft_view *view)
