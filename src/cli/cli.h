@@ -99,6 +99,13 @@ extern const struct weft_command weft_cmd_compare, weft_cmd_completion, weft_cmd
     weft_cmd_locks, weft_cmd_mark, weft_cmd_merge, weft_cmd_outliers, weft_cmd_path,
     weft_cmd_record, weft_cmd_regtime, weft_cmd_report, weft_cmd_serve, weft_cmd_shapes,
     weft_cmd_states, weft_cmd_waits;
+/* ui/src/gen/tables.ts: names and types of the columns of all tables. */
+void weft_types_print(struct weft_output *out);
+
+/* Those of analyses that answer with a plain list; at most n_max. */
+size_t weft_list_commands(const struct weft_command **commands, size_t n_max);
+
+/* All, sorted by name. */
 const struct weft_command *const *weft_commands(size_t *n_commands);
 const struct weft_command *weft_command_find(const char *name);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shell completion and the option lists of the man pages, from the same tables as --help.
+ * Shell completion, option lists and whole pages of the manual, from the same tables as --help; and
+ * the types of tables for the page (cli/types.c).
  */
 #include "cli/cli.h"
 
@@ -186,6 +187,29 @@ static void man_option(const struct weft_option *option, struct weft_output *out
     weft_output_printf(out, "*--%s*%s\n\t%s.\n\n", option->name, argument, option->help);
 }
 
+/* The whole page of a command whose analysis answers with a plain list. */
+static void man_page(const struct weft_command *command, const struct weft_analysis *analysis,
+                     struct weft_output *out)
+{
+    weft_output_printf(out,
+                       "weft-%s(1)\n\n# NAME\n\nweft-%s - %s\n\n# SYNOPSIS\n\n"
+                       "*weft %s* [options] _TRACE_\n\n# DESCRIPTION\n\n%s\n\n# OPTIONS\n\n",
+                       command->name, command->name, command->summary, command->name,
+                       command->about);
+    each_option(command, man_option, out);
+    weft_output_text(out,
+                     "# COLUMNS\n\nOf text by their heads, of CSV and JSON by their keys.\n\n");
+    for (size_t i = 0; i < analysis->type->n_fields; i++) {
+        const struct weft_field *field = &analysis->type->fields[i];
+        if (field->key)
+            weft_output_printf(out, "*%s*%s%s%s (%s)\n\t%s.\n\n", field->key,
+                               field->head ? ", in text _" : "", field->head ? field->head : "",
+                               field->head ? "_" : "", weft_unit_name(field->unit), field->doc);
+    }
+    weft_output_text(out, "# JSON\n\n_from_ns_ and _to_ns_ of the window, _found_ rows, _columns_ "
+                          "(key, unit, text), and _rows_.\n\n# SEE ALSO\n\n*weft*(1)\n");
+}
+
 /* ---- the command
  * ----------------------------------------------------------------------------------- */
 
@@ -196,6 +220,10 @@ static void print_completion(const void *context, struct weft_output *out)
         print_bash(out);
     else if (strcmp(words[0], "zsh") == 0)
         print_zsh(out);
+    else if (strcmp(words[0], "types") == 0)
+        weft_types_print(out);
+    else if (strcmp(words[0], "page") == 0)
+        man_page(weft_command_find(words[1]), weft_analysis_find(words[1]), out);
     else
         each_option(weft_command_find(words[1]), man_option, out);
 }
@@ -209,15 +237,20 @@ static int run(struct weft_cli *cli, int argc, char **argv)
                     (strcmp(cli->inputs[0], "bash") == 0 || strcmp(cli->inputs[0], "zsh") == 0);
     if (is_man && !weft_command_find(cli->inputs[1]))
         return weft_command_unknown(cli->inputs[1]);
-    if (!is_man && !is_shell)
-        return weft_cli_usage(cli, "expected bash, zsh, or man and a command");
+    const struct weft_analysis *analysis = cli->n_inputs == 2 && strcmp(cli->inputs[0], "page") == 0
+                                               ? weft_analysis_find(cli->inputs[1])
+                                               : NULL;
+    const bool is_types = cli->n_inputs == 1 && strcmp(cli->inputs[0], "types") == 0;
+    if (!is_man && !is_shell && !is_types && !(analysis && analysis->list))
+        return weft_cli_usage(cli, "expected bash, zsh, types, man and a command, or page and an "
+                                   "analysis that answers with a list");
     return weft_cli_print(print_completion, cli->inputs);
 }
 
 const struct weft_command weft_cmd_completion = {
     .name = "completion",
     .summary = "print shell completion, or the option list of a man page",
-    .arguments = "bash|zsh|man COMMAND",
+    .arguments = "bash|zsh|types|man COMMAND|page ANALYSIS",
     .n_inputs_min = 1,
     .n_inputs_max = 2,
     .run = run,

@@ -13,7 +13,7 @@
 static struct weft_progress work;
 static volatile sig_atomic_t last_signal;
 
-static const struct weft_command *const commands[] = {
+static const struct weft_command *const written[] = {
     &weft_cmd_compare,   &weft_cmd_completion, &weft_cmd_cpu,    &weft_cmd_cut,
     &weft_cmd_diagnose,  &weft_cmd_executions, &weft_cmd_export, &weft_cmd_flame,
     &weft_cmd_functions, &weft_cmd_help,       &weft_cmd_import, &weft_cmd_info,
@@ -23,17 +23,32 @@ static const struct weft_command *const commands[] = {
     &weft_cmd_states,    &weft_cmd_waits,
 };
 
-enum { N_COMMANDS = sizeof commands / sizeof *commands };
+enum { N_WRITTEN = sizeof written / sizeof *written, COMMANDS_MAX = N_WRITTEN + 64 };
+
+static int by_name(const void *a, const void *b)
+{
+    const struct weft_command *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
 
 const struct weft_command *const *weft_commands(size_t *n_commands)
 {
-    *n_commands = N_COMMANDS;
-    return commands;
+    static const struct weft_command *all[COMMANDS_MAX];
+    static size_t n_all;
+    if (n_all == 0) {
+        memcpy(all, written, sizeof written);
+        n_all = N_WRITTEN + weft_list_commands(all + N_WRITTEN, COMMANDS_MAX - N_WRITTEN);
+        qsort(all, n_all, sizeof *all, by_name);
+    }
+    *n_commands = n_all;
+    return all;
 }
 
 const struct weft_command *weft_command_find(const char *name)
 {
-    for (size_t i = 0; i < N_COMMANDS; i++)
+    size_t n_commands;
+    const struct weft_command *const *commands = weft_commands(&n_commands);
+    for (size_t i = 0; i < n_commands; i++)
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
     return NULL;
@@ -41,10 +56,12 @@ const struct weft_command *weft_command_find(const char *name)
 
 int weft_command_unknown(const char *name)
 {
-    const char *names[N_COMMANDS];
-    for (size_t i = 0; i < N_COMMANDS; i++)
+    size_t n_commands;
+    const struct weft_command *const *commands = weft_commands(&n_commands);
+    const char *names[COMMANDS_MAX];
+    for (size_t i = 0; i < n_commands; i++)
         names[i] = commands[i]->name;
-    const char *nearest = weft_nearest(name, names, N_COMMANDS);
+    const char *nearest = weft_nearest(name, names, n_commands);
     weft_say("weft: unknown command '%.60s'", name);
     if (nearest)
         weft_say("; did you mean '%s'?", nearest);

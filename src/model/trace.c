@@ -282,6 +282,18 @@ const struct weft_function *weft_trace_function(const struct weft_trace *trace, 
     return &trace->functions[id];
 }
 
+static const struct weft_thread_info *thread_info(const struct weft_trace *trace, uint32_t id)
+{
+    return &weft_trace_thread(trace, id)->info;
+}
+
+struct weft_table_context weft_trace_context(const struct weft_trace *trace, const void *of)
+{
+    return (struct weft_table_context){
+        .trace = trace, .thread = thread_info, .function = weft_trace_function, .of = of
+    };
+}
+
 struct weft_store *weft_trace_store(const struct weft_trace *trace)
 {
     return trace->store;

@@ -9,23 +9,13 @@
 #include "base/error.h"
 #include "base/private.h"
 #include "base/str.h"
+#include "schema/table.h"
 #include "store/reader.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct weft_trace;
-
-/* Functions of the same (module, name) are several functions with one `group_id`: they are shown
- * together. Groups are numbered by first member. */
-struct weft_function {
-    struct weft_str name; /* never empty: "#17" if unnamed; valid UTF-8 for display */
-    struct weft_str module;
-    uint64_t address;
-    uint32_t key;
-    uint32_t group_id;
-    uint32_t n_in_group; /* functions that share the name */
-};
 
 struct weft_model_thread {
     struct weft_thread_info info; /* name never empty: "T28989" if unnamed; valid UTF-8 */
@@ -56,6 +46,9 @@ const struct weft_model_thread *weft_trace_thread(const struct weft_trace *trace
  * where no program was recorded apart from others. */
 uint32_t weft_trace_n_foreign(const struct weft_trace *trace);
 const struct weft_function *weft_trace_function(const struct weft_trace *trace, uint32_t id);
+
+/* For the fields of tables: ids are those of the trace, getters refer to `of`. */
+struct weft_table_context weft_trace_context(const struct weft_trace *trace, const void *of);
 /* Names, modules and details without the folders of absolute paths from now on (base/private.h),
  * and no details of the command and the host; before any work on the trace. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_trace_hide_paths(struct weft_trace *trace, struct weft_err *err);

@@ -4,8 +4,10 @@
  */
 #include "analysis/calls/calls.h"
 #include "analysis/regtime/regtime.h"
+#include "analysis/roots/roots.h"
 #include "analysis/states/states.h"
 #include "query/build.h"
+#include "query/list.h"
 #include "query/match.h"
 #include "query/session.h"
 
@@ -138,35 +140,82 @@ static enum weft_code run_regtime(struct weft_session *session, const union weft
 }
 
 static const struct weft_analysis analyses[] = {
-    { "activity", "where each thread ran, waited, stood still or was idle (inferred)",
-      run_activity },
-    { "blocking", "how long each thread waited, read and wrote, by columns of time", run_blocking },
-    { "call", "one call: at a point of time, or the next or previous of its kind", run_call },
-    { "calls", "the longest or the earliest calls of functions", run_calls },
-    { "correspondences", "waits and what ended them, bundled by columns of time",
-      run_correspondences },
-    { "cpu", "what each processor did", run_cpu },
-    { "ecct", "the tree of where a thread's time went, on whatever thread", run_ecct },
-    { "executions", "what a program does again and again, each from a begin to an end",
-      run_executions },
-    { "findings", "why executions are slow, or that nothing is", run_findings },
-    { "frequencies", "what happens during executions, in slow ones and in others",
-      run_frequencies },
-    { "functions", "calls, times and percentiles of every function", run_functions },
-    { "histogram", "durations or self times of the calls of functions, in bins", run_histogram },
-    { "interplay", "who waits for whom, and what lets them go on", run_interplay },
-    { "interval", "what every thread did from one point of time to another", run_interval },
-    { "lock_lanes", "when each thread had which lock, and waited for it", run_lock_lanes },
-    { "lock_tree", "calling contexts of waits, of holds, or of what holders did meanwhile",
-      run_lock_tree },
-    { "locks", "who waited for which lock, and who had it meanwhile", run_locks },
-    { "outliers", "calls and gaps that are unusual for their function or thread", run_outliers },
-    { "path", "what a thread's time depended on, on whatever thread", run_path },
-    { "regtime", "each thread's calls compressed to a few rows, outliers kept", run_regtime },
-    { "shapes", "calls grouped by what they call, and where that breaks", run_shapes },
-    { "states", "whether threads ran or waited, and for what", run_states },
-    { "tree", "the calling contexts of an interval, over all threads", run_tree },
-    { "waits", "what each thread spent its time on, and what it waited for", run_waits },
+    { .name = "activity",
+      .summary = "where each thread ran, waited, stood still or was idle (inferred)",
+      .run = run_activity },
+    { .name = "blocking",
+      .summary = "how long each thread waited, read and wrote, by columns of time",
+      .run = run_blocking },
+    { .name = "call",
+      .summary = "one call: at a point of time, or the next or previous of its kind",
+      .run = run_call },
+    { .name = "calls",
+      .summary = "the longest or the earliest calls of functions",
+      .run = run_calls },
+    { .name = "correspondences",
+      .summary = "waits and what ended them, bundled by columns of time",
+      .run = run_correspondences },
+    { .name = "cpu", .summary = "what each processor did", .run = run_cpu },
+    { .name = "ecct",
+      .summary = "the tree of where a thread's time went, on whatever thread",
+      .run = run_ecct },
+    { .name = "executions",
+      .summary = "what a program does again and again, each from a begin to an end",
+      .run = run_executions },
+    { .name = "findings",
+      .summary = "why executions are slow, or that nothing is",
+      .run = run_findings },
+    { .name = "frequencies",
+      .summary = "what happens during executions, in slow ones and in others",
+      .run = run_frequencies },
+    { .name = "functions",
+      .summary = "calls, times and percentiles of every function",
+      .run = run_functions },
+    { .name = "histogram",
+      .summary = "durations or self times of the calls of functions, in bins",
+      .run = run_histogram },
+    { .name = "interplay",
+      .summary = "who waits for whom, and what lets them go on",
+      .run = run_interplay },
+    { .name = "interval",
+      .summary = "what every thread did from one point of time to another",
+      .run = run_interval },
+    { .name = "lock_lanes",
+      .summary = "when each thread had which lock, and waited for it",
+      .run = run_lock_lanes },
+    { .name = "lock_tree",
+      .summary = "calling contexts of waits, of holds, or of what holders did meanwhile",
+      .run = run_lock_tree },
+    { .name = "locks",
+      .summary = "who waited for which lock, and who had it meanwhile",
+      .run = run_locks },
+    { .name = "outliers",
+      .summary = "calls and gaps that are unusual for their function or thread",
+      .run = run_outliers },
+    { .name = "path",
+      .summary = "what a thread's time depended on, on whatever thread",
+      .run = run_path },
+    { .name = "regtime",
+      .summary = "each thread's calls compressed to a few rows, outliers kept",
+      .run = run_regtime },
+    { .name = "roots",
+      .summary = "calls without a caller: how many and how long on each thread",
+      .list = weft_roots_run,
+      .type = &weft_roots_type,
+      .about = "A root call has no caller in the trace: the entry of a thread, a callback, a "
+               "request.\nTimes are those in the window." },
+    { .name = "shapes",
+      .summary = "calls grouped by what they call, and where that breaks",
+      .run = run_shapes },
+    { .name = "states",
+      .summary = "whether threads ran or waited, and for what",
+      .run = run_states },
+    { .name = "tree",
+      .summary = "the calling contexts of an interval, over all threads",
+      .run = run_tree },
+    { .name = "waits",
+      .summary = "what each thread spent its time on, and what it waited for",
+      .run = run_waits },
 };
 
 const struct weft_analysis *weft_analyses(size_t *n_analyses)
@@ -175,7 +224,7 @@ const struct weft_analysis *weft_analyses(size_t *n_analyses)
     return analyses;
 }
 
-static const struct weft_analysis *find_analysis(const char *name)
+const struct weft_analysis *weft_analysis_find(const char *name)
 {
     for (size_t i = 0; i < sizeof analyses / sizeof *analyses; i++)
         if (strcmp(analyses[i].name, name) == 0)
@@ -187,10 +236,12 @@ enum weft_code weft_query_run(struct weft_session *session, const char *name,
                               const union weft_request *request, union weft_result *result,
                               struct weft_err *err)
 {
-    const struct weft_analysis *analysis = find_analysis(name);
+    const struct weft_analysis *analysis = weft_analysis_find(name);
     *result = (union weft_result){ 0 };
     if (!analysis)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "no analysis is called '%.60s'", name);
+    if (analysis->list)
+        return weft_list_run(session, analysis, &request->list, &result->list, err);
     return analysis->run(session, request, result, err);
 }
 

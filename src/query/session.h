@@ -11,6 +11,7 @@
 
 #include "analysis/calls/calls.h"
 #include "analysis/interplay/interplay.h"
+#include "analysis/list.h"
 #include "analysis/locks/locks.h"
 #include "analysis/path/critical_path.h"
 #include "analysis/regtime/regtime.h"
@@ -163,6 +164,14 @@ struct weft_ecct_request {
     unsigned max_threads;    /* on a chain; 0: WEFT_ECCT_THREADS */
 };
 
+/* Of an analysis that answers with a plain list. */
+struct weft_list_request {
+    uint64_t from_ns, to_ns;
+    uint64_t limit;   /* rows; 0: all */
+    const char *sort; /* key of the field to sort by, the largest or first in the alphabet first;
+                         NULL: as the analysis has them */
+};
+
 /* What to ask; only the member of the analysis asked is read. */
 union weft_request {
     struct weft_call_opts call;
@@ -183,6 +192,7 @@ union weft_request {
     struct weft_lock_lanes_opts lock_lanes;
     struct weft_lock_tree_opts lock_tree;
     struct weft_interval_opts interval;
+    struct weft_list_request list;
     struct weft_locks_opts locks;
     struct weft_path_opts path;
     struct weft_shapes_opts shapes;
@@ -212,6 +222,7 @@ union weft_result {
     struct weft_lock_lanes_table *lock_lanes;
     struct weft_lock_tree_table *lock_tree;
     struct weft_interval_table *interval;
+    struct weft_list_table *list;
     struct weft_locks_table *locks;
     struct weft_path_table *path;
     struct weft_shapes_table *shapes;
@@ -220,16 +231,24 @@ union weft_result {
     struct weft_cpu_table *cpu;
 };
 
-/* One analysis as front ends see it: `run` restricts itself to the session's threads. */
+/* One analysis as front ends see it: it restricts itself to the session's threads. One that answers
+ * with a plain list has `list`, `type` and `about`: command, man page, completion, HTTP and the
+ * page's table come from these. */
 struct weft_analysis {
     const char *name;
     const char *summary;
     enum weft_code (*run)(struct weft_session *session, const union weft_request *request,
                           union weft_result *result, struct weft_err *err);
+    weft_list_fn *list;
+    const struct weft_table_type *type;
+    const char *about; /* a few sentences; lines broken by hand */
 };
 
 /* All analyses, sorted by name. */
 const struct weft_analysis *weft_analyses(size_t *n_analyses);
+
+/* NULL: none is called so. */
+const struct weft_analysis *weft_analysis_find(const char *name);
 
 /* Runs the analysis `name`; an unknown name is WEFT_E_ARG. `request` may be NULL for an analysis
  * that has defaults ("functions"). `result->any` is the caller's, to be freed by weft_result_free.

@@ -160,6 +160,17 @@ struct weft_function_info {
     struct weft_str build_id; /* of the module, raw bytes; empty: unknown. Not stored */
 };
 
+/* The same as analyses and front ends see it. Functions of the same (module, name) are several
+ * functions with one `group_id`: they are shown together. Groups are numbered by first member. */
+struct weft_function {
+    struct weft_str name; /* never empty: "#17" if unnamed; valid UTF-8 for display */
+    struct weft_str module;
+    uint64_t address;
+    uint32_t key;
+    uint32_t group_id;
+    uint32_t n_in_group; /* functions that share the name */
+};
+
 /* A variable of a process that threads wait for, as a lock: what a program calls it. Of several
  * names for one place the first one counts. */
 struct weft_object_info {

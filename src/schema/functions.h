@@ -38,7 +38,8 @@ struct weft_functions_table {
     size_t n_rows;
     uint32_t *row_of_function; /* function_id -> row, or WEFT_ID_NONE; n_functions elements */
     size_t n_functions;
-    uint64_t calls; /* sum of count */
+    uint64_t calls;   /* sum of count */
+    uint64_t self_ns; /* of all functions, open calls too */
 };
 
 #endif

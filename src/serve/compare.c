@@ -9,7 +9,9 @@
 #include "render/columns/columns.h"
 #include "render/text/compare.h"
 #include "render/text/render.h"
+#include "render/text/tables.h"
 #include "serve/state.h"
+#include "serve/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -270,39 +272,62 @@ static void put_listing(const void *context, struct weft_json *json)
     put_frames(matrix, json);
 }
 
-static const struct weft_columns_column item_columns[] = {
-    { "id", WEFT_COLUMN_F64, WEFT_FROM_U64, offsetof(struct item, id) },
-    { "source", WEFT_COLUMN_U32, WEFT_FROM_U32, offsetof(struct item, source) },
-    { "tid", WEFT_COLUMN_F64, WEFT_FROM_U64, offsetof(struct item, tid) },
-    { "thread", WEFT_COLUMN_U32, WEFT_FROM_U32, offsetof(struct item, thread) },
-    { "start_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, offsetof(struct item, start_ns) },
-    { "end_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, offsetof(struct item, end_ns) },
-    { "flags", WEFT_COLUMN_U8, WEFT_FROM_U32, offsetof(struct item, flags) },
+#define ROW struct item
+
+static const struct weft_field item_fields[] = {
+    WEFT_COLUMN("id", F64, id),
+    WEFT_COLUMN("source", U32, source),
+    WEFT_COLUMN("tid", F64, tid),
+    WEFT_COLUMN("thread", U32, thread),
+    WEFT_COLUMN("start_ns", F64, start_ns),
+    WEFT_COLUMN("end_ns", F64, end_ns),
+    WEFT_COLUMN("flags", U8, flags),
 };
 
-static const struct weft_columns_column node_columns[] = {
-    { "parent", WEFT_COLUMN_I32, WEFT_FROM_U32, offsetof(struct weft_ecct_node, parent) },
-    { "frame", WEFT_COLUMN_I32, WEFT_FROM_U32, offsetof(struct weft_ecct_node, frame) },
-    { "confidence", WEFT_COLUMN_U8, WEFT_FROM_U8, offsetof(struct weft_ecct_node, confidence) },
+const struct weft_table_type weft_matrix_items_type =
+    WEFT_TABLE_TYPE("executions_compared", "executions of a comparison", item_fields, ROW);
+
+#undef ROW
+#define ROW struct weft_ecct_node
+
+static const struct weft_field node_fields[] = {
+    WEFT_COLUMN("parent", I32, parent),
+    WEFT_COLUMN("frame", I32, frame),
+    WEFT_COLUMN("confidence", U8, confidence),
 };
 
-static const struct weft_columns_column value_columns[] = {
-    { "value", WEFT_COLUMN_F64, WEFT_FROM_F64, 0 },
+const struct weft_table_type weft_matrix_nodes_type =
+    WEFT_TABLE_TYPE("nodes_compared", "nodes of the tree of a comparison", node_fields, ROW);
+
+/* A value a row. */
+struct value {
+    double value;
+};
+struct flag {
+    uint8_t value;
+};
+struct word {
+    uint32_t value;
 };
 
-static const struct weft_columns_column flag_columns[] = {
-    { "value", WEFT_COLUMN_U8, WEFT_FROM_U8, 0 },
-};
+#undef ROW
+#define ROW struct value
+static const struct weft_field value_fields[] = { WEFT_COLUMN("value", F64, value) };
+static const struct weft_table_type values_type =
+    WEFT_TABLE_TYPE("values", "numbers", value_fields, ROW);
 
-static const struct weft_columns_column word_columns[] = {
-    { "value", WEFT_COLUMN_U32, WEFT_FROM_U32, 0 },
-};
+#undef ROW
+#define ROW struct flag
+static const struct weft_field flag_fields[] = { WEFT_COLUMN("value", U8, value) };
+static const struct weft_table_type flags_type = WEFT_TABLE_TYPE("flags", "bits", flag_fields, ROW);
 
-#define TABLE(name, columns, rows, n)                                                              \
-    (struct weft_columns_table)                                                                    \
-    {                                                                                              \
-        name, columns, sizeof columns / sizeof *columns, rows, n, sizeof *(rows)                   \
-    }
+#undef ROW
+#define ROW struct word
+static const struct weft_field word_fields[] = { WEFT_COLUMN("value", U32, value) };
+static const struct weft_table_type words_type =
+    WEFT_TABLE_TYPE("words", "places", word_fields, ROW);
+
+#define TABLE(name, type, rows, n) ((struct weft_columns_table){ name, &(type), rows, n, NULL })
 
 /* The items, the nodes, and a table for each metric, named by its place. */
 static enum weft_code write_listing(const struct listing *listing, struct weft_err *err)
@@ -314,17 +339,17 @@ static enum weft_code write_listing(const struct listing *listing, struct weft_e
     size_t n = 0;
     if (!tables)
         return no_memory(err);
-    tables[n++] = TABLE("executions", item_columns, listing->items, matrix->n_items);
-    tables[n++] = TABLE("nodes", node_columns, matrix->nodes, matrix->n_nodes);
+    tables[n++] = TABLE("executions", weft_matrix_items_type, listing->items, matrix->n_items);
+    tables[n++] = TABLE("nodes", weft_matrix_nodes_type, matrix->nodes, matrix->n_nodes);
     for (size_t i = 0; i < matrix->n_metrics; i++) {
         char *name = WEFT_ARENA_NEW(listing->arena, 32, char);
         if (!name)
             return no_memory(err);
         snprintf(name, 32, "metric_%zu", i);
-        tables[n++] = TABLE(name, value_columns, matrix->metrics[i].values, matrix->n_items);
+        tables[n++] = TABLE(name, values_type, matrix->metrics[i].values, matrix->n_items);
     }
     if (listing->context)
-        tables[n++] = TABLE("context", value_columns, listing->context, matrix->n_items);
+        tables[n++] = TABLE("context", values_type, listing->context, matrix->n_items);
     uint64_t n_bytes = 0;
     for (size_t i = 0; i < n; i++)
         n_bytes += weft_columns_bytes(&tables[i]);
@@ -338,7 +363,7 @@ static enum weft_code write_listing(const struct listing *listing, struct weft_e
 static void write_context(const struct listing *listing)
 {
     const struct weft_columns_table table =
-        TABLE("context", value_columns, listing->context, listing->matrix->n_items);
+        TABLE("context", values_type, listing->context, listing->matrix->n_items);
     weft_columns_write(&table, 1, NULL, NULL, listing->ask->answer->body);
 }
 
@@ -364,68 +389,6 @@ WEFT_ENDPOINT(executions)
 }
 
 /* ---- compare --------------------------------------------------------------------------------- */
-
-#define NODE(name, member)                                                                         \
-    {                                                                                              \
-        name, WEFT_COLUMN_F64, WEFT_FROM_F64, offsetof(struct weft_compare_node, member)           \
-    }
-#define METRIC(name)                                                                               \
-    {                                                                                              \
-#name, WEFT_COLUMN_F64, WEFT_FROM_F64, offsetof(struct weft_compare_metric, name)          \
-    }
-#define CAUSE(name, type, source, member)                                                          \
-    {                                                                                              \
-        name, type, source, offsetof(struct weft_compare_cause, member)                            \
-    }
-
-static const struct weft_columns_column compared_columns[] = {
-    { "node", WEFT_COLUMN_U32, WEFT_FROM_U32, offsetof(struct weft_compare_node, node) },
-    { "n_a", WEFT_COLUMN_U32, WEFT_FROM_U32, offsetof(struct weft_compare_node, n_a) },
-    { "n_b", WEFT_COLUMN_U32, WEFT_FROM_U32, offsetof(struct weft_compare_node, n_b) },
-    { "is_sure", WEFT_COLUMN_U8, WEFT_FROM_BOOL, offsetof(struct weft_compare_node, is_sure) },
-    NODE("mean_a_ns", mean_a_ns),
-    NODE("mean_b_ns", mean_b_ns),
-    NODE("total_a_ns", total_a_ns),
-    NODE("total_b_ns", total_b_ns),
-    NODE("difference_ns", difference_ns),
-    NODE("low_ns", interval.low_ns),
-    NODE("high_ns", interval.high_ns),
-    NODE("t", t),
-    NODE("df", df),
-    NODE("p", p),
-    NODE("p_adjusted", p_adjusted),
-    NODE("effect", effect),
-};
-
-static const struct weft_columns_column metric_columns[] = {
-    { "metric", WEFT_COLUMN_U32, WEFT_FROM_U32, offsetof(struct weft_compare_metric, metric) },
-    METRIC(mean_a),
-    METRIC(mean_b),
-    METRIC(sd_a),
-    METRIC(sd_b),
-    METRIC(p50_a),
-    METRIC(p50_b),
-    METRIC(p99_a),
-    METRIC(p99_b),
-    METRIC(low),
-    METRIC(difference),
-    METRIC(high),
-    METRIC(t),
-    METRIC(df),
-    METRIC(p),
-    METRIC(p_adjusted),
-    METRIC(effect),
-};
-
-static const struct weft_columns_column cause_columns[] = {
-    CAUSE("node", WEFT_COLUMN_I32, WEFT_FROM_U32, node),
-    CAUSE("n_items", WEFT_COLUMN_U32, WEFT_FROM_U32, n_items),
-    CAUSE("difference_ns", WEFT_COLUMN_F64, WEFT_FROM_F64, difference_ns),
-    CAUSE("duration_ns", WEFT_COLUMN_F64, WEFT_FROM_F64, duration_ns),
-    CAUSE("example", WEFT_COLUMN_U32, WEFT_FROM_U32, example),
-    CAUSE("context", WEFT_COLUMN_I32, WEFT_FROM_U32, context),
-    CAUSE("context_ns", WEFT_COLUMN_F64, WEFT_FROM_F64, context_ns),
-};
 
 /* What the header of a comparison is made of. */
 struct answered {
@@ -453,12 +416,12 @@ static enum weft_code write_compared(const struct weft_ask *ask,
     const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
     const uint8_t *members = weft_comparison_members(comparison);
     const struct weft_columns_table tables[] = {
-        TABLE("nodes", compared_columns, table->nodes, table->n_nodes),
-        TABLE("ranked", word_columns, table->ranked, table->n_ranked),
-        TABLE("metrics", metric_columns, table->metrics, table->n_metrics),
-        TABLE("causes", cause_columns, table->causes, table->n_causes),
-        TABLE("cause_of", word_columns, table->cause_of, table->n_causes ? table->n_b : 0),
-        TABLE("members", flag_columns, members, matrix->n_items),
+        TABLE("nodes", weft_compare_nodes_type, table->nodes, table->n_nodes),
+        TABLE("ranked", words_type, table->ranked, table->n_ranked),
+        TABLE("metrics", weft_compare_metrics_type, table->metrics, table->n_metrics),
+        TABLE("causes", weft_compare_causes_type, table->causes, table->n_causes),
+        TABLE("cause_of", words_type, table->cause_of, table->n_causes ? table->n_b : 0),
+        TABLE("members", flags_type, members, matrix->n_items),
     };
     const size_t n = sizeof tables / sizeof *tables;
     uint64_t n_bytes = 0;

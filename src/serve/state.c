@@ -86,12 +86,22 @@ static const struct weft_endpoint endpoints[] = {
     { "types", WEFT_ANSWER_HEAVY, BIT(TRACE) | BIT(DB), 0, -1, weft_serve_types },
 };
 
-const struct weft_endpoint *weft_endpoint_find(struct weft_str name)
+static const struct weft_endpoint list_endpoint = { "list", WEFT_ANSWER_HEAVY, PART | BIT(LIMIT), 0,
+                                                    -1,     weft_serve_list };
+
+const struct weft_endpoint *weft_endpoint_find(struct weft_str name,
+                                               const struct weft_analysis **list)
 {
+    size_t n_analyses;
+    const struct weft_analysis *analyses = weft_analyses(&n_analyses);
+    *list = NULL;
     for (size_t i = 0; i < sizeof endpoints / sizeof *endpoints; i++)
         if (weft_str_equal(name, weft_str_of(endpoints[i].name)))
             return &endpoints[i];
-    return NULL;
+    for (size_t i = 0; i < n_analyses; i++)
+        if (analyses[i].list && weft_str_equal(name, weft_str_of(analyses[i].name)))
+            *list = &analyses[i];
+    return *list ? &list_endpoint : NULL;
 }
 
 /* ---- what endpoints share -------------------------------------------------------------------- */
@@ -383,9 +393,11 @@ static enum weft_code find_subject(struct weft_serve_state *state,
 }
 
 static void ask_subject(struct weft_serve_state *state, const struct weft_endpoint *endpoint,
-                        const struct weft_query *query, int fd, struct weft_reply *reply)
+                        const struct weft_analysis *list, const struct weft_query *query, int fd,
+                        struct weft_reply *reply)
 {
-    struct weft_errand errand = { .ask = { .state = state, .answer = &reply->answer } };
+    struct weft_errand errand = { .ask = {
+                                      .state = state, .list = list, .answer = &reply->answer } };
     enum weft_code code = find_subject(state, endpoint, query, &errand.ask, &reply->err);
     if (code != WEFT_OK) {
         reply->status = status_of(code);
@@ -398,7 +410,8 @@ static void ask_subject(struct weft_serve_state *state, const struct weft_endpoi
 void weft_state_answer(struct weft_serve_state *state, struct weft_str name, struct weft_str text,
                        int fd, struct weft_reply *reply)
 {
-    const struct weft_endpoint *endpoint = weft_endpoint_find(name);
+    const struct weft_analysis *list;
+    const struct weft_endpoint *endpoint = weft_endpoint_find(name, &list);
     *reply = (struct weft_reply){ .status = 404 };
     if (!endpoint) {
         (void)weft_fail(&reply->err, WEFT_E_ARG, WEFT_NO_OFFSET, "there is no such question");
@@ -411,7 +424,7 @@ void weft_state_answer(struct weft_serve_state *state, struct weft_str name, str
     if (code == WEFT_OK)
         code = check_needs(endpoint, query, &reply->err);
     if (code == WEFT_OK)
-        ask_subject(state, endpoint, query, fd, reply);
+        ask_subject(state, endpoint, list, query, fd, reply);
     else
         reply->status = status_of(code);
     free(query);
@@ -458,8 +471,9 @@ static bool compute_ahead(struct weft_serve_state *state, uint64_t memory_bytes)
     if (!state->ahead)
         return false;
     for (size_t i = 0; i < n_names * state->n_traces; i++) {
+        const struct weft_analysis *list;
         const struct weft_endpoint *endpoint =
-            weft_endpoint_find(weft_str_of(names[i / state->n_traces]));
+            weft_endpoint_find(weft_str_of(names[i / state->n_traces]), &list);
         struct weft_served *served = &state->traces[i % state->n_traces];
         if (is_done_ahead(state, endpoint, served, memory_bytes))
             leave_ahead(state, &state->ahead[i], endpoint, served);

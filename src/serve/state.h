@@ -80,7 +80,8 @@ struct weft_ask {
     const struct weft_trace *trace;
     const struct weft_run *run; /* NULL if answered at once */
     const struct weft_query *query;
-    uint64_t from_ns, to_ns; /* the window asked for, or the whole trace */
+    const struct weft_analysis *list; /* asked for by name: a plain list; else NULL */
+    uint64_t from_ns, to_ns;          /* the window asked for, or the whole trace */
     bool has_window;
     struct weft_answer *answer;
 };
@@ -101,8 +102,9 @@ struct weft_endpoint {
     enum weft_code (*run)(const struct weft_ask *ask, struct weft_err *err);
 };
 
-/* NULL: there is none of that name. */
-const struct weft_endpoint *weft_endpoint_find(struct weft_str name);
+/* NULL: there is none of that name. Of an analysis that answers with a plain list, *list is it. */
+const struct weft_endpoint *weft_endpoint_find(struct weft_str name,
+                                               const struct weft_analysis **list);
 
 /* ---- what endpoints share -------------------------------------------------------------------- */
 
@@ -150,6 +152,7 @@ WEFT_ENDPOINT(shapes);
 WEFT_ENDPOINT(calls);
 WEFT_ENDPOINT(histogram);
 WEFT_ENDPOINT(outliers);
+WEFT_ENDPOINT(list); /* any analysis that answers with one */
 
 WEFT_ENDPOINT(types); /* compare.c */
 WEFT_ENDPOINT(executions);

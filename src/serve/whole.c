@@ -244,3 +244,19 @@ WEFT_ENDPOINT(outliers)
     weft_result_free(result.any);
     return code;
 }
+
+WEFT_ENDPOINT(list)
+{
+    const union weft_request request = {
+        .list = { .from_ns = ask->from_ns, .to_ns = ask->to_ns, .limit = ask->query->limit }
+    };
+    union weft_result result;
+    const enum weft_code code =
+        weft_query_run(ask->session, ask->list->name, &request, &result, err);
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        weft_render_list(&view, result.list, ask->list->type);
+    }
+    weft_result_free(result.any);
+    return code;
+}

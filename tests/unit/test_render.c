@@ -10,6 +10,7 @@
 #include "tap.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -157,25 +158,53 @@ static void plain_points(void)
 
 /* ---- table ---- */
 
-static void row(const void *context, size_t index, struct weft_cell *cells)
+struct sample {
+    uint64_t count;
+    struct weft_str name;
+    double share;
+    uint32_t flags;
+    int32_t cpu;
+};
+
+#define ROW struct sample
+
+static const struct weft_field fields[] = {
+    WEFT_FIELD("count", "calls", COUNT, count, "calls"),
+    WEFT_FIELD("name", "name", TEXT, name, "a name"),
+    WEFT_FIELD("share", "%", SHARE, share, "a share; not a number: unknown"),
+    WEFT_FIELD("flag", NULL, BOOL, flags, "a bit", .as = WEFT_AS_FLAG, .arg = 8),
+};
+
+static const struct weft_table_type type = WEFT_TABLE_TYPE("samples", "a test", fields, ROW);
+
+static const struct sample samples[] = {
+    { UINT64_MAX, { "say \"hi\", x", 11 }, 0.1, 8, 3 },
+    { 7, { "a\xff\n", 3 }, (double)NAN, 1, -1 },
+};
+
+static const struct weft_table table = { .type = &type, .rows = samples, .n_rows = 2 };
+
+/* What is unknown: each rule once, in a row of its own. */
+static void unknown_cells(void)
 {
-    (void)context;
-    cells[0].number = index == 0 ? UINT64_MAX : 7;
-    cells[1].text = index == 0 ? WEFT_STR("say \"hi\", x") : WEFT_STR("a\xff\n");
-    cells[2] = (struct weft_cell){ .real = 0.1, .is_null = index == 1 };
-    cells[3].number = index == 0 ? 8 : 0;
+    static const struct weft_field rules[] = {
+        WEFT_FIELD("cpu", NULL, ID, cpu, "negative: unknown"),
+        WEFT_FIELD("given", NULL, ID, count, "given", .given = WEFT_MEMBER(ROW, share)),
+        WEFT_FIELD("zero", NULL, ID, flags, "zero", .zero_is_unknown = true),
+        WEFT_FIELD("needs", NULL, ID, count, "needs", .needs = 6),
+        WEFT_FIELD("id", NULL, ID, flags, "an id", .as = WEFT_AS_ID),
+    };
+    static const struct sample known = { .count = 1, .share = 1, .flags = 1 }, unknown[] = {
+        { .cpu = -1 }, { 0 }, { 0 }, { .count = 1 }, { .flags = WEFT_ID_NONE }
+    };
+    const struct weft_table_context with = { .known = 2 }, without = { .known = 1 };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct weft_cell a = { 0 }, b = { 0 };
+        weft_field_cell(&rules[i], &with, &known, &a);
+        weft_field_cell(&rules[i], &without, &unknown[i], &b);
+        tap_ok(!a.is_null && b.is_null, "unknown by %s", rules[i].key);
+    }
 }
-
-static const struct weft_column columns[] = {
-    { "count", "calls", WEFT_CELL_COUNT },
-    { "name", "name", WEFT_CELL_TEXT },
-    { "share", "%", WEFT_CELL_SHARE },
-    { "flag", NULL, WEFT_CELL_BOOL },
-};
-
-static const struct weft_table table = {
-    .columns = columns, .n_columns = 4, .n_rows = 2, .row = row
-};
 
 static void expect(struct weft_output *out, const char *want, const char *what)
 {
@@ -195,6 +224,7 @@ static struct weft_output *memory(void)
 
 static void tables(void)
 {
+    unknown_cells();
     struct weft_output *out = memory();
     weft_table_text(&table, &(struct weft_style){ 0 }, out);
     expect(out,

@@ -316,17 +316,17 @@ struct sample {
 
 static void test_columns(void)
 {
-    static const struct weft_columns_column columns[] = {
-        { "a", WEFT_COLUMN_F64, WEFT_FROM_U64, offsetof(struct sample, wide) },
-        { "b", WEFT_COLUMN_U32, WEFT_FROM_U64, offsetof(struct sample, wide) },
-        { "c", WEFT_COLUMN_U16, WEFT_FROM_U32, offsetof(struct sample, narrow) },
-        { "d", WEFT_COLUMN_I32, WEFT_FROM_U32, offsetof(struct sample, narrow) },
-        { "e", WEFT_COLUMN_U8, WEFT_FROM_BOOL, offsetof(struct sample, flag) },
+#define ROW struct sample
+    static const struct weft_field fields[] = {
+        WEFT_COLUMN("a", F64, wide),   WEFT_COLUMN("b", U32, wide), WEFT_COLUMN("c", U16, narrow),
+        WEFT_COLUMN("d", I32, narrow), WEFT_COLUMN("e", U8, flag),
     };
+    static const struct weft_table_type type = WEFT_TABLE_TYPE("t", "a test", fields, ROW);
+#undef ROW
     const struct sample rows[] = { { UINT64_MAX, UINT32_MAX, true },
                                    { 3, 70000, false },
                                    { 0, 7, true } };
-    const struct weft_columns_table table = { "t", columns, 5, rows, 3, sizeof *rows };
+    const struct weft_columns_table table = { "t", &type, rows, 3, NULL };
     struct weft_output *out = NULL;
     if (weft_output_to_memory(&out, NULL) != WEFT_OK)
         abort();

@@ -250,6 +250,7 @@ static enum weft_code make_table(struct job *job, struct weft_functions_table **
         struct weft_function_row *row = &table->rows[table->n_rows++];
         fill_row(row, id, &tallies[id], job->quantiles.value_ns[id]);
         table->calls += row->count;
+        table->self_ns += row->self_ns + row->open_self_ns;
     }
     *result = table;
     return WEFT_OK;

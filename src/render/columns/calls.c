@@ -4,32 +4,11 @@
 #include "render/columns/columns.h"
 #include "schema/calls.h"
 #include "schema/interval.h"
+#include "schema/tables.h"
 
 #include <string.h>
 
 /* ---- columns --------------------------------------------------------------------------------- */
-
-#define CALL(member) offsetof(struct weft_call_row, member)
-#define NODE(member) offsetof(struct weft_tree_row, member)
-
-static const struct weft_columns_column call_columns[] = {
-    { "start_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, CALL(start_ns) },
-    { "end_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, CALL(end_ns) },
-    { "thread", WEFT_COLUMN_U32, WEFT_FROM_U32, CALL(thread_id) },
-    { "function", WEFT_COLUMN_U32, WEFT_FROM_U32, CALL(function_id) },
-    { "depth", WEFT_COLUMN_U16, WEFT_FROM_U32, CALL(depth) },
-    { "flags", WEFT_COLUMN_U8, WEFT_FROM_U32, CALL(flags) },
-    { "self_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, CALL(length_ns) }, /* of self times alone */
-};
-
-static const struct weft_columns_column node_columns[] = {
-    { "parent", WEFT_COLUMN_I32, WEFT_FROM_U32, NODE(parent) },
-    { "function", WEFT_COLUMN_U32, WEFT_FROM_U32, NODE(function_id) },
-    { "depth", WEFT_COLUMN_U16, WEFT_FROM_U32, NODE(depth) },
-    { "count", WEFT_COLUMN_F64, WEFT_FROM_U64, NODE(count) },
-    { "sum_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, NODE(sum_ns) },
-    { "self_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, NODE(self_ns) },
-};
 
 static void put_calls_meta(const void *context, struct weft_json *json)
 {
@@ -41,14 +20,8 @@ static void put_calls_meta(const void *context, struct weft_json *json)
 
 void weft_render_calls(const struct weft_view *view, const struct weft_calls_table *table)
 {
-    const struct weft_columns_table columns = {
-        .name = "calls",
-        .columns = call_columns,
-        .n_columns = sizeof call_columns / sizeof *call_columns - (table->is_self ? 0 : 1),
-        .rows = table->rows,
-        .n_rows = table->n_rows,
-        .row_bytes = sizeof *table->rows,
-    };
+    const struct weft_columns_table columns = { "calls", &weft_calls_type, table->rows,
+                                                table->n_rows, table->is_self ? NULL : "self_ns" };
     weft_columns_write(&columns, 1, put_calls_meta, table, view->out);
 }
 
@@ -66,14 +39,8 @@ static void put_tree_meta(const void *context, struct weft_json *json)
 
 void weft_render_tree(const struct weft_view *view, const struct weft_tree_table *table)
 {
-    const struct weft_columns_table columns = {
-        .name = "nodes",
-        .columns = node_columns,
-        .n_columns = sizeof node_columns / sizeof *node_columns,
-        .rows = table->rows,
-        .n_rows = table->n_rows,
-        .row_bytes = sizeof *table->rows,
-    };
+    const struct weft_columns_table columns = { "nodes", &weft_tree_type, table->rows,
+                                                table->n_rows, NULL };
     weft_columns_write(&columns, 1, put_tree_meta, table, view->out);
 }
 

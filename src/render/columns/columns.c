@@ -23,37 +23,21 @@ static uint64_t aligned(uint64_t n_bytes)
     return (n_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+static bool is_written(const struct weft_columns_table *table, const struct weft_field *field)
+{
+    return field->column && !(table->without && strcmp(field->column, table->without) == 0);
+}
+
 uint64_t weft_columns_bytes(const struct weft_columns_table *table)
 {
     uint64_t n_bytes = 0;
-    for (size_t i = 0; i < table->n_columns; i++)
-        n_bytes += aligned(table->n_rows * types[table->columns[i].type].n_bytes);
+    for (size_t i = 0; i < table->type->n_fields; i++)
+        if (is_written(table, &table->type->fields[i]))
+            n_bytes += aligned(table->n_rows * types[table->type->fields[i].type].n_bytes);
     return n_bytes;
 }
 
-static inline uint64_t value_at(const char *member, enum weft_column_source source)
-{
-    uint64_t wide;
-    uint32_t narrow;
-    bool flag;
-    switch (source) {
-    case WEFT_FROM_BOOL:
-        memcpy(&flag, member, sizeof flag);
-        return flag;
-    case WEFT_FROM_U8:
-        return (unsigned char)*member;
-    case WEFT_FROM_U32:
-        memcpy(&narrow, member, sizeof narrow);
-        return narrow;
-    case WEFT_FROM_U64:
-    case WEFT_FROM_F64: /* its bits */
-        break;
-    }
-    memcpy(&wide, member, sizeof wide);
-    return wide;
-}
-
-static inline double real_of(uint64_t value, enum weft_column_source source)
+static inline double real_of(uint64_t value, enum weft_from source)
 {
     double real = (double)value;
     if (source == WEFT_FROM_F64)
@@ -68,10 +52,10 @@ static inline uint64_t at_most(uint64_t value, uint64_t max)
 
 /* One loop a type: `source` is constant in it. */
 static inline void fill(char *to, const char *member, size_t row_bytes, size_t n_rows,
-                        enum weft_column_type type, enum weft_column_source source)
+                        enum weft_column_type type, enum weft_from source)
 {
     for (size_t i = 0; i < n_rows; i++, member += row_bytes) {
-        const uint64_t value = value_at(member, source);
+        const uint64_t value = weft_member_number(member, source, 0);
         const double real = real_of(value, source);
         const uint32_t word = (uint32_t)at_most(value, UINT32_MAX);
         const uint16_t half = (uint16_t)at_most(value, UINT16_MAX);
@@ -94,8 +78,8 @@ static inline void fill(char *to, const char *member, size_t row_bytes, size_t n
     }
 }
 
-static void write_column(const struct weft_columns_table *table,
-                         const struct weft_columns_column *column, struct weft_output *out)
+static void write_column(const struct weft_columns_table *table, const struct weft_field *column,
+                         struct weft_output *out)
 {
     static const char zeros[ALIGNMENT] = { 0 };
     const size_t n_bytes = types[column->type].n_bytes;
@@ -105,8 +89,8 @@ static void write_column(const struct weft_columns_table *table,
         char *to = weft_output_room(out, n * n_bytes);
         if (!to)
             return;
-        fill(to, member + row * table->row_bytes, table->row_bytes, n, column->type,
-             column->source);
+        fill(to, member + row * table->type->row_bytes, table->type->row_bytes, n, column->type,
+             column->from);
         weft_output_filled(out, to + n * n_bytes);
     }
     const uint64_t n_data = table->n_rows * n_bytes;
@@ -119,10 +103,13 @@ static void put_table(const struct weft_columns_table *table, struct weft_json *
     weft_json_text(json, "name", table->name);
     weft_json_u64(json, "rows", table->n_rows);
     weft_json_begin_array(json, "columns");
-    for (size_t i = 0; i < table->n_columns; i++) {
+    for (size_t i = 0; i < table->type->n_fields; i++) {
+        const struct weft_field *field = &table->type->fields[i];
+        if (!is_written(table, field))
+            continue;
         weft_json_begin_object(json, NULL);
-        weft_json_text(json, "name", table->columns[i].name);
-        weft_json_text(json, "type", types[table->columns[i].type].name);
+        weft_json_text(json, "name", field->column);
+        weft_json_text(json, "type", types[field->type].name);
         weft_json_end_object(json);
     }
     weft_json_end_array(json);
@@ -162,8 +149,9 @@ void weft_columns_write(const struct weft_columns_table *tables, size_t n_tables
         weft_json_close(json);
         write_header(header, out);
         for (size_t i = 0; i < n_tables; i++)
-            for (size_t c = 0; c < tables[i].n_columns; c++)
-                write_column(&tables[i], &tables[i].columns[c], out);
+            for (size_t c = 0; c < tables[i].type->n_fields; c++)
+                if (is_written(&tables[i], &tables[i].type->fields[c]))
+                    write_column(&tables[i], &tables[i].type->fields[c], out);
     }
     if (header) {
         enum weft_code header_code = weft_output_close(header, &err);

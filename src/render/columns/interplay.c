@@ -3,7 +3,9 @@
 
 #include "base/vec.h"
 #include "render/columns/lod.h"
+#include "render/columns/tables.h"
 #include "render/text/lists.h"
+#include "schema/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,50 +119,7 @@ static void put_span(struct weft_json *json, uint64_t from_ns, uint64_t to_ns)
     weft_json_u64(json, "to_ns", to_ns);
 }
 
-static struct weft_columns_table table_of(const char *name,
-                                          const struct weft_columns_column *columns,
-                                          size_t n_columns, const void *rows, size_t n_rows,
-                                          size_t row_bytes)
-{
-    return (struct weft_columns_table){
-        .name = name,
-        .columns = columns,
-        .n_columns = n_columns,
-        .rows = rows,
-        .n_rows = n_rows,
-        .row_bytes = row_bytes,
-    };
-}
-
-#define TABLE(name, columns, rows, n_rows)                                                         \
-    table_of(name, columns, N_OF(columns), rows, n_rows, sizeof *(rows))
-
 /* ---- correspondences ------------------------------------------------------------------------- */
-
-#define ROW(member) offsetof(struct weft_correspondence, member)
-
-static const struct weft_columns_column row_columns[] = {
-    { "start_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ROW(start_ns) },
-    { "end_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ROW(end_ns) },
-    { "first_release_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ROW(first_release_ns) },
-    { "last_release_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ROW(last_release_ns) },
-    { "count", WEFT_COLUMN_U32, WEFT_FROM_U64, ROW(count) },
-    { "sum_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ROW(sum_ns) },
-    { "longest_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ROW(longest_ns) },
-    { "waiter", WEFT_COLUMN_I32, WEFT_FROM_U32, ROW(waiter_id) },
-    { "releaser", WEFT_COLUMN_I32, WEFT_FROM_U32, ROW(releaser_id) },
-    { "object", WEFT_COLUMN_I32, WEFT_FROM_U32, ROW(object) },
-    { "wait_site", WEFT_COLUMN_I32, WEFT_FROM_U32, ROW(wait_site) },
-    { "release_site", WEFT_COLUMN_I32, WEFT_FROM_U32, ROW(release_site) },
-    { "wait_depth", WEFT_COLUMN_U16, WEFT_FROM_U32, ROW(wait_depth) },
-    { "release_depth", WEFT_COLUMN_U16, WEFT_FROM_U32, ROW(release_depth) },
-    { "n_objects", WEFT_COLUMN_U32, WEFT_FROM_U32, ROW(n_objects) },
-    { "kind", WEFT_COLUMN_U8, WEFT_FROM_U8, ROW(kind) },
-    { "mode", WEFT_COLUMN_U8, WEFT_FROM_U8, ROW(mode) },
-    { "confidence", WEFT_COLUMN_U8, WEFT_FROM_U8, ROW(confidence) },
-    { "flags", WEFT_COLUMN_U8, WEFT_FROM_U8, ROW(flags) },
-    { "unknown", WEFT_COLUMN_U8, WEFT_FROM_U8, ROW(unknown) },
-};
 
 static void put_row_words(struct weft_json *json)
 {
@@ -186,65 +145,12 @@ void weft_render_correspondences(const struct weft_view *view,
                                  const struct weft_correspondences_table *table)
 {
     const struct weft_columns_table tables[] = {
-        TABLE("rows", row_columns, table->rows, table->n_rows),
+        { "rows", &weft_interplay_waits_type, table->rows, table->n_rows, NULL },
     };
     weft_columns_write(tables, N_OF(tables), put_correspondences, table, view->out);
 }
 
 /* ---- the interplay --------------------------------------------------------------------------- */
-
-#define THREAD(member) offsetof(struct weft_interplay_thread, member)
-
-static const struct weft_columns_column thread_columns[] = {
-    { "thread", WEFT_COLUMN_U32, WEFT_FROM_U32, THREAD(thread_id) },
-    { "first_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(first_ns) },
-    { "last_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(last_ns) },
-    { "waits", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(waits) },
-    { "wait_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(wait_ns) },
-    { "longest_wait_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(longest_wait_ns) },
-    { "longest_wait_at_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(longest_wait_at_ns) },
-    { "io", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(io) },
-    { "io_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(io_ns) },
-    { "releases", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(releases) },
-    { "uncontended", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(uncontended) },
-    { "released", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(released) },
-    { "released_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(released_ns) },
-    { "failed", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(failed) },
-    { "cut", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(cut) },
-    { "main_releaser", WEFT_COLUMN_I32, WEFT_FROM_U32, THREAD(main_releaser_id) },
-    { "main_releaser_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, THREAD(main_releaser_ns) },
-    { "n_releasers", WEFT_COLUMN_U32, WEFT_FROM_U32, THREAD(n_releasers) },
-    { "least_depth", WEFT_COLUMN_U32, WEFT_FROM_U32, THREAD(least_depth) },
-    { "most_depth", WEFT_COLUMN_U32, WEFT_FROM_U32, THREAD(most_depth) },
-    { "never_waits", WEFT_COLUMN_U8, WEFT_FROM_BOOL, THREAD(never_waits) },
-    { "waits_all_along", WEFT_COLUMN_U8, WEFT_FROM_BOOL, THREAD(waits_all_along) },
-};
-
-#define CELL(member) offsetof(struct weft_interplay_cell, member)
-
-static const struct weft_columns_column cell_columns[] = {
-    { "waiter", WEFT_COLUMN_U32, WEFT_FROM_U32, CELL(waiter_id) },
-    { "releaser", WEFT_COLUMN_I32, WEFT_FROM_U32, CELL(releaser_id) },
-    { "count", WEFT_COLUMN_F64, WEFT_FROM_U64, CELL(count) },
-    { "sum_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, CELL(sum_ns) },
-    { "longest_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, CELL(longest_ns) },
-    { "longest_at_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, CELL(longest_at_ns) },
-    { "n_objects", WEFT_COLUMN_U32, WEFT_FROM_U32, CELL(n_objects) },
-    { "object", WEFT_COLUMN_I32, WEFT_FROM_U32, CELL(object) },
-};
-
-#define PAIR(member) offsetof(struct weft_interplay_pair, member)
-
-static const struct weft_columns_column pair_columns[] = {
-    { "wait_site", WEFT_COLUMN_I32, WEFT_FROM_U32, PAIR(wait_site) },
-    { "release_site", WEFT_COLUMN_I32, WEFT_FROM_U32, PAIR(release_site) },
-    { "kind", WEFT_COLUMN_U8, WEFT_FROM_U8, PAIR(kind) },
-    { "count", WEFT_COLUMN_F64, WEFT_FROM_U64, PAIR(count) },
-    { "sum_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PAIR(sum_ns) },
-    { "longest_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PAIR(longest_ns) },
-    { "longest_at_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PAIR(longest_at_ns) },
-    { "longest_waiter", WEFT_COLUMN_U32, WEFT_FROM_U32, PAIR(longest_waiter_id) },
-};
 
 static void put_pattern(struct weft_json *json, const struct weft_interplay_pattern *pattern)
 {
@@ -329,9 +235,9 @@ void weft_render_interplay_columns(const struct weft_view *view,
                                    const struct weft_interplay_table *table)
 {
     const struct weft_columns_table tables[] = {
-        TABLE("threads", thread_columns, table->threads, table->n_threads),
-        TABLE("cells", cell_columns, table->cells, table->n_cells),
-        TABLE("pairs", pair_columns, table->pairs, table->n_pairs),
+        { "threads", &weft_interplay_threads_type, table->threads, table->n_threads, NULL },
+        { "cells", &weft_interplay_cells_type, table->cells, table->n_cells, NULL },
+        { "pairs", &weft_interplay_pairs_type, table->pairs, table->n_pairs, NULL },
     };
     const struct summary summary = { view, table };
     weft_columns_write(tables, N_OF(tables), put_interplay, &summary, view->out);
@@ -339,13 +245,16 @@ void weft_render_interplay_columns(const struct weft_view *view,
 
 /* ---- blocking -------------------------------------------------------------------------------- */
 
-#define BLOCK(member) offsetof(struct weft_blocking_column, member)
+#define ROW struct weft_blocking_column
 
-static const struct weft_columns_column block_columns[] = {
-    { "column", WEFT_COLUMN_U32, WEFT_FROM_U32, BLOCK(column) },
-    { "wait_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, BLOCK(wait_ns) },
-    { "io_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, BLOCK(io_ns) },
+static const struct weft_field block_fields[] = {
+    WEFT_COLUMN("column", U32, column),
+    WEFT_COLUMN("wait_ns", F64, wait_ns),
+    WEFT_COLUMN("io_ns", F64, io_ns),
 };
+
+const struct weft_table_type weft_blocking_type =
+    WEFT_TABLE_TYPE("blocking_columns", "time of blocking by columns of time", block_fields, ROW);
 
 static void put_blocking(const void *context, struct weft_json *json)
 {
@@ -392,7 +301,7 @@ enum weft_code weft_render_blocking(const struct weft_view *view,
     if (code == WEFT_OK) {
         const struct weft_columns_table tables[] = {
             weft_lod_span_table(spans.items, spans.n),
-            TABLE("columns", block_columns, all.items, all.n),
+            { "columns", &weft_blocking_type, all.items, all.n, NULL },
         };
         weft_columns_write(tables, N_OF(tables), put_blocking, table, view->out);
     }
@@ -409,28 +318,37 @@ struct lane_row {
     uint64_t ns[WEFT_LANE_STATES];
 };
 
-#define LANE(member) offsetof(struct lane_row, member)
-#define PIECE(member) offsetof(struct weft_lane_piece, member)
+#undef ROW
+#define ROW struct lane_row
 
-static const struct weft_columns_column lane_columns[] = {
-    { "thread", WEFT_COLUMN_U32, WEFT_FROM_U32, LANE(thread_id) },
-    { "object", WEFT_COLUMN_U32, WEFT_FROM_U32, LANE(object) },
-    { "first_piece", WEFT_COLUMN_U32, WEFT_FROM_U64, LANE(first_piece) },
-    { "n_pieces", WEFT_COLUMN_U32, WEFT_FROM_U64, LANE(n_pieces) },
-    { "held_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, LANE(ns[WEFT_LANE_HELD]) },
-    { "held_waited_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, LANE(ns[WEFT_LANE_HELD_WAITED]) },
-    { "waits_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, LANE(ns[WEFT_LANE_WAITS]) },
+static const struct weft_field lane_fields[] = {
+    WEFT_COLUMN("thread", U32, thread_id),
+    WEFT_COLUMN("object", U32, object),
+    WEFT_COLUMN("first_piece", U32, first_piece),
+    WEFT_COLUMN("n_pieces", U32, n_pieces),
+    WEFT_COLUMN("held_ns", F64, ns[WEFT_LANE_HELD]),
+    WEFT_COLUMN("held_waited_ns", F64, ns[WEFT_LANE_HELD_WAITED]),
+    WEFT_COLUMN("waits_ns", F64, ns[WEFT_LANE_WAITS]),
 };
 
-static const struct weft_columns_column piece_columns[] = {
-    { "start_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PIECE(start_ns) },
-    { "end_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PIECE(end_ns) },
-    { "held_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PIECE(ns[WEFT_LANE_HELD]) },
-    { "held_waited_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PIECE(ns[WEFT_LANE_HELD_WAITED]) },
-    { "waits_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, PIECE(ns[WEFT_LANE_WAITS]) },
-    { "count", WEFT_COLUMN_U32, WEFT_FROM_U32, PIECE(count) },
-    { "state", WEFT_COLUMN_U8, WEFT_FROM_U8, PIECE(state) },
+const struct weft_table_type weft_lanes_type =
+    WEFT_TABLE_TYPE("lanes", "locks of threads", lane_fields, ROW);
+
+#undef ROW
+#define ROW struct weft_lane_piece
+
+static const struct weft_field piece_fields[] = {
+    WEFT_COLUMN("start_ns", F64, start_ns),
+    WEFT_COLUMN("end_ns", F64, end_ns),
+    WEFT_COLUMN("held_ns", F64, ns[WEFT_LANE_HELD]),
+    WEFT_COLUMN("held_waited_ns", F64, ns[WEFT_LANE_HELD_WAITED]),
+    WEFT_COLUMN("waits_ns", F64, ns[WEFT_LANE_WAITS]),
+    WEFT_COLUMN("count", U32, count),
+    WEFT_COLUMN("state", U8, state),
 };
+
+const struct weft_table_type weft_lane_pieces_type =
+    WEFT_TABLE_TYPE("lane_pieces", "when locks were held or waited for", piece_fields, ROW);
 
 static void put_lanes(const void *context, struct weft_json *json)
 {
@@ -481,8 +399,8 @@ enum weft_code weft_render_lanes(const struct weft_view *view,
             code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for lanes");
     if (code == WEFT_OK) {
         const struct weft_columns_table tables[] = {
-            TABLE("lanes", lane_columns, lanes.rows.items, lanes.rows.n),
-            TABLE("pieces", piece_columns, lanes.pieces.items, lanes.pieces.n),
+            { "lanes", &weft_lanes_type, lanes.rows.items, lanes.rows.n, NULL },
+            { "pieces", &weft_lane_pieces_type, lanes.pieces.items, lanes.pieces.n, NULL },
         };
         weft_columns_write(tables, N_OF(tables), put_lanes, table, view->out);
     }
@@ -493,16 +411,17 @@ enum weft_code weft_render_lanes(const struct weft_view *view,
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-#define NODE(member) offsetof(struct weft_lock_tree_row, member)
+#undef ROW
+#define ROW struct weft_lock_tree_row
 
-static const struct weft_columns_column node_columns[] = {
-    { "parent", WEFT_COLUMN_I32, WEFT_FROM_U32, NODE(parent) },
-    { "depth", WEFT_COLUMN_U16, WEFT_FROM_U32, NODE(depth) },
-    { "function", WEFT_COLUMN_I32, WEFT_FROM_U32, NODE(function_id) },
-    { "count", WEFT_COLUMN_F64, WEFT_FROM_U64, NODE(count) },
-    { "sum_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, NODE(sum_ns) },
-    { "self_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, NODE(self_ns) },
+static const struct weft_field node_fields[] = {
+    WEFT_COLUMN("parent", I32, parent),        WEFT_COLUMN("depth", U16, depth),
+    WEFT_COLUMN("function", I32, function_id), WEFT_COLUMN("count", F64, count),
+    WEFT_COLUMN("sum_ns", F64, sum_ns),        WEFT_COLUMN("self_ns", F64, self_ns),
 };
+
+const struct weft_table_type weft_lock_tree_type =
+    WEFT_TABLE_TYPE("lock_tree", "calling contexts of waits and holds", node_fields, ROW);
 
 static void put_tree(const void *context, struct weft_json *json)
 {
@@ -520,7 +439,7 @@ static void put_tree(const void *context, struct weft_json *json)
 void weft_render_locktree(const struct weft_view *view, const struct weft_lock_tree_table *table)
 {
     const struct weft_columns_table tables[] = {
-        TABLE("nodes", node_columns, table->rows, table->n_rows),
+        { "nodes", &weft_lock_tree_type, table->rows, table->n_rows, NULL },
     };
     weft_columns_write(tables, N_OF(tables), put_tree, table, view->out);
 }

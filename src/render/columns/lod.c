@@ -1,36 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/columns/lod.h"
 
-#define SPAN(member) offsetof(struct weft_lod_span, member)
-#define ITEM(member) offsetof(struct weft_lod_item, member)
+#include "render/columns/tables.h"
 
-static const struct weft_columns_column span_columns[] = {
-    { "id", WEFT_COLUMN_U32, WEFT_FROM_U32, SPAN(thread_id) },
-    { "first_item", WEFT_COLUMN_U32, WEFT_FROM_U64, SPAN(first_item) },
-    { "n_items", WEFT_COLUMN_U32, WEFT_FROM_U64, SPAN(n_items) },
+#define ROW struct weft_lod_span
+
+static const struct weft_field span_fields[] = {
+    WEFT_COLUMN("id", U32, thread_id),
+    WEFT_COLUMN("first_item", U32, first_item),
+    WEFT_COLUMN("n_items", U32, n_items),
 };
 
-static const struct weft_columns_column item_columns[] = {
-    { "start_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ITEM(start_ns) },
-    { "end_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ITEM(end_ns) },
-    { "count", WEFT_COLUMN_U32, WEFT_FROM_U64, ITEM(count) },
-    { "covered_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ITEM(covered_ns) },
-    { "longest_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ITEM(longest_ns) },
-    { "depth", WEFT_COLUMN_U16, WEFT_FROM_U32, ITEM(depth) },
-    { "function", WEFT_COLUMN_U32, WEFT_FROM_U32, ITEM(function_id) },
-    { "longest_function", WEFT_COLUMN_U32, WEFT_FROM_U32, ITEM(longest_function_id) },
-    { "is_cluster", WEFT_COLUMN_U8, WEFT_FROM_BOOL, ITEM(is_cluster) },
+const struct weft_table_type weft_lod_spans_type =
+    WEFT_TABLE_TYPE("lod_threads", "which items are of which thread", span_fields, ROW);
+
+#undef ROW
+#define ROW struct weft_lod_item
+
+static const struct weft_field item_fields[] = {
+    WEFT_COLUMN("start_ns", F64, start_ns),
+    WEFT_COLUMN("end_ns", F64, end_ns),
+    WEFT_COLUMN("count", U32, count),
+    WEFT_COLUMN("covered_ns", F64, covered_ns),
+    WEFT_COLUMN("longest_ns", F64, longest_ns),
+    WEFT_COLUMN("depth", U16, depth),
+    WEFT_COLUMN("function", U32, function_id),
+    WEFT_COLUMN("longest_function", U32, longest_function_id),
+    WEFT_COLUMN("is_cluster", U8, is_cluster),
 };
+
+const struct weft_table_type weft_lod_items_type =
+    WEFT_TABLE_TYPE("lod_items", "calls of threads as pixels show them", item_fields, ROW);
 
 struct weft_columns_table weft_lod_span_table(const struct weft_lod_span *spans, size_t n_spans)
 {
     return (struct weft_columns_table){
-        .name = "threads",
-        .columns = span_columns,
-        .n_columns = sizeof span_columns / sizeof *span_columns,
-        .rows = spans,
-        .n_rows = n_spans,
-        .row_bytes = sizeof *spans,
+        .name = "threads", .type = &weft_lod_spans_type, .rows = spans, .n_rows = n_spans
     };
 }
 
@@ -48,11 +53,9 @@ void weft_render_lod(const struct weft_view *view, const struct weft_lod_view *l
     const struct weft_columns_table tables[] = {
         weft_lod_span_table(lod->threads, lod->n_threads),
         { .name = "items",
-          .columns = item_columns,
-          .n_columns = sizeof item_columns / sizeof *item_columns,
+          .type = &weft_lod_items_type,
           .rows = lod->items,
-          .n_rows = lod->n_items,
-          .row_bytes = sizeof *lod->items },
+          .n_rows = lod->n_items },
     };
     weft_columns_write(tables, sizeof tables / sizeof *tables, put_meta, lod, view->out);
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "render/columns/state_strips.h"
 
-#define ITEM(member) offsetof(struct weft_strip_item, member)
+#include "render/columns/tables.h"
 
-static const struct weft_columns_column item_columns[] = {
-    { "start_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ITEM(start_ns) },
-    { "end_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ITEM(end_ns) },
-    { "longest_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ITEM(longest_ns) },
-    { "running_ns", WEFT_COLUMN_F64, WEFT_FROM_U64, ITEM(running_ns) },
-    { "count", WEFT_COLUMN_U32, WEFT_FROM_U32, ITEM(count) },
-    { "state", WEFT_COLUMN_U8, WEFT_FROM_U32, ITEM(kind) },
-    { "reason", WEFT_COLUMN_U8, WEFT_FROM_U32, ITEM(reason) },
-    { "name", WEFT_COLUMN_U32, WEFT_FROM_U32, ITEM(name) },
+#define ROW struct weft_strip_item
+
+static const struct weft_field item_fields[] = {
+    WEFT_COLUMN("start_ns", F64, start_ns),     WEFT_COLUMN("end_ns", F64, end_ns),
+    WEFT_COLUMN("longest_ns", F64, longest_ns), WEFT_COLUMN("running_ns", F64, running_ns),
+    WEFT_COLUMN("count", U32, count),           WEFT_COLUMN("state", U8, kind),
+    WEFT_COLUMN("reason", U8, reason),          WEFT_COLUMN("name", U32, name),
 };
+
+const struct weft_table_type weft_state_items_type =
+    WEFT_TABLE_TYPE("state_items", "states of threads as pixels show them", item_fields, ROW);
 
 static void put_words(struct weft_json *json, const char *key, unsigned n, const char *(*word)(int))
 {
@@ -52,11 +53,9 @@ void weft_render_strips(const struct weft_view *view, const struct weft_strips_v
     const struct weft_columns_table tables[] = {
         weft_lod_span_table(strips->threads, strips->n_threads),
         { .name = "items",
-          .columns = item_columns,
-          .n_columns = sizeof item_columns / sizeof *item_columns,
+          .type = &weft_state_items_type,
           .rows = strips->items,
-          .n_rows = strips->n_items,
-          .row_bytes = sizeof *strips->items },
+          .n_rows = strips->n_items },
     };
     weft_columns_write(tables, sizeof tables / sizeof *tables, put_meta, strips, view->out);
 }

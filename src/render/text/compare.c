@@ -5,6 +5,7 @@
 #include "render/text/compare_words.h"
 #include "render/text/confidence.h"
 #include "render/text/gate.h"
+#include "render/text/tables.h"
 #include "schema/event.h"
 
 #include <inttypes.h>
@@ -21,10 +22,6 @@ struct page {
     const struct weft_comparison_view *opts;
     struct weft_arena *arena;
     struct weft_output *scratch;
-    const uint32_t *items; /* of the list of executions shown */
-    size_t n_items;
-    size_t *metrics; /* places in the table of those that are shown */
-    size_t n_metrics;
 };
 
 static const struct weft_compare_metric *duration_of(const struct weft_compare_table *table)
@@ -83,185 +80,262 @@ void weft_render_open_command(struct weft_output *out, const struct weft_ecct_ma
     }
 }
 
-static const struct weft_column item_columns[] = {
-    { "id", NULL, WEFT_CELL_ID },
-    { "trace", "trace", WEFT_CELL_TEXT },
-    { "tag", NULL, WEFT_CELL_TEXT },
-    { "tid", "tid", WEFT_CELL_ID },
-    { "thread", "thread", WEFT_CELL_TEXT },
-    { "start_ns", "start", WEFT_CELL_AT },
-    { "duration_ns", "duration", WEFT_CELL_NS },
-    { "command", "to open it", WEFT_CELL_TEXT },
+/* ---- texts of cells -------------------------------------------------------------------------- */
+
+/* What the page's scratch holds; it is empty then. */
+static void take(const struct weft_table_context *context, struct weft_cell *cell)
+{
+    const struct page *page = context->of;
+    cell->text = weft_words_take(page->scratch, context->arena);
+}
+
+static void put_human(const struct weft_table_context *context, struct weft_human text,
+                      struct weft_cell *cell)
+{
+    cell->text = weft_arena_copy(context->arena, weft_str_of(text.text));
+}
+
+static double real_at(const struct weft_field *field, const void *row)
+{
+    double value;
+    memcpy(&value, (const char *)row + field->offset, sizeof value);
+    return value;
+}
+
+static WEFT_GET(get_change)
+{
+    put_human(context, weft_human_change(real_at(field, row)), cell);
+}
+
+static WEFT_GET(get_mean)
+{
+    put_human(context, weft_human_mean(real_at(field, row)), cell);
+}
+
+static WEFT_GET(get_p)
+{
+    put_human(context, weft_human_p(real_at(field, row)), cell);
+}
+
+/* A number of programs. */
+#define REAL(key, member, doc) WEFT_FIELD(key, NULL, RATIO, member, doc, WEFT_AND_COLUMN(F64, key))
+/* The same for people. */
+#define WORDS(head, getter, member, ...)                                                           \
+    WEFT_GETTER(NULL, head, TEXT, getter, __VA_ARGS__, .offset = offsetof(ROW, member))
+
+/* ---- lists of executions --------------------------------------------------------------------- */
+
+#define ROW struct weft_execution_item
+
+static WEFT_GET(get_source)
+{
+    const struct page *page = context->of;
+    const struct weft_ecct_matrix *matrix = page->opts->matrix;
+    const ROW *item = row;
+    cell->text =
+        field->arg ? matrix->sources[item->source].tag : matrix->sources[item->source].path;
+}
+
+static WEFT_GET(get_command)
+{
+    const struct page *page = context->of;
+    weft_render_open_command(page->scratch, page->opts->matrix, (uint32_t)context->place);
+    take(context, cell);
+}
+
+static const struct weft_field item_fields[] = {
+    WEFT_FIELD("id", NULL, ID, id, "its id in the database"),
+    WEFT_GETTER("trace", "trace", TEXT, get_source, "file of its trace"),
+    WEFT_GETTER("tag", NULL, TEXT, get_source, "tag of its trace", .arg = 1),
+    WEFT_FIELD("tid", "tid", ID, tid, "tid of its thread"),
+    WEFT_FIELD("thread", "thread", TEXT, thread, "name of its thread"),
+    WEFT_FIELD("start_ns", "start", AT, start_ns, "its start"),
+    WEFT_DURATION("duration_ns", "duration", start_ns, end_ns, "its duration"),
+    WEFT_GETTER("command", "to open it", TEXT, get_command, "the command that opens it"),
 };
 
-static void item_row(const void *context, size_t index, struct weft_cell *cells)
-{
-    const struct page *page = context;
-    const struct weft_ecct_matrix *matrix = page->opts->matrix;
-    const struct weft_execution_item *item = &matrix->items[page->items[index]];
-    cells[0].number = item->id;
-    cells[1].text = matrix->sources[item->source].path;
-    cells[2].text = matrix->sources[item->source].tag;
-    cells[3].number = item->tid;
-    cells[4].text = item->thread;
-    cells[5].number = item->start_ns;
-    cells[6].number = item->end_ns - item->start_ns;
-    weft_render_open_command(page->scratch, matrix, page->items[index]);
-    cells[7].text = weft_words_take(page->scratch, page->arena);
-}
+const struct weft_table_type weft_compare_items_type =
+    WEFT_TABLE_TYPE("compare_executions", "executions of a group", item_fields, ROW);
 
 static struct weft_table item_table(struct page *page, const uint32_t *items, size_t n_items,
                                     size_t n_most)
 {
     uint32_t *picked = WEFT_ARENA_NEW(page->arena, n_most, uint32_t);
-    page->n_items =
-        picked ? weft_pick_items(page->opts->matrix, items, n_items, n_most, picked) : 0;
-    page->items = picked;
-    return (struct weft_table){ .columns = item_columns,
-                                .n_columns = sizeof item_columns / sizeof *item_columns,
-                                .n_rows = page->n_items,
-                                .row = item_row,
-                                .context = page };
+    return (struct weft_table){
+        .type = &weft_compare_items_type,
+        .rows = page->opts->matrix->items,
+        .n_rows = picked ? weft_pick_items(page->opts->matrix, items, n_items, n_most, picked) : 0,
+        .order = picked,
+        .in = weft_view_context(page->view, page)
+    };
 }
 
 /* ---- differences ----------------------------------------------------------------------------- */
 
-static const struct weft_column node_columns[] = {
-    { "node", NULL, WEFT_CELL_ID },          { "difference_ns", NULL, WEFT_CELL_RATIO },
-    { NULL, "B - A", WEFT_CELL_TEXT },       { "low_ns", NULL, WEFT_CELL_RATIO },
-    { "high_ns", NULL, WEFT_CELL_RATIO },    { NULL, "95 %", WEFT_CELL_TEXT },
-    { "mean_a_ns", NULL, WEFT_CELL_RATIO },  { "mean_b_ns", NULL, WEFT_CELL_RATIO },
-    { NULL, "mean A", WEFT_CELL_TEXT },      { NULL, "mean B", WEFT_CELL_TEXT },
-    { "sd_a_ns", NULL, WEFT_CELL_RATIO },    { "sd_b_ns", NULL, WEFT_CELL_RATIO },
-    { "total_a_ns", NULL, WEFT_CELL_RATIO }, { "total_b_ns", NULL, WEFT_CELL_RATIO },
-    { "n_a", "in A", WEFT_CELL_COUNT },      { "n_b", "in B", WEFT_CELL_COUNT },
-    { "t", NULL, WEFT_CELL_RATIO },          { "df", NULL, WEFT_CELL_RATIO },
-    { "p", NULL, WEFT_CELL_RATIO },          { "p_adjusted", NULL, WEFT_CELL_RATIO },
-    { NULL, "adjusted", WEFT_CELL_TEXT },    { "effect", NULL, WEFT_CELL_RATIO },
-    { "sure", "sure", WEFT_CELL_BOOL },      { "threads", NULL, WEFT_CELL_TEXT },
-    { "confidence", NULL, WEFT_CELL_TEXT },  { "path", NULL, WEFT_CELL_TEXT },
-    { "share", NULL, WEFT_CELL_RATIO },      { NULL, "share", WEFT_CELL_TEXT },
-    { NULL, "where", WEFT_CELL_TEXT },
-};
+#undef ROW
+#define ROW struct weft_compare_node
 
-static struct weft_cell real(double value)
+static WEFT_GET(get_interval)
 {
-    return (struct weft_cell){ .real = value, .is_null = !isfinite(value) };
+    const struct page *page = context->of;
+    const struct weft_interval_ns *interval = &((const ROW *)row)->interval;
+    weft_output_printf(page->scratch, "%s to %s", weft_human_change(interval->low_ns).text,
+                       weft_human_change(interval->high_ns).text);
+    take(context, cell);
 }
 
-static struct weft_cell human(struct page *page, struct weft_human text)
+static double share_of(const struct weft_table_context *context, const ROW *node)
 {
-    return (struct weft_cell){ .text = weft_arena_copy(page->arena, weft_str_of(text.text)) };
+    const struct page *page = context->of;
+    const struct weft_compare_metric *duration = duration_of(page->opts->table);
+    return duration ? node->difference_ns / duration->difference : (double)NAN;
 }
 
-static void node_row(const void *context, size_t index, struct weft_cell *cells)
+/* Of the difference of durations. */
+static WEFT_GET(get_share)
 {
-    struct page *page = (struct page *)(uintptr_t)context;
-    const struct weft_compare_table *table = page->opts->table;
-    const struct weft_ecct_matrix *matrix = page->opts->matrix;
-    const struct weft_compare_node *row = &table->nodes[table->ranked[index]];
-    const double reals[] = { row->mean_a_ns, row->mean_b_ns,  row->sd_a_ns,
-                             row->sd_b_ns,   row->total_a_ns, row->total_b_ns };
-    cells[0].number = row->node;
-    cells[1] = real(row->difference_ns);
-    cells[2] = human(page, weft_human_change(row->difference_ns));
-    cells[3] = real(row->interval.low_ns);
-    cells[4] = real(row->interval.high_ns);
-    weft_output_printf(page->scratch, "%s to %s", weft_human_change(row->interval.low_ns).text,
-                       weft_human_change(row->interval.high_ns).text);
-    cells[5].text = weft_words_take(page->scratch, page->arena);
-    cells[6] = real(reals[0]);
-    cells[7] = real(reals[1]);
-    cells[8] = human(page, weft_human_mean(row->mean_a_ns));
-    cells[9] = human(page, weft_human_mean(row->mean_b_ns));
-    for (size_t i = 2; i < sizeof reals / sizeof *reals; i++)
-        cells[8 + i] = real(reals[i]);
-    cells[14].number = row->n_a;
-    cells[15].number = row->n_b;
-    cells[16] = real(row->t);
-    cells[17] = real(row->df);
-    cells[18] = real(row->p);
-    cells[19] = real(row->p_adjusted);
-    cells[20] = human(page, weft_human_p(row->p_adjusted));
-    cells[21] = real(row->effect);
-    cells[22].number = row->is_sure;
-    weft_words_threads(page->scratch, matrix, row->node);
-    cells[23].text = weft_words_take(page->scratch, page->arena);
-    cells[24].text = weft_str_of(
-        weft_confidence_name((enum weft_confidence)matrix->nodes[row->node].confidence));
-    weft_words_path(page->scratch, matrix, row->node, ";");
-    cells[25].text = weft_words_take(page->scratch, page->arena);
-    const struct weft_compare_metric *duration = duration_of(table);
-    const double share = duration ? row->difference_ns / duration->difference : (double)NAN;
-    cells[26] = real(share);
+    const struct page *page = context->of;
+    const double share = share_of(context, row);
+    cell->real = share;
+    if (field->unit != WEFT_UNIT_TEXT) {
+        cell->is_null = !isfinite(share);
+        return;
+    }
     if (isfinite(share))
         weft_output_printf(page->scratch, "%+.3g %%", 100 * share);
     else
         weft_output_text(page->scratch, "-");
-    cells[27].text = weft_words_take(page->scratch, page->arena);
-    weft_words_where(page->scratch, matrix, row->node);
-    cells[28].text = weft_words_take(page->scratch, page->arena);
+    take(context, cell);
 }
+
+enum of_node { NODE_THREADS, NODE_CONFIDENCE, NODE_PATH, NODE_WHERE };
+
+/* Of the node whose place in the matrix is the member. */
+static WEFT_GET(get_node)
+{
+    const struct page *page = context->of;
+    const struct weft_ecct_matrix *matrix = page->opts->matrix;
+    const uint32_t node = ((const ROW *)row)->node;
+    if (field->arg == NODE_CONFIDENCE) {
+        cell->text =
+            weft_str_of(weft_confidence_name((enum weft_confidence)matrix->nodes[node].confidence));
+        return;
+    }
+    if (field->arg == NODE_THREADS)
+        weft_words_threads(page->scratch, matrix, node);
+    else if (field->arg == NODE_PATH)
+        weft_words_path(page->scratch, matrix, node, ";");
+    else
+        weft_words_where(page->scratch, matrix, node);
+    take(context, cell);
+}
+
+static const struct weft_field node_fields[] = {
+    WEFT_FIELD("node", NULL, ID, node, "the node of the tree", WEFT_AND_COLUMN(U32, "node")),
+    REAL("difference_ns", difference_ns, "difference of the exclusive time, B - A"),
+    WORDS("B - A", get_change, difference_ns, "the same"),
+    REAL("low_ns", interval.low_ns, "lower bound of it, 95 %"),
+    REAL("high_ns", interval.high_ns, "upper bound of it, 95 %"),
+    WEFT_GETTER(NULL, "95 %", TEXT, get_interval, "the interval"),
+    REAL("mean_a_ns", mean_a_ns, "mean of A"),
+    REAL("mean_b_ns", mean_b_ns, "mean of B"),
+    WORDS("mean A", get_mean, mean_a_ns, "mean of A"),
+    WORDS("mean B", get_mean, mean_b_ns, "mean of B"),
+    WEFT_FIELD("sd_a_ns", NULL, RATIO, sd_a_ns, "standard deviation of A"),
+    WEFT_FIELD("sd_b_ns", NULL, RATIO, sd_b_ns, "standard deviation of B"),
+    REAL("total_a_ns", total_a_ns, "inclusive mean of A"),
+    REAL("total_b_ns", total_b_ns, "inclusive mean of B"),
+    WEFT_FIELD("n_a", "in A", COUNT, n_a, "executions of A that have it",
+               WEFT_AND_COLUMN(U32, "n_a")),
+    WEFT_FIELD("n_b", "in B", COUNT, n_b, "executions of B that have it",
+               WEFT_AND_COLUMN(U32, "n_b")),
+    REAL("t", t, "Welch's t"),
+    REAL("df", df, "degrees of freedom"),
+    REAL("p", p, "p-value"),
+    REAL("p_adjusted", p_adjusted, "p-value, Benjamini-Hochberg"),
+    WORDS("adjusted", get_p, p_adjusted, "the same"),
+    REAL("effect", effect, "Hedges' g"),
+    WEFT_FIELD("sure", "sure", BOOL, is_sure, "significant", WEFT_AND_COLUMN(U8, "is_sure")),
+    WEFT_GETTER("threads", NULL, TEXT, get_node, "other threads of the path", .arg = NODE_THREADS),
+    WEFT_GETTER("confidence", NULL, TEXT, get_node, "of the path", .arg = NODE_CONFIDENCE),
+    WEFT_GETTER("path", NULL, TEXT, get_node, "its frames from the root", .arg = NODE_PATH),
+    WEFT_GETTER("share", NULL, RATIO, get_share, "share of the difference of durations"),
+    WEFT_GETTER(NULL, "share", TEXT, get_share, "the same"),
+    WEFT_GETTER(NULL, "where", TEXT, get_node, "its frames for people", .arg = NODE_WHERE),
+};
+
+const struct weft_table_type weft_compare_nodes_type =
+    WEFT_TABLE_TYPE("compare_differences", "differences of exclusive time", node_fields, ROW);
 
 static struct weft_table node_table(const struct page *page)
 {
-    return (struct weft_table){ .columns = node_columns,
-                                .n_columns = sizeof node_columns / sizeof *node_columns,
+    return (struct weft_table){ .type = &weft_compare_nodes_type,
+                                .rows = page->opts->table->nodes,
                                 .n_rows = limited(page->opts->limit, page->opts->table->n_ranked),
-                                .row = node_row,
-                                .context = page };
+                                .order = page->opts->table->ranked,
+                                .in = weft_view_context(page->view, page) };
 }
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
-static const struct weft_column metric_columns[] = {
-    { "metric", "metric", WEFT_CELL_TEXT },  { "mean_a", NULL, WEFT_CELL_RATIO },
-    { "mean_b", NULL, WEFT_CELL_RATIO },     { NULL, "mean A", WEFT_CELL_TEXT },
-    { NULL, "mean B", WEFT_CELL_TEXT },      { "sd_a", NULL, WEFT_CELL_RATIO },
-    { "sd_b", NULL, WEFT_CELL_RATIO },       { "p50_a", NULL, WEFT_CELL_RATIO },
-    { "p50_b", NULL, WEFT_CELL_RATIO },      { NULL, "p50 A", WEFT_CELL_TEXT },
-    { NULL, "p50 B", WEFT_CELL_TEXT },       { "p99_a", NULL, WEFT_CELL_RATIO },
-    { "p99_b", NULL, WEFT_CELL_RATIO },      { NULL, "p99 A", WEFT_CELL_TEXT },
-    { NULL, "p99 B", WEFT_CELL_TEXT },       { "difference", NULL, WEFT_CELL_RATIO },
-    { "low", NULL, WEFT_CELL_RATIO },        { "high", NULL, WEFT_CELL_RATIO },
-    { NULL, "B - A", WEFT_CELL_TEXT },       { "t", NULL, WEFT_CELL_RATIO },
-    { "df", NULL, WEFT_CELL_RATIO },         { "p", NULL, WEFT_CELL_RATIO },
-    { "p_adjusted", NULL, WEFT_CELL_RATIO }, { NULL, "adjusted", WEFT_CELL_TEXT },
-    { "effect", NULL, WEFT_CELL_RATIO },
+#undef ROW
+#define ROW struct weft_compare_metric
+
+static const struct weft_metric *metric_of(const struct weft_table_context *context,
+                                           const void *row)
+{
+    const struct page *page = context->of;
+    return &page->opts->matrix->metrics[((const ROW *)row)->metric];
+}
+
+static WEFT_GET(get_name)
+{
+    cell->text = metric_of(context, row)->name;
+}
+
+static WEFT_GET(get_value)
+{
+    put_human(context, weft_human_metric(real_at(field, row), metric_of(context, row)->unit), cell);
+}
+
+static WEFT_GET(get_metric_change)
+{
+    const struct page *page = context->of;
+    weft_words_change(page->scratch, row, metric_of(context, row)->unit);
+    take(context, cell);
+}
+
+static const struct weft_field metric_fields[] = {
+    WEFT_COLUMN("metric", U32, metric),
+    WEFT_GETTER("metric", "metric", TEXT, get_name, "the metric"),
+    REAL("mean_a", mean_a, "mean of A"),
+    REAL("mean_b", mean_b, "mean of B"),
+    WORDS("mean A", get_value, mean_a, "mean of A"),
+    WORDS("mean B", get_value, mean_b, "mean of B"),
+    REAL("sd_a", sd_a, "standard deviation of A"),
+    REAL("sd_b", sd_b, "standard deviation of B"),
+    REAL("p50_a", p50_a, "median of A"),
+    REAL("p50_b", p50_b, "median of B"),
+    WORDS("p50 A", get_value, p50_a, "median of A"),
+    WORDS("p50 B", get_value, p50_b, "median of B"),
+    REAL("p99_a", p99_a, "99th percentile of A"),
+    REAL("p99_b", p99_b, "99th percentile of B"),
+    WORDS("p99 A", get_value, p99_a, "99th percentile of A"),
+    WORDS("p99 B", get_value, p99_b, "99th percentile of B"),
+    REAL("difference", difference, "difference of the means, B - A"),
+    REAL("low", low, "lower bound of it, 95 %"),
+    REAL("high", high, "upper bound of it, 95 %"),
+    WEFT_GETTER(NULL, "B - A", TEXT, get_metric_change, "the difference"),
+    REAL("t", t, "Welch's t"),
+    REAL("df", df, "degrees of freedom"),
+    REAL("p", p, "p-value"),
+    REAL("p_adjusted", p_adjusted, "p-value, Benjamini-Hochberg"),
+    WORDS("adjusted", get_p, p_adjusted, "the same"),
+    REAL("effect", effect, "Hedges' g"),
 };
 
-static void metric_row(const void *context, size_t index, struct weft_cell *cells)
-{
-    struct page *page = (struct page *)(uintptr_t)context;
-    const struct weft_compare_metric *row = &page->opts->table->metrics[page->metrics[index]];
-    const struct weft_metric *metric = &page->opts->matrix->metrics[row->metric];
-    cells[0].text = metric->name;
-    cells[1] = real(row->mean_a);
-    cells[2] = real(row->mean_b);
-    cells[3] = human(page, weft_human_metric(row->mean_a, metric->unit));
-    cells[4] = human(page, weft_human_metric(row->mean_b, metric->unit));
-    cells[5] = real(row->sd_a);
-    cells[6] = real(row->sd_b);
-    cells[7] = real(row->p50_a);
-    cells[8] = real(row->p50_b);
-    cells[9] = human(page, weft_human_metric(row->p50_a, metric->unit));
-    cells[10] = human(page, weft_human_metric(row->p50_b, metric->unit));
-    cells[11] = real(row->p99_a);
-    cells[12] = real(row->p99_b);
-    cells[13] = human(page, weft_human_metric(row->p99_a, metric->unit));
-    cells[14] = human(page, weft_human_metric(row->p99_b, metric->unit));
-    cells[15] = real(row->difference);
-    cells[16] = real(row->low);
-    cells[17] = real(row->high);
-    weft_words_change(page->scratch, row, metric->unit);
-    cells[18].text = weft_words_take(page->scratch, page->arena);
-    cells[19] = real(row->t);
-    cells[20] = real(row->df);
-    cells[21] = real(row->p);
-    cells[22] = real(row->p_adjusted);
-    cells[23] = human(page, weft_human_p(row->p_adjusted));
-    cells[24] = real(row->effect);
-}
+const struct weft_table_type weft_compare_metrics_type =
+    WEFT_TABLE_TYPE("compare_metrics", "metrics of two groups", metric_fields, ROW);
 
 static bool is_zero(const struct weft_compare_metric *metric)
 {
@@ -272,64 +346,72 @@ static bool is_zero(const struct weft_compare_metric *metric)
 static struct weft_table metric_table(struct page *page)
 {
     const struct weft_compare_table *table = page->opts->table;
-    page->n_metrics = 0;
-    page->metrics = WEFT_ARENA_NEW(page->arena, table->n_metrics, size_t);
-    for (size_t i = 0; page->metrics && i < table->n_metrics; i++)
+    uint32_t *shown = WEFT_ARENA_NEW(page->arena, table->n_metrics, uint32_t);
+    size_t n_shown = 0;
+    for (uint32_t i = 0; shown && i < table->n_metrics; i++)
         if (page->view->format != WEFT_FORMAT_TEXT || !is_zero(&table->metrics[i]))
-            page->metrics[page->n_metrics++] = i;
-    return (struct weft_table){ .columns = metric_columns,
-                                .n_columns = sizeof metric_columns / sizeof *metric_columns,
-                                .n_rows = page->n_metrics,
-                                .row = metric_row,
-                                .context = page };
+            shown[n_shown++] = i;
+    return (struct weft_table){ .type = &weft_compare_metrics_type,
+                                .rows = table->metrics,
+                                .n_rows = n_shown,
+                                .order = shown,
+                                .in = weft_view_context(page->view, page) };
 }
 
 /* ---- causes ---------------------------------------------------------------------------------- */
 
-static const struct weft_column cause_columns[] = {
-    { "executions", "executions", WEFT_CELL_COUNT },
-    { "duration_ns", NULL, WEFT_CELL_RATIO },
-    { NULL, "mean", WEFT_CELL_TEXT },
-    { "difference_ns", NULL, WEFT_CELL_RATIO },
-    { NULL, "slower there", WEFT_CELL_TEXT },
-    { "node", NULL, WEFT_CELL_ID },
-    { "context", NULL, WEFT_CELL_ID },
-    { "context_ns", NULL, WEFT_CELL_RATIO },
-    { "cause", "because", WEFT_CELL_TEXT },
-    { "path", NULL, WEFT_CELL_TEXT },
-    { "example", NULL, WEFT_CELL_ID },
-    { "command", "an example", WEFT_CELL_TEXT },
+#undef ROW
+#define ROW struct weft_compare_cause
+
+static WEFT_GET(get_cause)
+{
+    const struct page *page = context->of;
+    const uint32_t node = ((const ROW *)row)->node;
+    if (field->arg == NODE_PATH)
+        weft_words_path(page->scratch, page->opts->matrix, node, ";");
+    else
+        weft_words_cause(page->scratch, page->opts->matrix, node);
+    take(context, cell);
+}
+
+static WEFT_GET(get_example)
+{
+    const struct page *page = context->of;
+    const uint32_t example = ((const ROW *)row)->example;
+    cell->number = page->opts->matrix->items[example].id;
+    if (field->unit != WEFT_UNIT_TEXT)
+        return;
+    weft_render_open_command(page->scratch, page->opts->matrix, example);
+    take(context, cell);
+}
+
+static const struct weft_field cause_fields[] = {
+    WEFT_FIELD("executions", "executions", COUNT, n_items, "executions with this cause",
+               WEFT_AND_COLUMN(U32, "n_items")),
+    REAL("duration_ns", duration_ns, "their mean duration"),
+    WORDS("mean", get_mean, duration_ns, "the same"),
+    REAL("difference_ns", difference_ns, "how much slower they are there"),
+    WORDS("slower there", get_change, difference_ns, "the same"),
+    WEFT_FIELD("node", NULL, ID, node, "the node", .as = WEFT_AS_ID, WEFT_AND_COLUMN(I32, "node")),
+    WEFT_FIELD("context", NULL, ID, context, "the node above it that has half of the difference",
+               WEFT_AND_COLUMN(I32, "context")),
+    REAL("context_ns", context_ns, "the difference there"),
+    WEFT_GETTER("cause", "because", TEXT, get_cause, "the cause"),
+    WEFT_GETTER("path", NULL, TEXT, get_cause, "frames from the root", .arg = NODE_PATH),
+    WEFT_COLUMN("example", U32, example),
+    WEFT_GETTER("example", NULL, ID, get_example, "an execution in the middle"),
+    WEFT_GETTER("command", "an example", TEXT, get_example, "the command that opens it"),
 };
 
-static void cause_row(const void *context, size_t index, struct weft_cell *cells)
-{
-    struct page *page = (struct page *)(uintptr_t)context;
-    const struct weft_ecct_matrix *matrix = page->opts->matrix;
-    const struct weft_compare_cause *cause = &page->opts->table->causes[index];
-    cells[0].number = cause->n_items;
-    cells[1] = real(cause->duration_ns);
-    cells[2] = human(page, weft_human_mean(cause->duration_ns));
-    cells[3] = real(cause->difference_ns);
-    cells[4] = human(page, weft_human_change(cause->difference_ns));
-    cells[5] = (struct weft_cell){ .number = cause->node, .is_null = cause->node == WEFT_ID_NONE };
-    cells[6].number = cause->context;
-    cells[7] = real(cause->context_ns);
-    weft_words_cause(page->scratch, matrix, cause->node);
-    cells[8].text = weft_words_take(page->scratch, page->arena);
-    weft_words_path(page->scratch, matrix, cause->node, ";");
-    cells[9].text = weft_words_take(page->scratch, page->arena);
-    cells[10].number = matrix->items[cause->example].id;
-    weft_render_open_command(page->scratch, matrix, cause->example);
-    cells[11].text = weft_words_take(page->scratch, page->arena);
-}
+const struct weft_table_type weft_compare_causes_type =
+    WEFT_TABLE_TYPE("compare_causes", "what makes executions of B slow", cause_fields, ROW);
 
 static struct weft_table cause_table(const struct page *page)
 {
-    return (struct weft_table){ .columns = cause_columns,
-                                .n_columns = sizeof cause_columns / sizeof *cause_columns,
+    return (struct weft_table){ .type = &weft_compare_causes_type,
+                                .rows = page->opts->table->causes,
                                 .n_rows = limited(page->opts->limit, page->opts->table->n_causes),
-                                .row = cause_row,
-                                .context = page };
+                                .in = weft_view_context(page->view, page) };
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #include "render/text/compare_words.h"
 #include "render/text/confidence.h"
 #include "render/text/diagnose_singles.h"
+#include "render/text/tables.h"
 
 #include <string.h>
 
@@ -632,51 +633,52 @@ static void print_json(const struct weft_view *view, const struct weft_findings_
     weft_view_json_end(view, json);
 }
 
-static const struct weft_column columns[] = {
-    { "type", "type", WEFT_CELL_TEXT },
-    { "significant", "significant", WEFT_CELL_BOOL },
-    { "explanation", "explanation", WEFT_CELL_TEXT },
-    { "confidence", "confidence", WEFT_CELL_RATIO },
-    { "confidence_level", "level", WEFT_CELL_TEXT },
-};
+#define ROW struct weft_finding
 
-struct rows {
-    const struct weft_finding *findings;
-    struct weft_output *scratch;
-};
-
-static void finding_row(const void *context, size_t row, struct weft_cell *cells)
+static WEFT_GET(get_explanation)
 {
-    const struct rows *rows = context;
-    const struct weft_finding *finding = &rows->findings[row];
-    cells[0].text = finding->type;
-    cells[1].number = finding->is_significant;
-    weft_output_clear(rows->scratch);
-    put_sentences(rows->scratch, finding);
-    cells[2].text = weft_output_held(rows->scratch); /* valid until the next row is asked for */
-    cells[3].real = weft_confidence_value(&finding->confidence);
-    cells[4].text = weft_str_of(weft_confidence_level_name(weft_confidence_level(cells[3].real)));
+    struct weft_output *scratch = (struct weft_output *)(uintptr_t)context->of;
+    weft_output_clear(scratch);
+    put_sentences(scratch, row);
+    cell->text = weft_output_held(scratch); /* valid until the next row is asked for */
 }
+
+static WEFT_GET(get_confidence)
+{
+    const struct weft_finding *finding = row;
+    cell->real = weft_confidence_value(&finding->confidence);
+    cell->text = weft_str_of(weft_confidence_level_name(weft_confidence_level(cell->real)));
+}
+
+static const struct weft_field fields[] = {
+    WEFT_FIELD("type", "type", TEXT, type, "type of executions"),
+    WEFT_FIELD("significant", "significant", BOOL, is_significant, "it was tested, and holds"),
+    WEFT_GETTER("explanation", "explanation", TEXT, get_explanation, "why executions are slow"),
+    WEFT_GETTER("confidence", "confidence", RATIO, get_confidence, "confidence, 0 to 1"),
+    WEFT_GETTER("confidence_level", "level", TEXT, get_confidence, "the same in words"),
+};
+
+const struct weft_table_type weft_findings_type =
+    WEFT_TABLE_TYPE("findings", "why executions of a type are slow", fields, ROW);
 
 void weft_render_findings(const struct weft_view *view, const struct weft_findings_table *findings,
                           bool with_rules)
 {
-    struct rows rows = { .findings = findings->rows };
+    struct weft_output *scratch = NULL;
     struct weft_err err = { 0 };
-    if (weft_output_to_memory(&rows.scratch, &err) != WEFT_OK) {
+    if (weft_output_to_memory(&scratch, &err) != WEFT_OK) {
         weft_output_fail(view->out, &err);
         return;
     }
-    const struct weft_table table = { .columns = columns,
-                                      .n_columns = sizeof columns / sizeof *columns,
+    const struct weft_table table = { .type = &weft_findings_type,
+                                      .rows = findings->rows,
                                       .n_rows = findings->n_rows,
-                                      .row = finding_row,
-                                      .context = &rows };
+                                      .in = weft_view_context(view, scratch) };
     if (view->format == WEFT_FORMAT_JSON)
-        print_json(view, findings, with_rules, rows.scratch);
+        print_json(view, findings, with_rules, scratch);
     else if (view->format == WEFT_FORMAT_CSV)
         weft_table_csv(&table, view->out);
     else
         print_text(view, findings, with_rules);
-    weft_output_abort(rows.scratch);
+    weft_output_abort(scratch);
 }

@@ -5,8 +5,7 @@
 #include "base/checked.h"
 #include "model/graph/waiting.h"
 #include "render/text/notes.h"
-
-#include <stdlib.h>
+#include "render/text/tables.h"
 
 void weft_render_trace_entry(struct weft_json *json, const struct weft_trace *trace)
 {
@@ -33,75 +32,77 @@ void weft_render_trace_entry(struct weft_json *json, const struct weft_trace *tr
     weft_json_bool(json, "recovered", meta->is_recovered);
 }
 
-static const struct weft_column thread_columns[] = {
-    { "id", NULL, WEFT_CELL_ID },        { "tid", NULL, WEFT_CELL_ID },
-    { "pid", NULL, WEFT_CELL_ID },       { "name", NULL, WEFT_CELL_TEXT },
-    { "calls", NULL, WEFT_CELL_COUNT },  { "cut_calls", NULL, WEFT_CELL_COUNT },
-    { "events", NULL, WEFT_CELL_COUNT }, { "first_ns", NULL, WEFT_CELL_AT },
-    { "last_ns", NULL, WEFT_CELL_AT },   { "max_depth", NULL, WEFT_CELL_ID },
-    { "lost", NULL, WEFT_CELL_COUNT },
+/* ---- threads --------------------------------------------------------------------------------- */
+
+struct thread_row {
+    struct weft_model_thread thread;
+    uint64_t lost; /* what the source says it lost of it */
 };
 
-struct listed {
-    const struct weft_trace *trace;
-    uint64_t *lost; /* by thread id: what the source says it lost of it; NULL without memory */
+#define ROW struct thread_row
+
+enum { KNOWN_LOSSES = 1 };
+
+static WEFT_GET(get_lost)
+{
+    weft_field_read(field, context, row, cell);
+    cell->is_null = cell->number == 0 && !(context->known & KNOWN_LOSSES);
+}
+
+static const struct weft_field thread_fields[] = {
+    { .key = "id", .unit = WEFT_UNIT_ID, .as = WEFT_AS_PLACE, .doc = "dense id of the thread" },
+    WEFT_FIELD("tid", NULL, ID, thread.info.tid, "its tid"),
+    WEFT_FIELD("pid", NULL, ID, thread.info.pid, "its process; 0: unknown"),
+    WEFT_FIELD("name", NULL, TEXT, thread.info.name, "its name"),
+    WEFT_FIELD("calls", NULL, COUNT, thread.calls, "its calls"),
+    WEFT_FIELD("cut_calls", NULL, COUNT, thread.cut_calls, "calls entered before the trace"),
+    WEFT_FIELD("events", NULL, COUNT, thread.events, "other events"),
+    WEFT_FIELD("first_ns", NULL, AT, thread.first_ns, "its first event"),
+    WEFT_FIELD("last_ns", NULL, AT, thread.last_ns, "its last event"),
+    WEFT_FIELD("max_depth", NULL, ID, thread.max_depth, "deepest call"),
+    WEFT_FIELD("lost", NULL, COUNT, lost, "records lost", .get = get_lost),
 };
+
+const struct weft_table_type weft_trace_threads_type =
+    WEFT_TABLE_TYPE("trace_threads", "threads of a trace", thread_fields, ROW);
 
 /* Losses of which it is known whose they are. */
-static uint64_t *lost_by_thread(const struct weft_trace *trace)
+static void add_losses(const struct weft_trace *trace, struct thread_row *rows)
 {
     const uint32_t n_threads = weft_trace_n_threads(trace);
-    uint64_t *lost = calloc((size_t)n_threads + 1, sizeof *lost);
-    for (size_t i = 0; lost && i < weft_trace_meta(trace)->n_notes; i++) {
+    for (size_t i = 0; i < weft_trace_meta(trace)->n_notes; i++) {
         const struct weft_note *note = weft_trace_note(trace, i);
         if (note->thread_id < n_threads && weft_note_class_of(note->kind) == WEFT_NOTE_CLASS_LOST)
-            lost[note->thread_id] = weft_add_sat_u64(lost[note->thread_id], note->count);
+            rows[note->thread_id].lost = weft_add_sat_u64(rows[note->thread_id].lost, note->count);
     }
-    return lost;
 }
 
-static void thread_row(const void *context, size_t row, struct weft_cell *cells)
+/* ---- functions ------------------------------------------------------------------------------- */
+
+#undef ROW
+#define ROW struct weft_name_sum
+
+enum name { NAME_OF_FUNCTION, NAME_OF_MODULE, NAME_IS_WAIT };
+
+static WEFT_GET(get_name)
 {
-    const struct listed *listed = context;
-    const struct weft_model_thread *thread = weft_trace_thread(listed->trace, (uint32_t)row);
-    cells[0].number = row;
-    cells[1].number = thread->info.tid;
-    cells[2].number = thread->info.pid;
-    cells[3].text = thread->info.name;
-    cells[4].number = thread->calls;
-    cells[5].number = thread->cut_calls;
-    cells[6].number = thread->events;
-    cells[7].number = thread->first_ns;
-    cells[8].number = thread->last_ns;
-    cells[9].number = thread->max_depth;
-    const uint64_t lost = listed->lost ? listed->lost[row] : 0;
-    cells[10] =
-        (struct weft_cell){ .number = lost,
-                            .is_null = lost == 0 && !weft_trace_counts_losses(listed->trace) };
+    const struct weft_function *function =
+        context->function(context->trace, (uint32_t)context->place);
+    cell->text = field->arg == NAME_OF_MODULE ? function->module : function->name;
+    cell->number = field->arg == NAME_IS_WAIT && weft_is_wait_name(function->name);
 }
 
-static const struct weft_column function_columns[] = {
-    { "id", NULL, WEFT_CELL_ID },       { "name", NULL, WEFT_CELL_TEXT },
-    { "module", NULL, WEFT_CELL_TEXT }, { "is_wait", NULL, WEFT_CELL_BOOL },
-    { "count", NULL, WEFT_CELL_COUNT }, { "self_ns", NULL, WEFT_CELL_NS },
+static const struct weft_field function_fields[] = {
+    { .key = "id", .unit = WEFT_UNIT_ID, .as = WEFT_AS_PLACE, .doc = "dense id of the function" },
+    WEFT_GETTER("name", NULL, TEXT, get_name, "its name", .arg = NAME_OF_FUNCTION),
+    WEFT_GETTER("module", NULL, TEXT, get_name, "its module", .arg = NAME_OF_MODULE),
+    WEFT_GETTER("is_wait", NULL, BOOL, get_name, "its name is one of waits", .arg = NAME_IS_WAIT),
+    WEFT_FIELD("count", NULL, COUNT, count, "its calls"),
+    WEFT_FIELD("self_ns", NULL, NS, self_ns, "its self time"),
 };
 
-struct named {
-    const struct weft_trace *trace;
-    const struct weft_name_sum *sums;
-};
-
-static void function_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct named *named = context;
-    const struct weft_function *function = weft_trace_function(named->trace, (uint32_t)row);
-    cells[0].number = row;
-    cells[1].text = function->name;
-    cells[2].text = function->module;
-    cells[3].number = weft_is_wait_name(function->name);
-    cells[4].number = named->sums[row].count;
-    cells[5].number = named->sums[row].self_ns;
-}
+const struct weft_table_type weft_trace_functions_type =
+    WEFT_TABLE_TYPE("trace_functions", "functions of a trace", function_fields, ROW);
 
 /* An object with one array. */
 static void render_rows(const struct weft_view *view, const struct weft_table *table,
@@ -118,24 +119,27 @@ static void render_rows(const struct weft_view *view, const struct weft_table *t
 
 void weft_render_threads(const struct weft_view *view)
 {
-    struct listed listed = { view->trace, lost_by_thread(view->trace) };
-    const struct weft_table table = { .columns = thread_columns,
-                                      .n_columns = sizeof thread_columns / sizeof *thread_columns,
-                                      .n_rows = weft_trace_n_threads(view->trace),
-                                      .row = thread_row,
-                                      .context = &listed };
+    const uint32_t n_threads = weft_trace_n_threads(view->trace);
+    struct weft_arena *arena = weft_arena_new(0);
+    struct thread_row *rows = arena ? WEFT_ARENA_NEW(arena, n_threads, struct thread_row) : NULL;
+    struct weft_table table = { .type = &weft_trace_threads_type,
+                                .rows = rows,
+                                .n_rows = rows ? n_threads : 0,
+                                .in = weft_view_context(view, NULL) };
+    table.in.known = weft_trace_counts_losses(view->trace) ? KNOWN_LOSSES : 0;
+    for (uint32_t id = 0; id < table.n_rows; id++)
+        rows[id] = (struct thread_row){ *weft_trace_thread(view->trace, id), 0 };
+    if (rows)
+        add_losses(view->trace, rows);
     render_rows(view, &table, "threads");
-    free(listed.lost);
+    weft_output_release(view->out, arena);
 }
 
 void weft_render_names(const struct weft_view *view, const struct weft_name_sum *sums)
 {
-    const struct named named = { view->trace, sums };
-    const struct weft_table table = { .columns = function_columns,
-                                      .n_columns =
-                                          sizeof function_columns / sizeof *function_columns,
+    const struct weft_table table = { .type = &weft_trace_functions_type,
+                                      .rows = sums,
                                       .n_rows = weft_trace_n_functions(view->trace),
-                                      .row = function_row,
-                                      .context = &named };
+                                      .in = weft_view_context(view, NULL) };
     render_rows(view, &table, "functions");
 }

@@ -8,6 +8,7 @@
 #include "base/spool.h"
 #include "render/human.h"
 #include "render/text/render.h"
+#include "render/text/tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,7 +16,7 @@
 #include <string.h>
 
 /* Columns before those of the metrics. */
-enum { FIXED = 9, METRICS_MAX = WEFT_TABLE_COLUMNS_MAX - FIXED };
+enum { FIXED = 9 };
 
 /* What the list shows of an execution: those of the table in its order, or copies in another. */
 struct listed {
@@ -32,11 +33,10 @@ struct list {
     uint8_t *listed; /* n_rows; NULL: the first ones of the table */
     size_t listed_bytes;
     size_t n_rows, n_slow;
-    struct weft_column columns[WEFT_TABLE_COLUMNS_MAX];
-    size_t metrics[METRICS_MAX]; /* places in the table */
-    size_t n_columns, n_metrics;
-    struct type_times *times; /* by type */
-    bool *has_keys;           /* by type */
+    struct weft_field fields[WEFT_TABLE_COLUMNS_MAX]; /* the fixed ones, then metrics */
+    struct weft_table_type type;                      /* of the list */
+    struct type_times *times;                         /* by type */
+    bool *has_keys;                                   /* by type */
 };
 
 enum { SPOOL_BYTES = 8 << 20, LISTED_AT_ONCE = 1 << 14 };
@@ -50,6 +50,7 @@ static enum weft_code no_memory(struct weft_err *err)
 
 /* Statistics of durations. */
 struct type_times {
+    struct weft_execution_type type;
     size_t n;
     uint64_t sum_ns, min_ns, p50_ns, p90_ns, p99_ns, max_ns;
     double squares; /* of differences from the mean */
@@ -146,78 +147,55 @@ static enum weft_code take_times(struct list *list, struct weft_err *err)
     return code;
 }
 
-static double deviation(const struct type_times *times)
+#define ROW struct type_times
+
+static WEFT_GET(get_mean)
 {
-    return times->n > 1 ? sqrt(times->squares / (double)(times->n - 1)) : 0;
+    const ROW *times = row;
+    cell->number = times->sum_ns / times->n;
 }
 
-static const struct weft_column type_columns[] = {
-    { "type", "type", WEFT_CELL_TEXT },
-    { "count", "count", WEFT_CELL_COUNT },
-    { "unfinished", "unfinished", WEFT_CELL_COUNT },
-    { "lossy", NULL, WEFT_CELL_COUNT },
-    { "left_out", NULL, WEFT_CELL_COUNT },
-    { "ends_unmatched", NULL, WEFT_CELL_COUNT },
-    { "sum_ns", "total", WEFT_CELL_NS },
-    { "mean_ns", "mean", WEFT_CELL_NS },
-    { "sd_ns", "sd", WEFT_CELL_NS },
-    { "min_ns", "min", WEFT_CELL_NS },
-    { "p50_ns", "p50", WEFT_CELL_NS },
-    { "p90_ns", "p90", WEFT_CELL_NS },
-    { "p99_ns", "p99", WEFT_CELL_NS },
-    { "max_ns", "max", WEFT_CELL_NS },
+static WEFT_GET(get_deviation)
+{
+    const ROW *times = row;
+    if (times->n > 1)
+        cell->number = (uint64_t)sqrt(times->squares / (double)(times->n - 1));
+}
+
+#define IF_ANY .given = WEFT_MEMBER(ROW, n)
+
+static const struct weft_field type_fields[] = {
+    WEFT_FIELD("type", "type", TEXT, type.name, "the type"),
+    WEFT_FIELD("count", "count", COUNT, type.count, "its executions"),
+    WEFT_FIELD("unfinished", "unfinished", COUNT, type.unfinished, "whose end is not in the trace",
+               .is_bad = true),
+    WEFT_FIELD("lossy", NULL, COUNT, type.lossy, "with events of their time lost"),
+    WEFT_FIELD("left_out", NULL, COUNT, type.left_out, "omitted by the condition of the rule"),
+    WEFT_FIELD("ends_unmatched", NULL, COUNT, type.ends_unmatched, "ends without a start"),
+    WEFT_FIELD("sum_ns", "total", NS, sum_ns, "time of all whole ones"),
+    WEFT_GETTER("mean_ns", "mean", NS, get_mean, "mean", IF_ANY),
+    WEFT_GETTER("sd_ns", "sd", NS, get_deviation, "standard deviation", IF_ANY),
+    WEFT_FIELD("min_ns", "min", NS, min_ns, "shortest", IF_ANY),
+    WEFT_FIELD("p50_ns", "p50", NS, p50_ns, "median", IF_ANY),
+    WEFT_FIELD("p90_ns", "p90", NS, p90_ns, "90th percentile", IF_ANY),
+    WEFT_FIELD("p99_ns", "p99", NS, p99_ns, "99th percentile", IF_ANY),
+    WEFT_FIELD("max_ns", "max", NS, max_ns, "longest", IF_ANY),
 };
 
-static void type_row(const void *context, size_t index, struct weft_cell *cells)
-{
-    const struct list *list = context;
-    const struct weft_execution_type *type = &list->table->types[index];
-    const struct type_times *times = &list->times[index];
-    cells[0].text = type->name;
-    cells[1].number = type->count;
-    cells[2] = (struct weft_cell){ .number = type->unfinished, .is_bad = type->unfinished > 0 };
-    cells[3].number = type->lossy;
-    cells[4].number = type->left_out;
-    cells[5].number = type->ends_unmatched;
-    cells[6].number = times->sum_ns;
-    for (size_t i = 7; i < sizeof type_columns / sizeof *type_columns; i++)
-        cells[i].is_null = times->n == 0;
-    if (times->n == 0)
-        return;
-    cells[7].number = times->sum_ns / times->n;
-    cells[8].number = (uint64_t)deviation(times);
-    cells[9].number = times->min_ns;
-    cells[10].number = times->p50_ns;
-    cells[11].number = times->p90_ns;
-    cells[12].number = times->p99_ns;
-    cells[13].number = times->max_ns;
-}
+const struct weft_table_type weft_execution_types_type =
+    WEFT_TABLE_TYPE("execution_types", "durations of each type of executions", type_fields, ROW);
 
 static struct weft_table type_table(const struct list *list)
 {
-    return (struct weft_table){ .columns = type_columns,
-                                .n_columns = sizeof type_columns / sizeof *type_columns,
-                                .n_rows = list->table->n_types,
-                                .row = type_row,
-                                .context = list };
+    return (struct weft_table){ .type = &weft_execution_types_type,
+                                .rows = list->times,
+                                .n_rows = list->table->n_types };
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-static const struct weft_column fixed_columns[FIXED] = {
-    { "start_ns", "start", WEFT_CELL_AT },
-    { "end_ns", NULL, WEFT_CELL_AT },
-    { "type", "type", WEFT_CELL_TEXT },
-    { "key", "key", WEFT_CELL_ID },
-    { "tid", "tid", WEFT_CELL_ID },
-    { "thread", "thread", WEFT_CELL_TEXT },
-    { "end_tid", NULL, WEFT_CELL_ID },
-    { "flags", "", WEFT_CELL_TEXT },
-    { "duration_ns", "duration", WEFT_CELL_NS },
-};
-
 /* The flags of an execution as words; there are no more than 16 combinations. */
-static struct weft_str flag_words(uint32_t flags)
+static const char *flag_words(unsigned flags)
 {
     static const char *const words[] = { "",
                                          "cut_start",
@@ -235,12 +213,7 @@ static struct weft_str flag_words(uint32_t flags)
                                          "cut_start nested lossy",
                                          "unfinished nested lossy",
                                          "cut_start unfinished nested lossy" };
-    return weft_str_of(words[flags & 15]);
-}
-
-static const struct weft_thread_info *thread_info(const struct list *list, uint32_t thread_id)
-{
-    return &weft_trace_thread(list->view->trace, thread_id)->info;
+    return words[flags & 15];
 }
 
 static const struct listed *listed_at(const struct list *list, size_t index)
@@ -260,39 +233,57 @@ static double value_at(const struct list *list, size_t index, size_t metric)
 }
 
 /* Who goes through the list calls this for each. */
-static void passed(const struct list *list, size_t index)
+static void passed(const void *context, size_t index)
 {
+    const struct list *list = context;
     weft_executions_passed(list->table, index);
     if (list->listed && index % LISTED_AT_ONCE == LISTED_AT_ONCE - 1)
         weft_spool_forget(list->spool);
 }
 
-static struct weft_cell metric_cell(enum weft_metric_unit unit, double value)
+#undef ROW
+#define ROW struct weft_execution_row
+
+/* Of a type that has keys. */
+static WEFT_GET(get_key)
 {
-    struct weft_cell cell = { .real = value, .is_null = isnan(value) };
-    if (unit != WEFT_METRIC_NUMBER && !cell.is_null && value >= 0 && value < 0x1p64)
-        cell.number = (uint64_t)value;
-    return cell;
+    const struct list *list = context->of;
+    weft_field_read(field, context, row, cell);
+    cell->is_null = !list->has_keys[((const ROW *)row)->type];
 }
 
-static void execution_row(const void *context, size_t index, struct weft_cell *cells)
+static WEFT_GET(get_type)
 {
-    const struct list *list = context;
-    const struct weft_execution_row *row = row_at(list, index);
-    cells[0].number = row->start_ns;
-    cells[1].number = row->end_ns;
-    cells[2].text = list->table->types[row->type].name;
-    cells[3] = (struct weft_cell){ .number = row->key, .is_null = !list->has_keys[row->type] };
-    cells[4].number = thread_info(list, row->thread_id)->tid;
-    cells[5].text = thread_info(list, row->thread_id)->name;
-    cells[6].number = thread_info(list, row->end_thread_id)->tid;
-    cells[7].text = flag_words(row->flags);
-    cells[8].number = length_of(row);
-    for (size_t i = 0; i < list->n_metrics; i++)
-        cells[FIXED + i] = metric_cell(list->table->metrics[list->metrics[i]].unit,
-                                       value_at(list, index, list->metrics[i]));
-    passed(list, index);
+    const struct list *list = context->of;
+    cell->text = list->table->types[((const ROW *)row)->type].name;
 }
+
+/* The metric at field->arg. */
+static WEFT_GET(get_metric)
+{
+    const double value = value_at(context->of, context->place, field->arg);
+    cell->real = value;
+    cell->is_null = isnan(value);
+    if (!weft_unit_is_real(field->unit) && value >= 0 && value < 0x1p64)
+        cell->number = (uint64_t)value;
+}
+
+static const struct weft_field fixed_fields[FIXED] = {
+    WEFT_FIELD("start_ns", "start", AT, start_ns, "its start"),
+    WEFT_FIELD("end_ns", NULL, AT, end_ns, "its end"),
+    WEFT_FIELD("type", "type", TEXT, type, "its type", .get = get_type),
+    WEFT_FIELD("key", "key", ID, key, "value of the matched field", .get = get_key),
+    WEFT_FIELD_THREAD("tid", "tid", "thread", "thread", thread_id, "the thread that began it"),
+    WEFT_FIELD("end_tid", NULL, ID, end_thread_id, "tid of the thread that ended it",
+               .as = WEFT_AS_TID),
+    WEFT_FIELD("flags", "", TEXT, flags, "cut_start, unfinished, nested, lossy", .as = WEFT_AS_NAME,
+               .name = flag_words),
+    WEFT_DURATION("duration_ns", "duration", start_ns, end_ns, "its duration"),
+};
+
+/* And a column for each metric. */
+const struct weft_table_type weft_executions_type =
+    WEFT_TABLE_TYPE("executions", "executions and their metrics", fixed_fields, ROW);
 
 /* Text shows no metrics that are 0 everywhere. */
 static bool is_shown(const struct list *list, size_t metric)
@@ -311,28 +302,30 @@ static bool is_shown(const struct list *list, size_t metric)
 /* Metrics, but for the duration and the start, which are there already. */
 static void choose_columns(struct list *list)
 {
-    static const enum weft_cell_kind kinds[] = { WEFT_CELL_NS, WEFT_CELL_COUNT, WEFT_CELL_BYTES,
-                                                 WEFT_CELL_RATIO };
-    memcpy(list->columns, fixed_columns, sizeof fixed_columns);
-    for (size_t i = 2; i < list->table->n_metrics && list->n_metrics < METRICS_MAX; i++) {
+    static const enum weft_unit units[] = { WEFT_UNIT_NS, WEFT_UNIT_COUNT, WEFT_UNIT_BYTES,
+                                            WEFT_UNIT_RATIO };
+    list->type = weft_executions_type;
+    list->type.fields = list->fields;
+    memcpy(list->fields, fixed_fields, sizeof fixed_fields);
+    for (size_t i = 2; i < list->table->n_metrics && list->type.n_fields < WEFT_TABLE_COLUMNS_MAX;
+         i++) {
         const struct weft_metric *metric = &list->table->metrics[i];
-        if (!is_shown(list, i))
-            continue;
-        list->columns[FIXED + list->n_metrics] = (struct weft_column){
-            .key = metric->name.bytes, /* ends with NUL */
-            .head = metric->name.bytes,
-            .kind = kinds[metric->unit],
-        };
-        list->metrics[list->n_metrics++] = i;
+        if (is_shown(list, i))
+            list->fields[list->type.n_fields++] = (struct weft_field){
+                .key = metric->name.bytes, /* ends with NUL */
+                .head = metric->name.bytes,
+                .unit = units[metric->unit],
+                .get = get_metric,
+                .arg = (uint32_t)i,
+            };
     }
-    list->n_columns = FIXED + list->n_metrics;
 }
 
 static int longest_first(const void *a, const void *b, void *context)
 {
     const struct listed *x = a, *y = b;
-    const uint64_t length_x = length_of(&x->row), length_y = length_of(&y->row);
     (void)context;
+    const uint64_t length_x = length_of(&x->row), length_y = length_of(&y->row);
     if (length_x != length_y)
         return length_x > length_y ? -1 : 1;
     return (x->place > y->place) - (x->place < y->place);
@@ -409,11 +402,14 @@ static enum weft_code choose_rows(struct list *list, struct weft_err *err)
 
 static struct weft_table execution_table(const struct list *list)
 {
-    return (struct weft_table){ .columns = list->columns,
-                                .n_columns = list->n_columns,
+    return (struct weft_table){ .type = &list->type,
+                                .rows =
+                                    list->listed ? (const void *)list->listed : list->table->rows,
+                                .row_bytes = list->listed ? list->listed_bytes : 0,
                                 .n_rows = list->n_rows,
-                                .row = execution_row,
-                                .context = list };
+                                .in = weft_view_context(list->view, list),
+                                .context = list,
+                                .passed = passed };
 }
 
 /* ---- text, JSON ------------------------------------------------------------------------------ */
@@ -508,7 +504,7 @@ static void print_json(const struct list *list)
     struct weft_table rows = execution_table(list);
     if (!json)
         return;
-    rows.n_columns = FIXED;
+    rows.type = &weft_executions_type;
     rows.more = json_metrics;
     weft_json_begin_object(json, NULL);
     weft_json_u64(json, "ends_unmatched", list->table->ends_unmatched);
@@ -537,6 +533,8 @@ static enum weft_code prepare(struct list *list, struct weft_err *err)
     list->has_keys = calloc(n_types + 1, sizeof *list->has_keys);
     if (!list->spool || !list->times || !list->has_keys)
         return no_memory(err);
+    for (size_t i = 0; i < n_types; i++)
+        list->times[i].type = list->table->types[i];
     take_keys(list);
     enum weft_code code = list->view->format == WEFT_FORMAT_CSV ? WEFT_OK : take_times(list, err);
     if (code == WEFT_OK)

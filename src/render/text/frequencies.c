@@ -7,92 +7,62 @@
 #include "render/human.h"
 #include "render/text/compare_words.h"
 #include "render/text/render.h"
+#include "render/text/tables.h"
 #include "schema/compare.h"
 
 #include <math.h>
 
-enum {
-    LABEL,
-    ALL,
-    SLOW,
-    SLOW_EACH,
-    OTHERS,
-    OTHERS_EACH,
-    SLOW_TIME,
-    OTHERS_TIME,
-    P,
-    ADJUSTED,
-    ADJUSTED_TEXT,
-    COLUMNS
-};
+#define ROW struct weft_frequency_row
 
-/* Of one group alone, those of the other are left out of text. */
-static const struct weft_column columns[COLUMNS] = {
-    [LABEL] = { "label", "what", WEFT_CELL_TEXT },
-    [ALL] = { "count", "in all", WEFT_CELL_COUNT },
-    [SLOW] = { "slow_count", "in slow", WEFT_CELL_COUNT },
-    [SLOW_EACH] = { "slow_mean", "each", WEFT_CELL_RATIO },
-    [OTHERS] = { "others_count", "in others", WEFT_CELL_COUNT },
-    [OTHERS_EACH] = { "others_mean", "each", WEFT_CELL_RATIO },
-    [SLOW_TIME] = { "slow_mean_ns", "time in slow", WEFT_CELL_NS },
-    [OTHERS_TIME] = { "others_mean_ns", "in others", WEFT_CELL_NS },
-    [P] = { "p", NULL, WEFT_CELL_RATIO },
-    [ADJUSTED] = { "p_adjusted", NULL, WEFT_CELL_RATIO },
-    [ADJUSTED_TEXT] = { NULL, "adjusted", WEFT_CELL_TEXT },
-};
-
-static const struct weft_column of_one_group[COLUMNS] = {
-    [LABEL] = { "label", "what", WEFT_CELL_TEXT },
-    [ALL] = { "count", "in all", WEFT_CELL_COUNT },
-    [SLOW] = { "slow_count", "in executions", WEFT_CELL_COUNT },
-    [SLOW_EACH] = { "slow_mean", "in each", WEFT_CELL_RATIO },
-    [OTHERS] = { "others_count", NULL, WEFT_CELL_COUNT },
-    [OTHERS_EACH] = { "others_mean", NULL, WEFT_CELL_RATIO },
-    [SLOW_TIME] = { "slow_mean_ns", "time in each", WEFT_CELL_NS },
-    [OTHERS_TIME] = { "others_mean_ns", NULL, WEFT_CELL_NS },
-    [P] = { "p", NULL, WEFT_CELL_RATIO },
-    [ADJUSTED] = { "p_adjusted", NULL, WEFT_CELL_RATIO },
-    [ADJUSTED_TEXT] = { NULL, NULL, WEFT_CELL_TEXT },
-};
-
-static void put_group(const struct weft_frequencies_table *table,
-                      const struct weft_frequency_row *row, enum weft_frequency_group group,
-                      struct weft_cell *count, struct weft_cell *each, struct weft_cell *time)
+/* By execution of the group. */
+static WEFT_GET(get_each)
 {
-    const uint64_t n = table->n_executions[group];
-    count->number = row->count[group];
-    each->is_null = time->is_null = n == 0;
+    const struct weft_frequencies_table *table = context->of;
+    const ROW *frequency = row;
+    const uint64_t n = table->n_executions[field->arg];
+    cell->is_null = n == 0;
     if (n == 0)
         return;
-    each->real = (double)row->count[group] / (double)n;
-    time->number = row->sum_ns[group] / n;
+    cell->real = (double)frequency->count[field->arg] / (double)n;
+    cell->number = frequency->sum_ns[field->arg] / n;
 }
 
-/* "p = 0.012", as long as the table is; "-" if it was not tested. */
-static struct weft_str probability(const struct weft_frequencies_table *table,
-                                   const struct weft_frequency_row *row)
+/* "p = 0.012"; "-" if it was not tested. */
+static WEFT_GET(get_probability)
 {
-    if (isnan(row->p_adjusted))
-        return WEFT_STR("-");
-    const struct weft_str text =
-        weft_arena_copy(table->arena, weft_str_of(weft_human_p(row->p_adjusted).text));
-    return text.bytes ? text : WEFT_STR("-");
+    const double p = ((const ROW *)row)->p_adjusted;
+    cell->text = isnan(p) ? WEFT_STR("-")
+                          : weft_arena_copy(context->arena, weft_str_of(weft_human_p(p).text));
 }
 
-static void frequency_row(const void *context, size_t index, struct weft_cell *cells)
-{
-    const struct weft_frequencies_table *table = context;
-    const struct weft_frequency_row *row = &table->rows[index];
-    cells[LABEL].text = row->label;
-    cells[ALL].number = row->n_all;
-    put_group(table, row, WEFT_FREQUENCY_SLOW, &cells[SLOW], &cells[SLOW_EACH], &cells[SLOW_TIME]);
-    put_group(table, row, WEFT_FREQUENCY_OTHERS, &cells[OTHERS], &cells[OTHERS_EACH],
-              &cells[OTHERS_TIME]);
-    cells[P] = (struct weft_cell){ .real = row->p, .is_null = isnan(row->p) };
-    cells[ADJUSTED] =
-        (struct weft_cell){ .real = row->p_adjusted, .is_null = isnan(row->p_adjusted) };
-    cells[ADJUSTED_TEXT].text = probability(table, row);
-}
+#define SLOW(key, head, unit, ...)                                                                 \
+    WEFT_GETTER(key, head, unit, get_each, __VA_ARGS__, .arg = WEFT_FREQUENCY_SLOW)
+#define OTHERS(key, head, unit, ...)                                                               \
+    WEFT_GETTER(key, head, unit, get_each, __VA_ARGS__, .arg = WEFT_FREQUENCY_OTHERS)
+
+static const struct weft_field fields[] = {
+    WEFT_FIELD("label", "what", TEXT, label, "what is counted"),
+    WEFT_FIELD("count", "in all", COUNT, n_all, "how often in the trace"),
+    WEFT_FIELD("slow_count", "in slow", COUNT, count[WEFT_FREQUENCY_SLOW],
+               "how often in slow executions"),
+    SLOW("slow_mean", "each", RATIO, "how often in each of them"),
+    WEFT_FIELD("others_count", "in others", COUNT, count[WEFT_FREQUENCY_OTHERS],
+               "how often in the others"),
+    OTHERS("others_mean", "each", RATIO, "how often in each of them"),
+    SLOW("slow_mean_ns", "time in slow", NS, "mean time in slow executions"),
+    OTHERS("others_mean_ns", "in others", NS, "mean time in the others"),
+    WEFT_FIELD("p", NULL, RATIO, p, "probability that the difference is chance"),
+    WEFT_FIELD("p_adjusted", NULL, RATIO, p_adjusted, "the same, Benjamini-Hochberg"),
+    WEFT_GETTER(NULL, "adjusted", TEXT, get_probability, "the same"),
+};
+
+const struct weft_table_type weft_frequencies_type =
+    WEFT_TABLE_TYPE("frequencies", "what happens during executions", fields, ROW);
+
+/* Of one group alone, those of the other are left out of text. */
+static const char *const heads_of_one_group[] = {
+    "what", "in all", "in executions", "in each", NULL, NULL, "time in each", NULL, NULL, NULL, NULL
+};
 
 /* Why there is no p: there is too much, or too little. */
 static void explain_untested(struct weft_output *out, const struct weft_frequencies_table *table)
@@ -153,11 +123,11 @@ void weft_render_frequencies(const struct weft_view *view,
 {
     const bool has_groups = table->slower_than_ns || view->format != WEFT_FORMAT_TEXT;
     const struct weft_table rows = {
-        .columns = has_groups ? columns : of_one_group,
-        .n_columns = COLUMNS,
+        .type = &weft_frequencies_type,
+        .rows = table->rows,
         .n_rows = limit && limit < table->n_rows ? (size_t)limit : table->n_rows,
-        .row = frequency_row,
-        .context = table,
+        .heads = has_groups ? NULL : heads_of_one_group,
+        .in = weft_view_context(view, table),
     };
     if (view->format == WEFT_FORMAT_CSV)
         weft_table_csv(&rows, view->out);

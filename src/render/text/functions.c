@@ -6,6 +6,7 @@
 
 #include "render/human.h"
 #include "render/text/render.h"
+#include "schema/tables.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,9 +17,9 @@ struct listing {
     const struct weft_functions_table *table;
     const struct weft_functions_view *opts;
     struct ranked *rows;
-    size_t n_rows;    /* after the filter */
-    size_t n_shown;   /* after the limit */
-    uint64_t self_ns; /* of all functions: the whole of the shares */
+    uint32_t *order; /* their places in the table */
+    size_t n_rows;   /* after the filter */
+    size_t n_shown;  /* after the limit */
 };
 
 /* Functions of one name stand together, at the rank of their best. */
@@ -110,11 +111,11 @@ static bool collect(struct listing *listing)
 {
     const struct weft_functions_table *table = listing->table;
     listing->rows = calloc(table->n_rows + 1, sizeof *listing->rows);
-    if (!listing->rows)
+    listing->order = calloc(table->n_rows + 1, sizeof *listing->order);
+    if (!listing->rows || !listing->order)
         return false;
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct weft_function_row *row = &table->rows[i];
-        listing->self_ns += row->self_ns + row->open_self_ns;
         if (is_wanted(listing->opts, row->function_id))
             listing->rows[listing->n_rows++] = (struct ranked){
                 .row = row,
@@ -125,64 +126,11 @@ static bool collect(struct listing *listing)
     if (!rank_groups(listing, weft_trace_n_functions(listing->view->trace)))
         return false;
     qsort(listing->rows, listing->n_rows, sizeof *listing->rows, compare_ranked);
+    for (size_t i = 0; i < listing->n_rows; i++)
+        listing->order[i] = (uint32_t)(listing->rows[i].row - table->rows);
     uint64_t limit = listing->opts->limit;
     listing->n_shown = limit && limit < listing->n_rows ? (size_t)limit : listing->n_rows;
     return true;
-}
-
-static const struct weft_column columns[] = {
-    { "count", "calls", WEFT_CELL_COUNT },   { "self_ns", "self", WEFT_CELL_NS },
-    { "self_share", "%", WEFT_CELL_SHARE },  { "inclusive_ns", "inclusive", WEFT_CELL_NS },
-    { "min_ns", "min", WEFT_CELL_NS },       { "mean_ns", "mean", WEFT_CELL_NS },
-    { "p50_ns", "p50", WEFT_CELL_NS },       { "p90_ns", NULL, WEFT_CELL_NS },
-    { "p99_ns", "p99", WEFT_CELL_NS },       { "p999_ns", "p99.9", WEFT_CELL_NS },
-    { "max_ns", "max", WEFT_CELL_NS },       { "threads", "threads", WEFT_CELL_COUNT },
-    { "name", "function", WEFT_CELL_TEXT },  { "id", "id", WEFT_CELL_ID },
-    { "module", NULL, WEFT_CELL_TEXT },      { "address", NULL, WEFT_CELL_ID },
-    { "max_tid", NULL, WEFT_CELL_ID },       { "max_start_ns", NULL, WEFT_CELL_AT },
-    { "open_count", NULL, WEFT_CELL_COUNT }, { "open_ns", NULL, WEFT_CELL_NS },
-    { "open_self_ns", NULL, WEFT_CELL_NS },  { "cut_count", NULL, WEFT_CELL_COUNT },
-    { "cut_ns", NULL, WEFT_CELL_NS },
-};
-
-enum { N_COLUMNS = sizeof columns / sizeof *columns };
-
-static void fill_times(const struct weft_function_row *row, struct weft_cell *cells)
-{
-    const uint64_t times[] = { row->min_ns, row->mean_ns, row->p50_ns, row->p90_ns,
-                               row->p99_ns, row->p999_ns, row->max_ns };
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        cells[i] =
-            (struct weft_cell){ .number = times[i], .is_null = row->count == row->open_count };
-}
-
-static void fill_row(const void *context, size_t index, struct weft_cell *cells)
-{
-    const struct listing *listing = context;
-    const struct weft_function_row *row = listing->rows[index].row;
-    const struct weft_function *function = listing->rows[index].function;
-    bool has_closed = row->count > row->open_count;
-    cells[0].number = row->count;
-    cells[1].number = row->self_ns;
-    cells[2].real = listing->self_ns ? (double)row->self_ns / (double)listing->self_ns : 0;
-    cells[3].number = row->inclusive_ns;
-    fill_times(row, cells + 4);
-    cells[11].number = row->n_threads;
-    cells[12].text = function->name;
-    cells[13].number = function->key;
-    cells[14].text = function->module;
-    cells[15] =
-        (struct weft_cell){ .number = function->address, .is_null = function->address == 0 };
-    cells[16].is_null = cells[17].is_null = !has_closed;
-    if (has_closed) {
-        cells[16].number = weft_trace_thread(listing->view->trace, row->max_thread_id)->info.tid;
-        cells[17].number = row->max_start_ns;
-    }
-    cells[18].number = row->open_count;
-    cells[19].number = row->open_ns;
-    cells[20].number = row->open_self_ns;
-    cells[21].number = row->cut_count;
-    cells[22].number = row->cut_ns;
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -263,12 +211,14 @@ void weft_render_functions(const struct weft_view *view, const struct weft_funct
                         table->n_rows);
         weft_output_fail(view->out, &err);
         free(listing.rows);
+        free(listing.order);
         return;
     }
-    struct weft_table rows = { .columns = columns,
-                               .n_columns = N_COLUMNS,
+    struct weft_table rows = { .type = &weft_functions_type,
+                               .rows = table->rows,
                                .n_rows = listing.n_shown,
-                               .row = fill_row,
+                               .order = listing.order,
+                               .in = weft_view_context(view, table),
                                .context = &listing };
     if (view->format == WEFT_FORMAT_JSON)
         print_json(&listing, &rows);
@@ -277,4 +227,5 @@ void weft_render_functions(const struct weft_view *view, const struct weft_funct
     else
         print_text(&listing, &rows);
     free(listing.rows);
+    free(listing.order);
 }

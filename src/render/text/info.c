@@ -6,6 +6,7 @@
 #include "render/text/ledger.h"
 #include "render/text/notes.h"
 #include "render/text/render.h"
+#include "render/text/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ struct info {
     struct weft_arena *arena;
     struct weft_note_sums notes;
     uint64_t n_unnamed;
-    uint32_t *threads; /* those that are listed */
+    struct weft_model_thread *threads; /* those that are listed */
     size_t n_listed;
     struct weft_ledger_list processes;
 };
@@ -53,41 +54,39 @@ static double bytes_per_call(const struct weft_store_meta *meta)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static const struct weft_column thread_columns[] = {
-    { "tid", "tid", WEFT_CELL_ID },
-    { "pid", "pid", WEFT_CELL_ID },
-    { "generation", NULL, WEFT_CELL_ID },
-    { "name", "name", WEFT_CELL_TEXT },
-    { "calls", "calls", WEFT_CELL_COUNT },
-    { "cut_calls", "cut", WEFT_CELL_COUNT },
-    { "max_depth", "depth", WEFT_CELL_COUNT },
-    { "first_ns", "first event", WEFT_CELL_AT },
-    { "last_ns", "last event", WEFT_CELL_AT },
-    { NULL, "life", WEFT_CELL_NS },
-    { "events", "events", WEFT_CELL_COUNT },
-    { "foreign", NULL, WEFT_CELL_BOOL },
+#define ROW struct weft_model_thread
+
+/* Of threads that have events. */
+static WEFT_GET(get_of_life)
+{
+    const ROW *thread = row;
+    if (field->key)
+        weft_field_read(field, context, row, cell);
+    else
+        cell->number = thread->last_ns - thread->first_ns;
+    cell->is_null =
+        thread->last_ns <= thread->first_ns && thread->calls == 0 && thread->events == 0;
+}
+
+static const struct weft_field thread_fields[] = {
+    WEFT_FIELD("tid", "tid", ID, info.tid, "tid of the thread"),
+    WEFT_FIELD("pid", "pid", ID, info.pid, "its process", .zero_is_unknown = true),
+    WEFT_FIELD("generation", NULL, ID, info.generation, "how often the tid was used before"),
+    WEFT_FIELD("name", "name", TEXT, info.name, "its name"),
+    WEFT_FIELD("calls", "calls", COUNT, calls, "its calls"),
+    WEFT_FIELD("cut_calls", "cut", COUNT, cut_calls, "calls entered before the trace"),
+    WEFT_FIELD("max_depth", "depth", COUNT, max_depth, "deepest call"),
+    WEFT_FIELD("first_ns", "first event", AT, first_ns, "its first event", .get = get_of_life),
+    WEFT_FIELD("last_ns", "last event", AT, last_ns, "its last event", .get = get_of_life),
+    WEFT_GETTER(NULL, "life", NS, get_of_life, "time between them"),
+    WEFT_FIELD("events", "events", COUNT, events, "other events"),
+    WEFT_FIELD("foreign", NULL, BOOL, info.is_foreign, "of another process than the program's"),
 };
 
-static void thread_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct info *info = context;
-    const struct weft_model_thread *thread =
-        weft_trace_thread(info->view->trace, info->threads[row]);
-    bool has_events = thread->last_ns > thread->first_ns || thread->calls > 0 || thread->events > 0;
-    cells[0].number = thread->info.tid;
-    cells[1] = (struct weft_cell){ .number = thread->info.pid, .is_null = thread->info.pid == 0 };
-    cells[2].number = thread->info.generation;
-    cells[3].text = thread->info.name;
-    cells[4].number = thread->calls;
-    cells[5].number = thread->cut_calls;
-    cells[6].number = thread->max_depth;
-    cells[7] = (struct weft_cell){ .number = thread->first_ns, .is_null = !has_events };
-    cells[8] = (struct weft_cell){ .number = thread->last_ns, .is_null = !has_events };
-    cells[9] =
-        (struct weft_cell){ .number = thread->last_ns - thread->first_ns, .is_null = !has_events };
-    cells[10].number = thread->events;
-    cells[11].number = thread->info.is_foreign;
-}
+const struct weft_table_type weft_info_threads_type =
+    WEFT_TABLE_TYPE("info_threads", "threads of a trace", thread_fields, ROW);
+
+enum { EVENTS_COLUMN = 10 };
 
 /* Text and CSV leave out threads of other processes, as asked; JSON has all. False without memory.
  */
@@ -96,61 +95,73 @@ static bool choose_threads(struct info *info)
     const struct weft_trace *trace = info->view->trace;
     const uint32_t n_threads = weft_trace_n_threads(trace);
     const bool has_all = info->view->format == WEFT_FORMAT_JSON || info->view->n_left_out == 0;
-    info->threads = WEFT_ARENA_NEW(info->arena, n_threads, uint32_t);
+    info->threads = WEFT_ARENA_NEW(info->arena, n_threads, struct weft_model_thread);
     for (uint32_t id = 0; info->threads && id < n_threads; id++)
         if (has_all || !weft_trace_thread(trace, id)->info.is_foreign)
-            info->threads[info->n_listed++] = id;
+            info->threads[info->n_listed++] = *weft_trace_thread(trace, id);
     return info->threads != NULL;
 }
 
 /* As text, the column of events is left out when there are only calls. */
 static struct weft_table threads_table(const struct info *info)
 {
-    const size_t n_columns = sizeof thread_columns / sizeof *thread_columns;
     const bool has_events = info->view->format != WEFT_FORMAT_TEXT || info->meta->events > 0;
-    return (struct weft_table){ .columns = thread_columns,
-                                .n_columns = has_events ? n_columns : n_columns - 2,
+    return (struct weft_table){ .type = &weft_info_threads_type,
+                                .rows = info->threads,
                                 .n_rows = info->n_listed,
-                                .row = thread_row,
-                                .context = info };
+                                .omitted = has_events ? 0 : UINT64_C(1) << EVENTS_COLUMN };
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-static const struct weft_column note_columns[] = {
-    { "class", "class", WEFT_CELL_TEXT },           { "kind", NULL, WEFT_CELL_TEXT },
-    { "count", "count", WEFT_CELL_COUNT },          { "threads", "threads", WEFT_CELL_COUNT },
-    { "first_offset", "first byte", WEFT_CELL_ID }, { "text", "what", WEFT_CELL_TEXT },
-    { "detail", "detail", WEFT_CELL_TEXT },
+#undef ROW
+#define ROW struct weft_note_sum
+
+WEFT_NAME_OF(class_name, weft_note_class_name, enum weft_note_class)
+WEFT_NAME_OF(note_name, weft_note_name, enum weft_note_kind)
+WEFT_NAME_OF(note_text, weft_note_text, enum weft_note_kind)
+
+static WEFT_GET(get_class)
+{
+    weft_field_read(field, context, row, cell);
+    cell->is_bad = ((const ROW *)row)->class == WEFT_NOTE_CLASS_LOST;
+}
+
+static WEFT_GET(get_offset)
+{
+    weft_field_read(field, context, row, cell);
+    cell->is_null = cell->number == WEFT_NO_OFFSET;
+}
+
+static const struct weft_field note_fields[] = {
+    WEFT_FIELD("class", "class", TEXT, class, "lost, repaired or note", .as = WEFT_AS_NAME,
+               .name = class_name, .get = get_class),
+    WEFT_FIELD("kind", NULL, TEXT, kind, "what was found", .as = WEFT_AS_NAME, .name = note_name),
+    WEFT_FIELD("count", "count", COUNT, count, "how often"),
+    WEFT_FIELD("threads", "threads", COUNT, n_threads, "threads; unknown: the whole trace",
+               .zero_is_unknown = true),
+    WEFT_FIELD("first_offset", "first byte", ID, first_off, "offset of the first in the input",
+               .get = get_offset),
+    WEFT_FIELD("text", "what", TEXT, kind, "the same in words", .as = WEFT_AS_NAME,
+               .name = note_text),
+    WEFT_FIELD("detail", "detail", TEXT, detail, "detail"),
 };
 
-static void note_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct info *info = context;
-    const struct weft_note_sum *note = &info->notes.rows[row];
-    cells[0].text = weft_str_of(weft_note_class_name(note->class));
-    cells[0].is_bad = note->class == WEFT_NOTE_CLASS_LOST;
-    cells[1].text = weft_str_of(weft_note_name(note->kind));
-    cells[2].number = note->count;
-    cells[3] = (struct weft_cell){ .number = note->n_threads, .is_null = note->n_threads == 0 };
-    cells[4] = (struct weft_cell){ .number = note->first_off,
-                                   .is_null = note->first_off == WEFT_NO_OFFSET };
-    cells[5].text = weft_str_of(weft_note_text(note->kind));
-    cells[6] = (struct weft_cell){ .text = note->detail };
-}
+const struct weft_table_type weft_notes_type =
+    WEFT_TABLE_TYPE("notes", "losses, repairs and other notes", note_fields, ROW);
+
+enum { DETAIL_COLUMN = 6 };
 
 /* As text, the last column is left out when no note has a detail. */
 static struct weft_table notes_table(const struct info *info)
 {
-    size_t n_columns = sizeof note_columns / sizeof *note_columns;
     bool has_detail = info->view->format != WEFT_FORMAT_TEXT;
     for (size_t i = 0; i < info->notes.n_rows; i++)
         has_detail |= info->notes.rows[i].detail.n_bytes > 0;
-    return (struct weft_table){ .columns = note_columns,
-                                .n_columns = has_detail ? n_columns : n_columns - 1,
+    return (struct weft_table){ .type = &weft_notes_type,
+                                .rows = info->notes.rows,
                                 .n_rows = info->notes.n_rows,
-                                .row = note_row,
-                                .context = info };
+                                .omitted = has_detail ? 0 : UINT64_C(1) << DETAIL_COLUMN };
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */

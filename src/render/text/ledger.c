@@ -4,82 +4,85 @@
  */
 #include "render/text/ledger.h"
 
-static const struct weft_column columns[] = {
-    { "pid", "pid", WEFT_CELL_ID },
-    { "parent", NULL, WEFT_CELL_ID },
-    { "host", NULL, WEFT_CELL_ID },
-    { "name", "program", WEFT_CELL_TEXT },
-    { "state", "recorded", WEFT_CELL_TEXT },
-    { "why", NULL, WEFT_CELL_TEXT },
-    { "by_kernel", "kernel", WEFT_CELL_BOOL },
-    { "by_library", "library", WEFT_CELL_BOOL },
-    { "start_ns", "start", WEFT_CELL_AT },
-    { "end_ns", "end", WEFT_CELL_AT },
-    { "from_ns", "from", WEFT_CELL_AT },
-    { "until_ns", "until", WEFT_CELL_AT },
-    { "threads", "threads", WEFT_CELL_COUNT },
-    { "lost_threads", "without ring", WEFT_CELL_COUNT },
-    { "records", "records", WEFT_CELL_COUNT },
-    { "lost_records", "lost", WEFT_CELL_COUNT },
-    { "reason", "reason", WEFT_CELL_TEXT },
+#include "render/text/tables.h"
+
+#define ROW struct weft_ledger_process
+
+WEFT_NAME_OF(state_name, weft_ledger_state_name, unsigned)
+WEFT_NAME_OF(why_name, weft_ledger_why_name, unsigned)
+WEFT_NAME_OF(why_text, weft_ledger_why_text, unsigned)
+
+/* The rest says much of the machine. */
+static WEFT_GET(get_name)
+{
+    cell->text = weft_str_base(((const ROW *)row)->name);
+}
+
+static WEFT_GET(get_state)
+{
+    const ROW *process = row;
+    weft_field_read(field, context, row, cell);
+    cell->is_bad =
+        process->state != WEFT_LEDGER_RECORDED && !weft_ledger_is_asked_for(process->why);
+}
+
+static WEFT_GET(get_time)
+{
+    weft_field_read(field, context, row, cell);
+    cell->is_null = cell->number == WEFT_LEDGER_NO_TIME;
+}
+
+#define TIME(key, head, member, doc) WEFT_FIELD(key, head, AT, member, doc, .get = get_time)
+#define LEVEL(key, head, flag, doc)                                                                \
+    WEFT_FIELD(key, head, BOOL, levels, doc, .as = WEFT_AS_FLAG, .arg = flag)
+
+static const struct weft_field fields[] = {
+    WEFT_FIELD("pid", "pid", ID, pid, "the process"),
+    WEFT_FIELD("parent", NULL, ID, parent, "its parent", .zero_is_unknown = true),
+    WEFT_FIELD("host", NULL, ID, host_id, "its host"),
+    WEFT_FIELD("name", "program", TEXT, name, "the program it ran last", .get = get_name),
+    WEFT_FIELD("state", "recorded", TEXT, state, "recorded, partly or not_recorded",
+               .as = WEFT_AS_NAME, .name = state_name, .get = get_state),
+    WEFT_FIELD("why", NULL, TEXT, why, "why not, or only partly", .as = WEFT_AS_NAME,
+               .name = why_name),
+    LEVEL("by_kernel", "kernel", WEFT_LEDGER_BY_KERNEL, "recorded by the kernel"),
+    LEVEL("by_library", "library", WEFT_LEDGER_BY_LIBRARY, "recorded by the library"),
+    WEFT_FIELD("start_ns", "start", AT, start_ns, "its start"),
+    TIME("end_ns", "end", end_ns, "its end"),
+    TIME("from_ns", "from", from_ns, "recorded from here"),
+    TIME("until_ns", "until", until_ns, "recorded up to here"),
+    WEFT_FIELD("threads", "threads", COUNT, n_threads, "its threads"),
+    WEFT_FIELD("lost_threads", "without ring", COUNT, n_lost_threads, "threads without a ring",
+               .is_bad = true),
+    WEFT_FIELD("records", "records", COUNT, n_records, "records of the library"),
+    WEFT_FIELD("lost_records", "lost", COUNT, n_lost_records, "records lost", .is_bad = true),
+    WEFT_FIELD("reason", "reason", TEXT, why, "the reason in words", .as = WEFT_AS_NAME,
+               .name = why_text),
 };
 
-static const struct weft_ledger_process *process_of(const struct weft_ledger_list *list, size_t row)
-{
-    return weft_store_process_get(weft_trace_store(list->trace), list->places[row]);
-}
-
-static struct weft_cell time_cell(uint64_t ns)
-{
-    return (struct weft_cell){ .number = ns, .is_null = ns == WEFT_LEDGER_NO_TIME };
-}
-
-static void fill_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct weft_ledger_process *process = process_of(context, row);
-    cells[0].number = process->pid;
-    cells[1] = (struct weft_cell){ .number = process->parent, .is_null = process->parent == 0 };
-    cells[2].number = process->host_id;
-    cells[3].text = weft_str_base(process->name); /* the rest says much of the machine */
-    cells[4] = (struct weft_cell){ .text = weft_str_of(weft_ledger_state_name(process->state)),
-                                   .is_bad = process->state != WEFT_LEDGER_RECORDED &&
-                                             !weft_ledger_is_asked_for(process->why) };
-    cells[5].text = weft_str_of(weft_ledger_why_name(process->why));
-    cells[6].number = (process->levels & WEFT_LEDGER_BY_KERNEL) != 0;
-    cells[7].number = (process->levels & WEFT_LEDGER_BY_LIBRARY) != 0;
-    cells[8].number = process->start_ns;
-    cells[9] = time_cell(process->end_ns);
-    cells[10] = time_cell(process->from_ns);
-    cells[11] = time_cell(process->until_ns);
-    cells[12].number = process->n_threads;
-    cells[13] = (struct weft_cell){ .number = process->n_lost_threads,
-                                    .is_bad = process->n_lost_threads > 0 };
-    cells[14].number = process->n_records;
-    cells[15] = (struct weft_cell){ .number = process->n_lost_records,
-                                    .is_bad = process->n_lost_records > 0 };
-    cells[16].text = weft_str_of(weft_ledger_why_text(process->why));
-}
+const struct weft_table_type weft_processes_type =
+    WEFT_TABLE_TYPE("processes", "processes of the recorded program", fields, ROW);
 
 bool weft_ledger_list(const struct weft_trace *trace, struct weft_arena *arena, bool all,
                       struct weft_ledger_list *list)
 {
     const struct weft_store *store = weft_trace_store(trace);
     const size_t n_processes = weft_store_n_processes(store);
-    *list = (struct weft_ledger_list){ .trace = trace,
-                                       .places = WEFT_ARENA_NEW(arena, n_processes, uint32_t) };
-    for (size_t k = 0; list->places && k < n_processes; k++)
-        if (all || weft_store_process_get(store, k)->state != WEFT_LEDGER_RECORDED)
-            list->places[list->n_listed++] = (uint32_t)k;
-    return list->places != NULL;
+    *list = (struct weft_ledger_list){ .rows = WEFT_ARENA_NEW(arena, n_processes,
+                                                              struct weft_ledger_process) };
+    for (size_t k = 0; list->rows && k < n_processes; k++) {
+        const struct weft_ledger_process *process = weft_store_process_get(store, k);
+        if (all || process->state != WEFT_LEDGER_RECORDED)
+            list->rows[list->n_listed++] = *process;
+    }
+    return list->rows != NULL;
 }
 
 struct weft_table weft_ledger_table(const struct weft_ledger_list *list)
 {
-    return (struct weft_table){ .columns = columns,
-                                .n_columns = sizeof columns / sizeof *columns,
-                                .n_rows = list->n_listed,
-                                .row = fill_row,
-                                .context = list };
+    return (struct weft_table){ .type = &weft_processes_type,
+                                .rows = list->rows,
+                                .n_rows = list->n_listed };
 }
 
 void weft_ledger_json(const struct weft_trace *trace, struct weft_json *json)

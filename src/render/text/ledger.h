@@ -8,10 +8,10 @@
 #include "base/arena.h"
 #include "model/trace.h"
 #include "render/text/table.h"
+#include "schema/ledger.h"
 
 struct weft_ledger_list {
-    const struct weft_trace *trace;
-    uint32_t *places; /* of those that are listed */
+    struct weft_ledger_process *rows;
     size_t n_listed;
 };
 

@@ -5,14 +5,13 @@
 
 static struct weft_table table_of(const struct weft_lists *lists, unsigned list)
 {
-    const size_t n_rows = lists->n_rows[list];
-    return (struct weft_table){ .columns = lists->items[list].columns,
-                                .n_columns = lists->items[list].n_columns,
-                                .n_rows = lists->limit && n_rows > lists->limit
+    const struct weft_list_rows *rows = &lists->rows[list];
+    return (struct weft_table){ .type = lists->items[list].type,
+                                .rows = rows->rows,
+                                .n_rows = lists->limit && rows->n > lists->limit
                                               ? (size_t)lists->limit
-                                              : n_rows,
-                                .row = lists->items[list].row,
-                                .context = lists->context };
+                                              : rows->n,
+                                .in = lists->in };
 }
 
 static bool is_shown(const struct weft_lists *lists, unsigned list)
@@ -24,7 +23,7 @@ void weft_lists_text(const struct weft_lists *lists, const struct weft_view *vie
 {
     for (unsigned list = 0; list < lists->n; list++) {
         const struct weft_table table = table_of(lists, list);
-        const size_t n_rows = lists->n_rows[list];
+        const size_t n_rows = lists->rows[list].n;
         if (n_rows == 0 || !is_shown(lists, list))
             continue;
         weft_output_text(view->out, "\n");
@@ -79,27 +78,4 @@ void weft_left_out_json(const struct weft_view *view, const struct weft_left_out
     all.n_left_out += left_out->threads;
     weft_view_left_out_json(&all, json);
     weft_json_text(json, "left_out_by", weft_program_by_name((enum weft_program_by)left_out->by));
-}
-
-/* ---- cells ----------------------------------------------------------------------------------- */
-
-void weft_thread_cells(const struct weft_view *view, uint32_t thread_id, struct weft_cell *cells)
-{
-    if (thread_id == WEFT_ID_NONE) {
-        cells[0].is_null = cells[1].is_null = true;
-        return;
-    }
-    const struct weft_thread_info *info = &weft_trace_thread(view->trace, thread_id)->info;
-    cells[0].number = info->tid;
-    cells[1].text = info->name;
-}
-
-struct weft_cell weft_text_cell(struct weft_str text)
-{
-    return (struct weft_cell){ .text = text, .is_null = text.n_bytes == 0 };
-}
-
-struct weft_cell weft_known_cell(uint64_t number, bool is_known)
-{
-    return (struct weft_cell){ .number = number, .is_null = !is_known };
 }

@@ -12,20 +12,21 @@
 
 struct weft_list {
     const char *key, *title;
-    const struct weft_column *columns;
-    size_t n_columns;
-    void (*row)(const void *context, size_t row, struct weft_cell *cells);
+    const struct weft_table_type *type;
 };
 
-#define WEFT_LIST_COLUMNS(columns) (columns), sizeof(columns) / sizeof *(columns)
+struct weft_list_rows {
+    const void *rows;
+    size_t n;
+};
 
 struct weft_lists {
     const struct weft_list *items;
-    const size_t *n_rows; /* of each */
-    unsigned n;           /* at most 32 */
-    unsigned shown;       /* bits of those that text and JSON show; 0: all */
-    uint64_t limit;       /* rows of each; 0: all */
-    const void *context;  /* of `row` */
+    const struct weft_list_rows *rows; /* of each */
+    unsigned n;                        /* at most 32 */
+    unsigned shown;                    /* bits of those that text and JSON show; 0: all */
+    uint64_t limit;                    /* rows of each; 0: all */
+    struct weft_table_context in;
 };
 
 /* Lists without rows are no text. */
@@ -38,13 +39,5 @@ void weft_lists_csv(const struct weft_lists *lists, unsigned list, struct weft_o
 void weft_left_out_text(const struct weft_view *view, const struct weft_left_out *left_out);
 void weft_left_out_json(const struct weft_view *view, const struct weft_left_out *left_out,
                         struct weft_json *json);
-
-/* ---- cells ---- */
-
-/* Number and name of a thread, in two cells; WEFT_ID_NONE: neither. */
-void weft_thread_cells(const struct weft_view *view, uint32_t thread_id, struct weft_cell *cells);
-/* An empty text is unknown. */
-struct weft_cell weft_text_cell(struct weft_str text);
-struct weft_cell weft_known_cell(uint64_t number, bool is_known);
 
 #endif

@@ -4,10 +4,10 @@
  */
 #include "base/arena.h"
 #include "render/human.h"
-#include "render/text/lock_label.h"
 #include "render/text/path_picture.h"
 #include "render/text/render.h"
 #include "schema/calls.h"
+#include "schema/tables.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +19,6 @@ struct path {
     const struct weft_path_view *opts;
     const uint32_t *shown; /* segments, ascending */
     size_t n_shown;
-    struct weft_lock_label *lock_names; /* by place in table->locks */
 };
 
 static const struct weft_thread_info *thread_of(const struct path *path, uint32_t thread_id)
@@ -36,121 +35,6 @@ static double share_of(const struct path *path, uint64_t part_ns)
 {
     const uint64_t whole_ns = path->table->to_ns - path->table->from_ns;
     return whole_ns ? (double)part_ns / (double)whole_ns : 0;
-}
-
-static void put_thread(const struct path *path, uint32_t thread_id, struct weft_cell *tid,
-                       struct weft_cell *name)
-{
-    const bool is_known = thread_id != WEFT_ID_NONE;
-    tid->is_null = name->is_null = !is_known;
-    if (!is_known)
-        return;
-    tid->number = thread_of(path, thread_id)->tid;
-    name->text = thread_of(path, thread_id)->name;
-}
-
-/* The frame of a folded stack from which the kernel was entered, or the innermost. */
-static struct weft_str innermost(struct weft_str stack)
-{
-    static const char *const entries[] = { "entry_SYSCALL", "entry_SYSENTER", "asm_",
-                                           "el0t_",         "el1h_",          "__traceiter" };
-    struct weft_str last = { 0 };
-    for (size_t at = 0; at < stack.n_bytes;) {
-        const char *end = memchr(stack.bytes + at, ';', stack.n_bytes - at);
-        const size_t n = end ? (size_t)(end - stack.bytes) - at : stack.n_bytes - at;
-        const struct weft_str frame = { .bytes = stack.bytes + at, .n_bytes = n };
-        for (size_t k = 0; k < sizeof entries / sizeof *entries; k++)
-            if (last.n_bytes && n >= strlen(entries[k]) &&
-                memcmp(frame.bytes, entries[k], strlen(entries[k])) == 0)
-                return last;
-        last = frame;
-        at += n + 1;
-    }
-    return last;
-}
-
-/* A function, or without calls the frame of a stack. */
-static void put_place(const struct path *path, uint32_t function_id, struct weft_str stack,
-                      struct weft_cell *cell)
-{
-    cell->is_null = function_id == WEFT_ID_NONE && stack.n_bytes == 0;
-    if (function_id != WEFT_ID_NONE)
-        cell->text = weft_trace_function(path->view->trace, function_id)->name;
-    else
-        cell->text = innermost(stack);
-}
-
-static void put_function(const struct path *path, uint32_t function_id, struct weft_cell *cell)
-{
-    cell->is_null = function_id == WEFT_ID_NONE;
-    if (!cell->is_null)
-        cell->text = weft_trace_function(path->view->trace, function_id)->name;
-}
-
-/* ---- segments -------------------------------------------------------------------------------- */
-
-static const struct weft_column segment_columns[] = {
-    { "start_ns", "at", WEFT_CELL_AT },
-    { "end_ns", NULL, WEFT_CELL_AT },
-    { NULL, "time", WEFT_CELL_NS },
-    { NULL, "share", WEFT_CELL_SHARE },
-    { "tid", "tid", WEFT_CELL_ID },
-    { "thread", "thread", WEFT_CELL_TEXT },
-    { "host", NULL, WEFT_CELL_ID },
-    { "state", "state", WEFT_CELL_TEXT },
-    { "reason", "reason", WEFT_CELL_TEXT },
-    { "name", "in", WEFT_CELL_TEXT },
-    { "function", "function", WEFT_CELL_TEXT },
-    { "function_ns", NULL, WEFT_CELL_NS },
-    { "cpu", NULL, WEFT_CELL_ID },
-    { "depth", NULL, WEFT_CELL_ID },
-    { "other_tid", "by", WEFT_CELL_ID },
-    { "other_thread", "other thread", WEFT_CELL_TEXT },
-    { "other_ns", NULL, WEFT_CELL_NS },
-    { "other_function", "its function", WEFT_CELL_TEXT },
-    { "in_flight", NULL, WEFT_CELL_BOOL },
-    { "uncertain", NULL, WEFT_CELL_BOOL },
-    { "cycle", NULL, WEFT_CELL_BOOL },
-    { "too_deep", NULL, WEFT_CELL_BOOL },
-    { "unfinished", NULL, WEFT_CELL_BOOL },
-    { "stack", NULL, WEFT_CELL_TEXT },
-    { "other_stack", NULL, WEFT_CELL_TEXT },
-    { "span", NULL, WEFT_CELL_TEXT },
-    { "span_ns", NULL, WEFT_CELL_NS },
-};
-
-static void segment_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct path *path = context;
-    const struct weft_path_segment *segment = &path->table->segments[path->shown[row]];
-    cells[0].number = segment->start_ns;
-    cells[1].number = segment->end_ns;
-    cells[2].number = length_of(segment);
-    cells[3].real = share_of(path, length_of(segment));
-    put_thread(path, segment->thread_id, &cells[4], &cells[5]);
-    cells[6].number = thread_of(path, segment->thread_id)->host_id;
-    cells[7].text = weft_str_of(weft_path_state_name(segment->state));
-    cells[8].is_null = segment->reason == WEFT_PATH_NO_REASON;
-    cells[8].text = weft_str_of(weft_path_reason_name(segment->reason));
-    cells[9].is_null = segment->name.n_bytes == 0;
-    cells[9].text = segment->name;
-    put_place(path, segment->function_id, segment->stack, &cells[10]);
-    cells[11].number = segment->function_ns;
-    cells[12].is_null = segment->cpu < 0;
-    cells[12].number = segment->cpu < 0 ? 0 : (uint64_t)segment->cpu;
-    cells[13].number = segment->depth;
-    put_thread(path, segment->other_thread_id, &cells[14], &cells[15]);
-    cells[16].number = segment->other_ns;
-    put_place(path, segment->other_function_id, segment->other_stack, &cells[17]);
-    for (unsigned k = 0; k < 5; k++) /* in the order of enum weft_path_flag */
-        cells[18 + k].number = segment->flags >> k & 1;
-    cells[23].is_null = segment->stack.n_bytes == 0;
-    cells[23].text = segment->stack;
-    cells[24].is_null = segment->other_stack.n_bytes == 0;
-    cells[24].text = segment->other_stack;
-    cells[25].is_null = segment->span.n_bytes == 0;
-    cells[25].text = segment->span;
-    cells[26].number = segment->span_ns;
 }
 
 static void put_id(struct weft_json *json, const char *key, uint32_t id)
@@ -170,34 +54,6 @@ static void segment_ids(const void *context, size_t row, struct weft_json *json)
     put_id(json, "other_thread_id", segment->other_thread_id);
 }
 
-/* ---- the other lists ------------------------------------------------------------------------- */
-
-static const struct weft_column arrow_columns[] = {
-    { "from_ns", NULL, WEFT_CELL_AT },  { "to_ns", NULL, WEFT_CELL_AT },
-    { "from_tid", NULL, WEFT_CELL_ID }, { "from_host", NULL, WEFT_CELL_ID },
-    { "to_tid", NULL, WEFT_CELL_ID },   { "to_host", NULL, WEFT_CELL_ID },
-    { "edge", NULL, WEFT_CELL_TEXT },   { "uncertain", NULL, WEFT_CELL_BOOL },
-    { "wait_ns", NULL, WEFT_CELL_NS },  { "lock_id", NULL, WEFT_CELL_ID },
-};
-
-static void arrow_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct path *path = context;
-    const struct weft_path_arrow *arrow = &path->table->arrows[row];
-    cells[0].number = arrow->from_ns;
-    cells[1].number = arrow->to_ns;
-    cells[2].number = thread_of(path, arrow->from_thread_id)->tid;
-    cells[3].number = thread_of(path, arrow->from_thread_id)->host_id;
-    cells[4].number = thread_of(path, arrow->to_thread_id)->tid;
-    cells[5].number = thread_of(path, arrow->to_thread_id)->host_id;
-    cells[6].text = weft_str_of(weft_path_edge_name(arrow->edge));
-    cells[7].number = arrow->flags & WEFT_PATH_UNCERTAIN ? 1 : 0;
-    cells[8] =
-        (struct weft_cell){ .number = arrow->wait_ns, .is_null = arrow->edge == WEFT_PATH_WAIT };
-    cells[9] = (struct weft_cell){ .number = arrow->lock ? arrow->lock - 1 : 0,
-                                   .is_null = arrow->lock == 0 };
-}
-
 static void arrow_ids(const void *context, size_t row, struct weft_json *json)
 {
     const struct path *path = context;
@@ -206,152 +62,16 @@ static void arrow_ids(const void *context, size_t row, struct weft_json *json)
     weft_json_u64(json, "to_thread_id", arrow->to_thread_id);
 }
 
-static const struct weft_column lock_columns[] = {
-    { "lock_id", NULL, WEFT_CELL_ID },     { "edge", "by", WEFT_CELL_TEXT },
-    { "kind", "kind", WEFT_CELL_TEXT },    { "lock", "of", WEFT_CELL_TEXT },
-    { "count", "waits", WEFT_CELL_COUNT }, { "sum_ns", "time", WEFT_CELL_NS },
-    { NULL, "share", WEFT_CELL_SHARE },    { "longest_ns", "longest", WEFT_CELL_NS },
-};
-
-static void lock_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct path *path = context;
-    const struct weft_path_lock_row *lock = &path->table->locks[row];
-    cells[0].number = row;
-    cells[1].text = weft_str_of(weft_path_edge_name(lock->edge));
-    cells[2].text = weft_str_of(weft_lock_kind_name(lock->object.kind));
-    cells[3].text = weft_str_of(path->lock_names[row].text);
-    cells[4].number = lock->count;
-    cells[5].number = lock->sum_ns;
-    cells[6].real = share_of(path, lock->sum_ns);
-    cells[7].number = lock->longest_ns;
-}
-
-static const struct weft_column reason_columns[] = {
-    { "state", "state", WEFT_CELL_TEXT },        { "reason", "reason", WEFT_CELL_TEXT },
-    { "sum_ns", "time", WEFT_CELL_NS },          { NULL, "share", WEFT_CELL_SHARE },
-    { "segments", "segments", WEFT_CELL_COUNT },
-};
-
-static void reason_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct path *path = context;
-    const struct weft_path_reason_row *reason = &path->table->reasons[row];
-    cells[0].text = weft_str_of(weft_path_state_name(reason->state));
-    cells[1].is_null = reason->reason == WEFT_PATH_NO_REASON;
-    cells[1].text = weft_str_of(weft_path_reason_name(reason->reason));
-    cells[2].number = reason->sum_ns;
-    cells[3].real = share_of(path, reason->sum_ns);
-    cells[4].number = reason->segments;
-}
-
-static const struct weft_column thread_columns[] = {
-    { "tid", "tid", WEFT_CELL_ID },
-    { "host", NULL, WEFT_CELL_ID },
-    { "name", "thread", WEFT_CELL_TEXT },
-    { "sum_ns", "time", WEFT_CELL_NS },
-    { NULL, "share", WEFT_CELL_SHARE },
-    { "running_ns", "running", WEFT_CELL_NS },
-    { "user_ns", "user", WEFT_CELL_NS },
-    { "kernel_ns", "in kernel", WEFT_CELL_NS },
-    { "interrupted_ns", "interrupted", WEFT_CELL_NS },
-    { "preempted_ns", "preempted", WEFT_CELL_NS },
-    { "blocked_ns", "blocked", WEFT_CELL_NS },
-    { "unknown_ns", "unknown", WEFT_CELL_NS },
-    { "segments", "segments", WEFT_CELL_COUNT },
-};
-
-static void thread_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    static const uint8_t order[] = { WEFT_PATH_USER,      WEFT_PATH_KERNEL,  WEFT_PATH_INTERRUPTED,
-                                     WEFT_PATH_PREEMPTED, WEFT_PATH_BLOCKED, WEFT_PATH_UNKNOWN };
-    const struct path *path = context;
-    const struct weft_path_thread_row *thread = &path->table->threads[row];
-    put_thread(path, thread->thread_id, &cells[0], &cells[2]);
-    cells[1].number = thread_of(path, thread->thread_id)->host_id;
-    cells[3].number = thread->sum_ns;
-    cells[4].real = share_of(path, thread->sum_ns);
-    for (size_t k = 0; k < sizeof order; k++)
-        cells[6 + k].number = thread->by_state_ns[order[k]];
-    const uint64_t moded_ns = cells[6].number + cells[7].number;
-    cells[5].number = moded_ns + thread->by_state_ns[WEFT_PATH_RUNNING];
-    cells[6].is_null = cells[7].is_null = moded_ns < thread->by_state_ns[WEFT_PATH_RUNNING];
-    /* Without a kernel it is unknown what else a processor did. */
-    cells[8].is_null = cells[9].is_null = !path->table->has_kernel;
-    cells[12].number = thread->segments;
-}
-
 static void thread_ids(const void *context, size_t row, struct weft_json *json)
 {
     const struct path *path = context;
     weft_json_u64(json, "thread_id", path->table->threads[row].thread_id);
 }
 
-static const struct weft_column function_columns[] = {
-    { "running_ns", "running", WEFT_CELL_NS },
-    { NULL, "share", WEFT_CELL_SHARE },
-    { "waiting_ns", "waiting", WEFT_CELL_NS },
-    { "function", "function", WEFT_CELL_TEXT },
-};
-
-static void function_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct path *path = context;
-    const struct weft_path_function_row *function = &path->table->functions[row];
-    cells[0].number = function->running_ns;
-    cells[1].real = share_of(path, function->running_ns + function->waiting_ns);
-    cells[2].number = function->waiting_ns;
-    put_function(path, function->function_id, &cells[3]);
-}
-
 static void function_ids(const void *context, size_t row, struct weft_json *json)
 {
     const struct path *path = context;
     put_id(json, "fn", path->table->functions[row].function_id);
-}
-
-static const struct weft_column span_columns[] = {
-    { "running_ns", "running", WEFT_CELL_NS },
-    { NULL, "share", WEFT_CELL_SHARE },
-    { "waiting_ns", "waiting", WEFT_CELL_NS },
-    { "span", "span", WEFT_CELL_TEXT },
-};
-
-static void span_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct path *path = context;
-    const struct weft_path_span_row *span = &path->table->spans[row];
-    cells[0].number = span->running_ns;
-    cells[1].real = share_of(path, span->running_ns + span->waiting_ns);
-    cells[2].number = span->waiting_ns;
-    cells[3].text = span->name;
-}
-
-static const struct weft_column other_columns[] = {
-    { "tid", "tid", WEFT_CELL_ID },
-    { "name", "thread", WEFT_CELL_TEXT },
-    { "sum_ns", "time", WEFT_CELL_NS },
-    { NULL, "share", WEFT_CELL_SHARE },
-};
-
-static void put_other(const struct path *path, const struct weft_path_other_row *other,
-                      struct weft_cell *cells)
-{
-    put_thread(path, other->thread_id, &cells[0], &cells[1]);
-    cells[2].number = other->sum_ns;
-    cells[3].real = share_of(path, other->sum_ns);
-}
-
-static void preemptor_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct path *path = context;
-    put_other(path, &path->table->preemptors[row], cells);
-}
-
-static void sharer_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct path *path = context;
-    put_other(path, &path->table->sharers[row], cells);
 }
 
 enum list {
@@ -375,27 +95,31 @@ static struct weft_table table_of(const struct path *path, enum list list)
         [THREADS] = thread_ids,
         [FUNCTIONS] = function_ids,
     };
-    struct weft_table table;
-#define LIST(columns, row, n)                                                                      \
-    {                                                                                              \
-        columns##_columns, sizeof columns##_columns / sizeof *columns##_columns, n, row##_row,     \
-            path, false, NULL                                                                      \
-    }
-    const struct weft_table tables[LISTS] = {
-        [SEGMENTS] = LIST(segment, segment, path->n_shown),
-        [ARROWS] = LIST(arrow, arrow, path->table->n_arrows),
-        [REASONS] = LIST(reason, reason, path->table->n_reasons),
-        [LOCKS] = LIST(lock, lock, path->table->n_locks),
-        [THREADS] = LIST(thread, thread, path->table->n_threads),
-        [FUNCTIONS] = LIST(function, function, path->table->n_functions),
-        [SPANS] = LIST(span, span, path->table->n_spans),
-        [PREEMPTORS] = LIST(other, preemptor, path->table->n_preemptors),
-        [SHARERS] = LIST(other, sharer, path->table->n_sharers),
+    const struct weft_path_table *table = path->table;
+    const struct {
+        const struct weft_table_type *type;
+        const void *rows;
+        size_t n_rows;
+    } tables[LISTS] = {
+        [SEGMENTS] = { &weft_path_segments_type, table->segments, path->n_shown },
+        [ARROWS] = { &weft_path_arrows_type, table->arrows, table->n_arrows },
+        [REASONS] = { &weft_path_reasons_type, table->reasons, table->n_reasons },
+        [LOCKS] = { &weft_path_locks_type, table->locks, table->n_locks },
+        [THREADS] = { &weft_path_threads_type, table->threads, table->n_threads },
+        [FUNCTIONS] = { &weft_path_functions_type, table->functions, table->n_functions },
+        [SPANS] = { &weft_path_spans_type, table->spans, table->n_spans },
+        [PREEMPTORS] = { &weft_path_others_type, table->preemptors, table->n_preemptors },
+        [SHARERS] = { &weft_path_others_type, table->sharers, table->n_sharers },
     };
-#undef LIST
-    table = tables[list];
-    table.more = path->view->has_ids ? ids[list] : NULL;
-    return table;
+    struct weft_table rows = { .type = tables[list].type,
+                               .rows = tables[list].rows,
+                               .n_rows = tables[list].n_rows,
+                               .order = list == SEGMENTS ? path->shown : NULL,
+                               .in = weft_view_context(path->view, table),
+                               .context = path,
+                               .more = path->view->has_ids ? ids[list] : NULL };
+    rows.in.known = table->has_kernel ? WEFT_PATH_KNOWS_CPUS : 0;
+    return rows;
 }
 
 /* ---- which segments -------------------------------------------------------------------------- */
@@ -434,15 +158,6 @@ static bool choose_segments(struct path *path, struct weft_arena *arena)
     path->n_shown = (size_t)path->opts->limit;
     qsort(shown, path->n_shown, sizeof *shown, by_number);
     return true;
-}
-
-static bool name_locks(struct path *path, struct weft_arena *arena)
-{
-    path->lock_names = WEFT_ARENA_NEW(arena, path->table->n_locks, struct weft_lock_label);
-    for (size_t i = 0; path->lock_names && i < path->table->n_locks; i++)
-        weft_lock_label_make(path->view->trace, &path->table->locks[i].object,
-                             &path->lock_names[i]);
-    return path->lock_names != NULL;
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -580,7 +295,7 @@ void weft_render_path(const struct weft_view *view, const struct weft_path_table
 {
     struct path path = { .view = view, .table = table, .opts = opts };
     struct weft_arena *arena = weft_arena_new(0);
-    bool is_ok = arena && choose_segments(&path, arena) && name_locks(&path, arena);
+    bool is_ok = arena && choose_segments(&path, arena);
     if (is_ok && view->format == WEFT_FORMAT_JSON) {
         print_json(&path);
     } else if (is_ok && view->format == WEFT_FORMAT_CSV) {

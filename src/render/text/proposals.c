@@ -5,31 +5,31 @@
 #include "render/human.h"
 #include "render/text/compare_words.h"
 #include "render/text/render.h"
+#include "render/text/tables.h"
+#include "schema/executions.h"
 
-static const struct weft_column proposal_columns[] = {
-    { "type", "type", WEFT_CELL_TEXT },       { "count", "count", WEFT_CELL_COUNT },
-    { "why", "because", WEFT_CELL_TEXT },     { "begin", "--begin", WEFT_CELL_TEXT },
-    { "end", "--end", WEFT_CELL_TEXT },       { "match", "--match", WEFT_CELL_TEXT },
-    { "within", "--within", WEFT_CELL_TEXT },
+#define ROW struct weft_execution_proposal
+
+static const char *why_of(unsigned kind)
+{
+    return weft_proposal_why((enum weft_proposal_kind)kind);
+}
+
+static const struct weft_field fields[] = {
+    WEFT_FIELD("type", "type", TEXT, name, "type of executions"),
+    WEFT_FIELD("count", "count", COUNT, count, "start events"),
+    WEFT_FIELD("why", "because", TEXT, kind, "what suggests it", .as = WEFT_AS_NAME,
+               .name = why_of),
+    WEFT_FIELD("begin", "--begin", TEXT, begin, "rule of the start, or of whole executions"),
+    WEFT_FIELD("end", "--end", TEXT, end, "rule of the end", .zero_is_unknown = true),
+    WEFT_FIELD("match", "--match", TEXT, match, "field that both agree in",
+               .zero_is_unknown = true),
+    WEFT_FIELD("within", "--within", TEXT, within, "where the end is looked for",
+               .zero_is_unknown = true),
 };
 
-static struct weft_cell maybe(struct weft_str text)
-{
-    return (struct weft_cell){ .text = text, .is_null = text.n_bytes == 0 };
-}
-
-static void proposal_row(const void *context, size_t index, struct weft_cell *cells)
-{
-    const struct weft_execution_proposal *proposal =
-        &((const struct weft_execution_proposal *)context)[index];
-    cells[0].text = proposal->name;
-    cells[1].number = proposal->count;
-    cells[2].text = weft_str_of(weft_proposal_why(proposal->kind));
-    cells[3].text = proposal->begin;
-    cells[4] = maybe(proposal->end);
-    cells[5] = maybe(proposal->match);
-    cells[6] = maybe(proposal->within);
-}
+const struct weft_table_type weft_proposals_type =
+    WEFT_TABLE_TYPE("proposals", "types of executions that a trace suggests", fields, ROW);
 
 static void print_argument(struct weft_output *out, const char *option, struct weft_str text)
 {
@@ -41,7 +41,7 @@ static void print_argument(struct weft_output *out, const char *option, struct w
 
 static void print_proposals(const struct weft_view *view, const struct weft_table *table)
 {
-    const struct weft_execution_proposal *first = table->context;
+    const struct weft_execution_proposal *first = table->rows;
     weft_view_head(view);
     if (table->n_rows == 0) {
         weft_output_text(view->out, "  nothing in it repeats that has a name for its begin and its "
@@ -64,12 +64,10 @@ static void print_proposals(const struct weft_view *view, const struct weft_tabl
 void weft_render_proposals(const struct weft_view *view,
                            const struct weft_execution_proposal *proposals, size_t n_proposals)
 {
-    const struct weft_table table = { .columns = proposal_columns,
-                                      .n_columns =
-                                          sizeof proposal_columns / sizeof *proposal_columns,
+    const struct weft_table table = { .type = &weft_proposals_type,
+                                      .rows = proposals,
                                       .n_rows = n_proposals,
-                                      .row = proposal_row,
-                                      .context = proposals };
+                                      .in = weft_view_context(view, NULL) };
     if (view->format == WEFT_FORMAT_CSV) {
         weft_table_csv(&table, view->out);
     } else if (view->format == WEFT_FORMAT_TEXT) {

@@ -5,10 +5,11 @@
  */
 #include "analysis/regtime/regtime.h"
 
-#include "base/arena.h"
 #include "render/human.h"
 #include "render/strip.h"
 #include "render/text/render.h"
+#include "render/text/tables.h"
+#include "schema/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,20 +22,12 @@ struct regtime {
     const struct weft_view *view;
     const struct weft_regtime_table *table;
     const struct weft_regtime_view *opts;
-    struct weft_arena *arena;          /* text of cells */
-    size_t n_strip;                    /* columns of the strip; 0: none */
-    size_t thread;                     /* whose segments are rendered */
-    const struct weft_column *columns; /* of the threads' table */
+    size_t n_strip; /* columns of the strip; 0: none */
 };
 
 static double ratio_of(uint64_t before, uint64_t after)
 {
     return after ? (double)before / (double)after : 0;
-}
-
-static double share_of(uint64_t part, uint64_t whole)
-{
-    return whole ? (double)part / (double)whole : 0;
 }
 
 static const struct weft_model_thread *thread_info(const struct regtime *regtime, size_t thread)
@@ -50,210 +43,103 @@ static uint64_t count_outliers(const struct weft_regtime_thread *thread)
     return n_outliers;
 }
 
-/* ---- segments: the rows of one thread ----------------------------------------------------------
- */
-
-static const char *const kind_names[] = {
-    [WEFT_REGTIME_CALL] = "call", [WEFT_REGTIME_EXPRESSION] = "expression",
-    [WEFT_REGTIME_NODE] = "node", [WEFT_REGTIME_OTHER] = "other",
-    [WEFT_REGTIME_GAP] = "gap",   [WEFT_REGTIME_SLIVER] = "sliver",
-};
-
-enum { SEGMENT_INDENT_MAX = 40 };
-
-/* What a row is, for people: its name, or what it stands for. */
-static struct weft_str describe(const struct regtime *regtime, const struct weft_regtime_row *row)
+static struct weft_table segments_table(const struct regtime *regtime, size_t index)
 {
-    struct weft_human count = weft_human_count(row->count);
-    char text[64] = "";
-    struct weft_str name = weft_str_of(text);
-    switch (row->kind) {
-    case WEFT_REGTIME_CALL:
-    case WEFT_REGTIME_NODE:
-        name = weft_trace_function(regtime->view->trace, row->function_id)->name;
-        break;
-    case WEFT_REGTIME_EXPRESSION:
-        snprintf(text, sizeof text, "[run of %s call%s]", count.text, row->count == 1 ? "" : "s");
-        break;
-    case WEFT_REGTIME_OTHER:
-        snprintf(text, sizeof text, "other (%" PRIu32 ")", row->n_folded);
-        break;
-    case WEFT_REGTIME_GAP:
-        snprintf(text, sizeof text, "(no call)");
-        break;
-    case WEFT_REGTIME_SLIVER:
-        snprintf(text, sizeof text, "(%s short call%s)", count.text, row->count == 1 ? "" : "s");
-        break;
-    }
-    if (name.bytes == text)
-        name.n_bytes = strlen(text);
-    return weft_arena_copy(regtime->arena, name);
-}
-
-/* The description under its callers, and the marks of the row behind it. */
-static struct weft_str describe_in_tree(const struct regtime *regtime,
-                                        const struct weft_regtime_row *row)
-{
-    struct weft_str name = describe(regtime, row);
-    bool is_inside = row->kind == WEFT_REGTIME_NODE || row->kind == WEFT_REGTIME_OTHER;
-    uint32_t level = row->level + is_inside;
-    level = level < SEGMENT_INDENT_MAX ? level : SEGMENT_INDENT_MAX;
-    const char *marks[] = { row->flags & WEFT_REGTIME_CUT_START ? " (open at the start)" : "",
-                            row->flags & WEFT_REGTIME_CUT_END ? " (open at the end)" : "",
-                            row->flags & WEFT_REGTIME_REPAIRED ? " (exit missing)" : "",
-                            row->flags & WEFT_REGTIME_OUTLIER ? " !" : "" };
-    return weft_arena_printf(regtime->arena, "%*s%.*s%s%s%s%s", (int)level * 2, "",
-                             (int)name.n_bytes, name.bytes ? name.bytes : "", marks[0], marks[1],
-                             marks[2], marks[3]);
-}
-
-static const struct weft_column segment_columns[] = {
-    { "tid", NULL, WEFT_CELL_ID },         { "kind", NULL, WEFT_CELL_TEXT },
-    { "depth", NULL, WEFT_CELL_ID },       { "parent", NULL, WEFT_CELL_ID },
-    { "function", NULL, WEFT_CELL_TEXT },  { "function_id", NULL, WEFT_CELL_ID },
-    { "start_ns", "start", WEFT_CELL_AT }, { "end_ns", NULL, WEFT_CELL_AT },
-    { NULL, "time", WEFT_CELL_NS },        { "count", "calls", WEFT_CELL_COUNT },
-    { "records", NULL, WEFT_CELL_COUNT },  { "sum_ns", "sum", WEFT_CELL_NS },
-    { "self_ns", "self", WEFT_CELL_NS },   { "min_ns", NULL, WEFT_CELL_NS },
-    { "max_ns", "max", WEFT_CELL_NS },     { "n_folded", NULL, WEFT_CELL_COUNT },
-    { "cut_start", NULL, WEFT_CELL_BOOL }, { "cut_end", NULL, WEFT_CELL_BOOL },
-    { "repaired", NULL, WEFT_CELL_BOOL },  { "outlier", NULL, WEFT_CELL_BOOL },
-    { NULL, "what", WEFT_CELL_TEXT },
-};
-
-static void segment_row(const void *context, size_t index, struct weft_cell *cells)
-{
-    const struct regtime *regtime = context;
-    const struct weft_regtime_row *row = &regtime->table->threads[regtime->thread].rows[index];
-    bool has_function = row->function_id != WEFT_ID_NONE;
-    bool is_gap = row->kind == WEFT_REGTIME_GAP;
-    cells[0].number = thread_info(regtime, regtime->thread)->info.tid;
-    cells[1].text = weft_str_of(kind_names[row->kind]);
-    cells[2].number = row->level;
-    cells[3] = (struct weft_cell){ .number = row->parent, .is_null = row->parent == WEFT_ID_NONE };
-    cells[4].is_null = cells[5].is_null = !has_function;
-    if (has_function) {
-        const struct weft_function *function =
-            weft_trace_function(regtime->view->trace, row->function_id);
-        cells[4].text = function->name;
-        cells[5].number = function->key;
-    }
-    const uint64_t numbers[] = { row->start_ns, row->end_ns,  row->end_ns - row->start_ns,
-                                 row->count,    row->records, row->sum_ns,
-                                 row->self_ns,  row->min_ns,  row->max_ns,
-                                 row->n_folded };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        cells[6 + i] = (struct weft_cell){ .number = numbers[i], .is_null = is_gap && i > 2 };
-    cells[16].number = row->flags & WEFT_REGTIME_CUT_START;
-    cells[17].number = row->flags & WEFT_REGTIME_CUT_END;
-    cells[18].number = row->flags & WEFT_REGTIME_REPAIRED;
-    cells[19].number = row->flags & WEFT_REGTIME_OUTLIER;
-    if (regtime->view->format == WEFT_FORMAT_TEXT && !weft_output_has_failed(regtime->view->out)) {
-        cells[20].text = describe_in_tree(regtime, row);
-        cells[20].is_bad = row->flags & WEFT_REGTIME_OUTLIER;
-    }
-}
-
-static struct weft_table segments_table(const struct regtime *regtime)
-{
-    return (struct weft_table){
-        .columns = segment_columns,
-        .n_columns = sizeof segment_columns / sizeof *segment_columns,
-        .n_rows = regtime->table->threads[regtime->thread].n_rows_all,
-        .row = segment_row,
-        .context = regtime,
-    };
+    const struct weft_regtime_thread *thread = &regtime->table->threads[index];
+    return (struct weft_table){ .type = &weft_regtime_segments_type,
+                                .rows = thread->rows,
+                                .n_rows = thread->n_rows_all,
+                                .in = weft_view_context(regtime->view, thread) };
 }
 
 /* ---- threads -----------------------------------------------------------------------------------
  */
 
-static const struct weft_column thread_columns[] = {
-    { "tid", "tid", WEFT_CELL_ID },
-    { "pid", NULL, WEFT_CELL_ID },
-    { "name", "name", WEFT_CELL_TEXT },
-    { "calls_before", "calls", WEFT_CELL_COUNT },
-    { "cut_before", NULL, WEFT_CELL_COUNT },
-    { "rows_after", "rows", WEFT_CELL_COUNT },
-    { "ratio", "ratio", WEFT_CELL_RATIO },
-    { "records_before", "records", WEFT_CELL_COUNT },
-    { "records_after", "after", WEFT_CELL_COUNT },
-    { "notable", "notable", WEFT_CELL_COUNT },
-    { "expressions", "runs", WEFT_CELL_COUNT },
-    { "nodes", NULL, WEFT_CELL_COUNT },
-    { "others", NULL, WEFT_CELL_COUNT },
-    { "gaps", "gaps", WEFT_CELL_COUNT },
-    { "outliers", NULL, WEFT_CELL_COUNT },
-    { "sliver_calls", "slivers", WEFT_CELL_COUNT },
-    { "sliver_ns", NULL, WEFT_CELL_NS },
-    { "folded_nodes", NULL, WEFT_CELL_COUNT },
-    { "folded_calls", NULL, WEFT_CELL_COUNT },
-    { "folded_ns", NULL, WEFT_CELL_NS },
-    { "expression_ns", NULL, WEFT_CELL_NS },
-    { "other_share", "in other", WEFT_CELL_SHARE },
-    { "negligible_nodes", NULL, WEFT_CELL_COUNT },
-    { "negligible_ns", NULL, WEFT_CELL_NS },
-    { "memory_rows", NULL, WEFT_CELL_COUNT },
-    { "factor", "factor", WEFT_CELL_RATIO },
-    { "start_ns", NULL, WEFT_CELL_AT },
-    { "end_ns", NULL, WEFT_CELL_AT },
-    { "duration_threshold_ns", NULL, WEFT_CELL_NS },
-    { "gap_threshold_ns", NULL, WEFT_CELL_NS },
-    { "span_threshold_ns", NULL, WEFT_CELL_NS },
-    { NULL, "time", WEFT_CELL_TEXT },
+#define ROW struct weft_regtime_thread
+
+static WEFT_GET(get_pid)
+{
+    cell->number = context->thread(context->trace, ((const ROW *)row)->thread_id)->pid;
+    cell->is_null = cell->number == 0;
+}
+
+static WEFT_GET(get_ratio)
+{
+    const ROW *thread = row;
+    cell->real = ratio_of(thread->calls_before, thread->rows_after);
+    cell->is_null = thread->rows_after == 0;
+}
+
+static WEFT_GET(get_outliers)
+{
+    cell->number = count_outliers(row);
+}
+
+static WEFT_GET(get_folded)
+{
+    const ROW *thread = row;
+    cell->real = weft_share_of(thread->folded_ns, thread->expression_ns);
+}
+
+static WEFT_GET(get_factor)
+{
+    weft_field_read(field, context, row, cell);
+    cell->is_bad = cell->real > 1;
+}
+
+static WEFT_GET(get_strip)
+{
+    const struct regtime *regtime = context->of;
+    cell->text = weft_strip(context->arena, row, weft_trace_meta(context->trace)->duration_ns,
+                            regtime->n_strip);
+}
+
+static const struct weft_field thread_fields[] = {
+    WEFT_FIELD("tid", "tid", ID, thread_id, "tid of the thread", .as = WEFT_AS_TID),
+    WEFT_GETTER("pid", NULL, ID, get_pid, "its process"),
+    WEFT_FIELD("name", "name", TEXT, thread_id, "its name", .as = WEFT_AS_THREAD),
+    WEFT_FIELD("calls_before", "calls", COUNT, calls_before, "calls of the thread"),
+    WEFT_FIELD("cut_before", NULL, COUNT, cut_before, "calls entered before the trace"),
+    WEFT_FIELD("rows_after", "rows", COUNT, rows_after, "rows that they became"),
+    WEFT_GETTER("ratio", "ratio", RATIO, get_ratio, "calls by rows"),
+    WEFT_FIELD("records_before", "records", COUNT, records_before,
+               "records of the calls: a leaf call 1, another one 2"),
+    WEFT_FIELD("records_after", "after", COUNT, records_after, "records of the rows"),
+    WEFT_FIELD("notable", "notable", COUNT, n_notable, "notable calls"),
+    WEFT_FIELD("expressions", "runs", COUNT, n_expressions, "runs of short calls"),
+    WEFT_FIELD("nodes", NULL, COUNT, n_nodes, "nodes in them"),
+    WEFT_FIELD("others", NULL, COUNT, n_others, "rows of aggregated nodes"),
+    WEFT_FIELD("gaps", "gaps", COUNT, n_gaps, "gaps without a call"),
+    WEFT_GETTER("outliers", NULL, COUNT, get_outliers, "rows with an unusual call"),
+    WEFT_FIELD("sliver_calls", "slivers", COUNT, sliver_calls, "calls in slivers"),
+    WEFT_FIELD("sliver_ns", NULL, NS, sliver_ns, "their time"),
+    WEFT_FIELD("folded_nodes", NULL, COUNT, folded_nodes, "nodes aggregated"),
+    WEFT_FIELD("folded_calls", NULL, COUNT, folded_calls, "calls aggregated"),
+    WEFT_FIELD("folded_ns", NULL, NS, folded_ns, "their self time"),
+    WEFT_FIELD("expression_ns", NULL, NS, expression_ns, "self time of all calls in runs"),
+    WEFT_GETTER("other_share", "in other", SHARE, get_folded, "share of it that is aggregated"),
+    WEFT_FIELD("negligible_nodes", NULL, COUNT, negligible_nodes, "nodes below --negligible"),
+    WEFT_FIELD("negligible_ns", NULL, NS, negligible_ns, "their time"),
+    WEFT_FIELD("memory_rows", NULL, COUNT, memory_rows, "rows that memory allowed, if too few",
+               .zero_is_unknown = true),
+    WEFT_FIELD("factor", "factor", RATIO, factor, "by which thresholds were raised",
+               .get = get_factor),
+    WEFT_FIELD("start_ns", NULL, AT, start_ns, "start of the first call"),
+    WEFT_FIELD("end_ns", NULL, AT, end_ns, "end of the last call"),
+    WEFT_FIELD("duration_threshold_ns", NULL, NS, duration_ns, "calls are notable above this"),
+    WEFT_FIELD("gap_threshold_ns", NULL, NS, gap_ns, "gaps are notable above this"),
+    WEFT_FIELD("span_threshold_ns", NULL, NS, span_ns, "runs are no longer than this"),
+    WEFT_GETTER(NULL, "time", TEXT, get_strip, "the thread over the time of the trace"),
 };
 
-enum { N_THREAD_COLUMNS = sizeof thread_columns / sizeof *thread_columns, NAME_COLUMN = 2 };
+const struct weft_table_type weft_regtime_threads_type =
+    WEFT_TABLE_TYPE("regtime", "threads and how far they were compressed", thread_fields, ROW);
 
-static void fill_counts(const struct weft_regtime_thread *thread, struct weft_cell *cells)
-{
-    const uint64_t numbers[] = {
-        thread->n_notable,    thread->n_expressions,  thread->n_nodes,      thread->n_others,
-        thread->n_gaps,       count_outliers(thread), thread->sliver_calls, thread->sliver_ns,
-        thread->folded_nodes, thread->folded_calls,   thread->folded_ns,    thread->expression_ns
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        cells[i].number = numbers[i];
-}
-
-static void thread_row(const void *context, size_t index, struct weft_cell *cells)
-{
-    const struct regtime *regtime = context;
-    const struct weft_regtime_thread *thread = &regtime->table->threads[index];
-    const struct weft_model_thread *info = thread_info(regtime, index);
-    cells[0].number = info->info.tid;
-    cells[1] = (struct weft_cell){ .number = info->info.pid, .is_null = info->info.pid == 0 };
-    cells[2].text = info->info.name;
-    cells[3].number = thread->calls_before;
-    cells[4].number = thread->cut_before;
-    cells[5].number = thread->rows_after;
-    cells[6] = (struct weft_cell){ .real = ratio_of(thread->calls_before, thread->rows_after),
-                                   .is_null = thread->rows_after == 0 };
-    cells[7].number = thread->records_before;
-    cells[8].number = thread->records_after;
-    fill_counts(thread, cells + 9);
-    cells[21].real = share_of(thread->folded_ns, thread->expression_ns);
-    cells[22].number = thread->negligible_nodes;
-    cells[23].number = thread->negligible_ns;
-    cells[24] =
-        (struct weft_cell){ .number = thread->memory_rows, .is_null = thread->memory_rows == 0 };
-    cells[25] = (struct weft_cell){ .real = thread->factor, .is_bad = thread->factor > 1 };
-    cells[26].number = thread->start_ns;
-    cells[27].number = thread->end_ns;
-    cells[28].number = thread->duration_ns;
-    cells[29].number = thread->gap_ns;
-    cells[30].number = thread->span_ns;
-    if (regtime->n_strip > 0)
-        cells[31].text =
-            weft_strip(regtime->arena, thread, weft_trace_meta(regtime->view->trace)->duration_ns,
-                       regtime->n_strip);
-}
+enum { STRIP_COLUMN = sizeof thread_fields / sizeof *thread_fields - 1, NAME_COLUMN = 2 };
 
 static void thread_segments(const void *context, size_t index, struct weft_json *json)
 {
-    struct regtime regtime = *(const struct regtime *)context;
-    regtime.thread = index;
-    struct weft_table segments = segments_table(&regtime);
+    const struct weft_table segments = segments_table(context, index);
     weft_table_json(&segments, "segments", json);
 }
 
@@ -283,10 +169,11 @@ static size_t strip_columns(const struct regtime *regtime, const struct weft_tab
 
 static struct weft_table threads_table(const struct regtime *regtime)
 {
-    return (struct weft_table){ .columns = regtime->columns,
-                                .n_columns = N_THREAD_COLUMNS - (regtime->n_strip == 0),
+    return (struct weft_table){ .type = &weft_regtime_threads_type,
+                                .rows = regtime->table->threads,
                                 .n_rows = regtime->table->n_threads,
-                                .row = thread_row,
+                                .omitted = UINT64_C(1) << STRIP_COLUMN,
+                                .in = weft_view_context(regtime->view, regtime),
                                 .context = regtime,
                                 .more = thread_segments };
 }
@@ -332,21 +219,16 @@ static uint64_t bytes_after(const struct regtime *regtime)
 {
     struct weft_output *held;
     struct weft_json *json;
-    struct regtime counted = *regtime;
-    struct weft_view view = *regtime->view;
     struct weft_err err = { 0 };
     uint64_t n_bytes = 0;
     if (weft_output_to_nothing(&held, &err) != WEFT_OK) {
         weft_output_fail(regtime->view->out, &err);
         return 0;
     }
-    view.format = WEFT_FORMAT_JSON;
-    view.out = held;
-    counted.view = &view;
     if (weft_json_open(held, &json, &err) == WEFT_OK) {
         weft_json_begin_array(json, NULL);
-        for (counted.thread = 0; counted.thread < regtime->table->n_threads; counted.thread++) {
-            struct weft_table segments = segments_table(&counted);
+        for (size_t i = 0; i < regtime->table->n_threads; i++) {
+            const struct weft_table segments = segments_table(regtime, i);
             weft_table_json(&segments, NULL, json);
         }
         weft_json_end_array(json);
@@ -372,10 +254,10 @@ static void print_left_out(const struct regtime *regtime)
     }
     weft_output_printf(out, "left out: %s calls (%s) in slivers; ",
                        weft_human_count(sliver_calls).text, weft_human_ns(sliver_ns).text);
-    weft_output_printf(out,
-                       "%s nodes with %s calls folded into \"other\", %s of the time in runs\n",
-                       weft_human_count(folded_nodes).text, weft_human_count(folded_calls).text,
-                       weft_human_share(share_of(table->folded_ns, table->expression_ns)).text);
+    weft_output_printf(
+        out, "%s nodes with %s calls folded into \"other\", %s of the time in runs\n",
+        weft_human_count(folded_nodes).text, weft_human_count(folded_calls).text,
+        weft_human_share(weft_share_of(table->folded_ns, table->expression_ns)).text);
     if (table->n_raised > 0)
         weft_output_printf(out,
                            "thresholds raised to fit the row budget in %" PRIu64
@@ -425,21 +307,19 @@ static void print_totals(const struct regtime *regtime)
     }
 }
 
-static void print_segments(struct regtime *regtime)
+static void print_segments(const struct regtime *regtime)
 {
     struct weft_output *out = regtime->view->out;
     for (size_t i = 0; i < regtime->table->n_threads; i++) {
         const struct weft_regtime_thread *thread = &regtime->table->threads[i];
         const struct weft_model_thread *info = thread_info(regtime, i);
-        regtime->thread = i;
-        struct weft_table segments = segments_table(regtime);
+        const struct weft_table segments = segments_table(regtime, i);
         weft_output_text(out, i > 0 ? "\n" : "");
         weft_output_printf(out, "thread %" PRIu64 " %.*s: calls %s, rows %s\n", info->info.tid,
                            (int)info->info.name.n_bytes, info->info.name.bytes,
                            weft_human_count(thread->calls_before).text,
                            weft_human_count(thread->rows_after).text);
         weft_table_text(&segments, &regtime->view->style, out);
-        weft_arena_reset(regtime->arena);
     }
     weft_output_text(out, "\n");
 }
@@ -453,13 +333,10 @@ static void print_text(struct regtime *regtime)
     print_settings(regtime);
     if (regtime->opts->with_segments)
         print_segments(regtime);
-    struct weft_column columns[N_THREAD_COLUMNS];
-    memcpy(columns, thread_columns, sizeof columns);
-    columns[NAME_COLUMN].head = has_names(regtime) ? columns[NAME_COLUMN].head : NULL;
-    regtime->columns = columns;
     struct weft_table threads = threads_table(regtime);
+    threads.omitted |= has_names(regtime) ? 0 : UINT64_C(1) << NAME_COLUMN;
     regtime->n_strip = strip_columns(regtime, &threads);
-    threads.n_columns += regtime->n_strip > 0;
+    threads.omitted &= ~((uint64_t)(regtime->n_strip > 0) << STRIP_COLUMN);
     weft_table_text(&threads, &regtime->view->style, regtime->view->out);
     weft_output_text(regtime->view->out, "\n");
     print_totals(regtime);
@@ -507,7 +384,7 @@ static void json_totals(const struct regtime *regtime, uint64_t segment_bytes,
     weft_json_real(json, "records_ratio", ratio_of(table->records_before, table->records_after));
     weft_json_u64(json, "folded_ns", table->folded_ns);
     weft_json_u64(json, "expression_ns", table->expression_ns);
-    weft_json_real(json, "other_share", share_of(table->folded_ns, table->expression_ns));
+    weft_json_real(json, "other_share", weft_share_of(table->folded_ns, table->expression_ns));
     weft_json_u64(json, "raised_threads", table->n_raised);
     if (regtime->view->has_filter)
         weft_json_null(json, "bytes_before");
@@ -535,17 +412,16 @@ static void print_json(const struct regtime *regtime)
 }
 
 /* One table for all threads: one head, then the rows of each. */
-static void print_csv_segments(struct regtime *regtime)
+static void print_csv_segments(const struct regtime *regtime)
 {
     for (size_t i = 0; i < regtime->table->n_threads; i++) {
-        regtime->thread = i;
-        struct weft_table segments = segments_table(regtime);
+        struct weft_table segments = segments_table(regtime, i);
         segments.without_head = i > 0;
         weft_table_csv(&segments, regtime->view->out);
     }
 }
 
-static void print_csv(struct regtime *regtime)
+static void print_csv(const struct regtime *regtime)
 {
     struct weft_table threads = threads_table(regtime);
     if (regtime->opts->with_segments)
@@ -557,21 +433,11 @@ static void print_csv(struct regtime *regtime)
 void weft_render_regtime(const struct weft_view *view, const struct weft_regtime_table *table,
                          const struct weft_regtime_view *opts)
 {
-    struct regtime regtime = { .view = view,
-                               .table = table,
-                               .opts = opts,
-                               .arena = weft_arena_new(0),
-                               .columns = thread_columns };
-    if (!regtime.arena) {
-        struct weft_err err = { 0 };
-        (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to print the threads");
-        weft_output_fail(view->out, &err);
-    } else if (view->format == WEFT_FORMAT_JSON) {
+    struct regtime regtime = { .view = view, .table = table, .opts = opts };
+    if (view->format == WEFT_FORMAT_JSON)
         print_json(&regtime);
-    } else if (view->format == WEFT_FORMAT_CSV) {
+    else if (view->format == WEFT_FORMAT_CSV)
         print_csv(&regtime);
-    } else {
+    else
         print_text(&regtime);
-    }
-    weft_output_release(view->out, regtime.arena);
 }

@@ -23,6 +23,7 @@ struct weft_frequencies_table;
 struct weft_functions_table;
 struct weft_interplay_table;
 struct weft_interval_table;
+struct weft_list_table;
 struct weft_locks_table;
 struct weft_outliers_opts;
 struct weft_outliers_table;
@@ -135,6 +136,11 @@ struct weft_outliers_view {
 };
 void weft_render_outliers(const struct weft_view *view, const struct weft_outliers_table *table,
                           const struct weft_outliers_view *opts);
+
+/* ---- plain lists ---- */
+
+void weft_render_list(const struct weft_view *view, const struct weft_list_table *list,
+                      const struct weft_table_type *type);
 
 /* ---- locks ---- */
 
@@ -290,6 +296,9 @@ void weft_render_shapes_changes(const struct weft_view *view,
                                 const struct weft_shapes_change_view *opts);
 
 /* ---- shared by the views ---- */
+
+/* For the fields of tables: ids are those of the view's trace, getters refer to `of`. */
+struct weft_table_context weft_view_context(const struct weft_view *view, const void *of);
 
 /* Opens a JSON generator on the view's output; NULL (and the failure kept there) without memory. */
 struct weft_json *weft_view_json(const struct weft_view *view);

@@ -2,32 +2,32 @@
 #include "render/text/revealed.h"
 
 #include "render/human.h"
+#include "render/text/tables.h"
 
 #include <stdlib.h>
 
 enum { ROWS_OF_KIND = 20 };
 
-static const struct weft_column columns[] = {
-    { "kind", "kind", WEFT_CELL_TEXT },
-    { "count", "found", WEFT_CELL_COUNT },
-    { "text", "text", WEFT_CELL_TEXT },
+#define ROW struct weft_revealed_row
+
+WEFT_NAME_OF(kind_name, weft_revealed_name, enum weft_revealed_kind)
+
+static const struct weft_field fields[] = {
+    WEFT_FIELD("kind", "kind", TEXT, kind, "path, user, address ...", .as = WEFT_AS_NAME,
+               .name = kind_name),
+    WEFT_FIELD("count", "found", COUNT, count, "how often it was found"),
+    WEFT_FIELD("text", "text", TEXT, text, "the text"),
 };
+
+const struct weft_table_type weft_revealed_type =
+    WEFT_TABLE_TYPE("revealed", "what a file reveals to its readers", fields, ROW);
 
 struct list {
     const struct weft_revealed *revealed;
-    size_t *shown; /* rows */
+    uint32_t *shown; /* rows */
     size_t n_shown;
     size_t n_more[WEFT_REVEALED_KINDS];
 };
-
-static void put_row(const void *context, size_t index, struct weft_cell *cells)
-{
-    const struct list *list = context;
-    const struct weft_revealed_row *row = &list->revealed->rows[list->shown[index]];
-    cells[0].text = weft_str_of(weft_revealed_name(row->kind));
-    cells[1].number = row->count;
-    cells[2].text = row->text;
-}
 
 static void choose(struct list *list, bool is_text)
 {
@@ -37,7 +37,7 @@ static void choose(struct list *list, bool is_text)
         if (is_text && n_of_kind[kind]++ >= ROWS_OF_KIND)
             list->n_more[kind]++;
         else
-            list->shown[list->n_shown++] = k;
+            list->shown[list->n_shown++] = (uint32_t)k;
     }
 }
 
@@ -82,10 +82,9 @@ void weft_render_revealed(const struct weft_view *view, const struct weft_reveal
 {
     struct list list = { .revealed = revealed,
                          .shown = calloc(revealed->n_rows + 1, sizeof *list.shown) };
-    struct weft_table table = { .columns = columns,
-                                .n_columns = sizeof columns / sizeof *columns,
-                                .row = put_row,
-                                .context = &list };
+    struct weft_table table = { .type = &weft_revealed_type,
+                                .rows = revealed->rows,
+                                .order = list.shown };
     struct weft_err err = { 0 };
     if (!list.shown) {
         (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a list");

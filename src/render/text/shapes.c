@@ -49,14 +49,6 @@ struct weft_str weft_shapes_indented(const struct weft_shapes_page *page, uint32
 
 /* ---- occurrences ----------------------------------------------------------------------------- */
 
-void weft_shapes_occurrence_cells(const struct weft_shapes_page *page,
-                                  const struct weft_shape_occurrence *at, struct weft_cell *cells)
-{
-    cells[0].number = weft_shapes_tid(page, at->thread_id);
-    cells[1].number = at->start_ns;
-    cells[2].number = weft_shapes_duration(at);
-}
-
 void weft_shapes_occurrence_json(const struct weft_shapes_page *page, const char *key,
                                  const struct weft_shape_occurrence *at, struct weft_json *json)
 {
@@ -155,20 +147,14 @@ void weft_shapes_print_more(const struct weft_shapes_page *page, const char *wha
                            weft_human_count(page->n_rows - page->n_shown).text, what);
 }
 
-void weft_shapes_times_cells(const struct weft_shape_times *times, struct weft_cell *cells)
+struct weft_table weft_shapes_rows(const struct weft_shapes_page *page,
+                                   const struct weft_table_type *type, const void *rows, size_t n)
 {
-    const uint64_t numbers[] = { times->count,
-                                 times->sum_ns,
-                                 weft_shapes_mean(times->sum_ns, times->count),
-                                 weft_shapes_deviation(times),
-                                 times->min_ns,
-                                 times->p50_ns,
-                                 times->p90_ns,
-                                 times->p99_ns,
-                                 times->p999_ns,
-                                 times->max_ns };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        cells[i].number = numbers[i];
+    return (struct weft_table){ .type = type,
+                                .rows = rows,
+                                .n_rows = n,
+                                .in = weft_view_context(page->view, page->table),
+                                .context = page };
 }
 
 static void json_settings(const struct weft_shapes_page *page, struct weft_json *json)

@@ -9,11 +9,7 @@
 #include "base/arena.h"
 #include "base/deviation.h"
 #include "render/text/render.h"
-
-/* Shapes and clusters of a thread and those before it. */
-struct weft_shapes_sum {
-    uint64_t n_shapes, n_clusters;
-};
+#include "schema/shapes_table.h"
 
 /* One rendering. The arena holds the text of cells. */
 struct weft_shapes_page {
@@ -63,16 +59,16 @@ struct weft_human weft_shapes_distance_text(uint32_t halves);
 struct weft_str weft_shapes_indented(const struct weft_shapes_page *page, uint32_t level,
                                      struct weft_str text);
 
-/* tid, start, duration. */
-enum { WEFT_SHAPES_OCCURRENCE_CELLS = 3 };
-void weft_shapes_occurrence_cells(const struct weft_shapes_page *page,
-                                  const struct weft_shape_occurrence *at, struct weft_cell *cells);
 void weft_shapes_occurrence_json(const struct weft_shapes_page *page, const char *key,
                                  const struct weft_shape_occurrence *at, struct weft_json *json);
 
 /* "   first    1.369123 s  85.2 ms  weft interval --from ... --to ... --tid 7 t.weft". */
 void weft_shapes_print_occurrence(const struct weft_shapes_page *page, const char *what,
                                   const struct weft_shape_occurrence *at);
+
+/* Rows of a type, whose getters refer to the result. */
+struct weft_table weft_shapes_rows(const struct weft_shapes_page *page,
+                                   const struct weft_table_type *type, const void *rows, size_t n);
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
@@ -93,20 +89,6 @@ void weft_shapes_print_more(const struct weft_shapes_page *page, const char *wha
 
 /* The numbers that every JSON document of the command begins with. */
 void weft_shapes_json_head(const struct weft_shapes_page *page, struct weft_json *json);
-
-/* Columns of durations: count, total, mean, standard deviation, p50, p99, max (JSON and CSV: min,
- * p90, p99.9 too). */
-#define WEFT_SHAPES_TIMES_COLUMNS                                                                  \
-    { "count", "calls", WEFT_CELL_COUNT }, { "total_ns", "total", WEFT_CELL_NS },                  \
-        { "mean_ns", "mean", WEFT_CELL_NS }, { "stddev_ns", "std dev", WEFT_CELL_NS },             \
-        { "min_ns", NULL, WEFT_CELL_NS }, { "p50_ns", "p50", WEFT_CELL_NS },                       \
-        { "p90_ns", NULL, WEFT_CELL_NS }, { "p99_ns", "p99", WEFT_CELL_NS },                       \
-        { "p999_ns", NULL, WEFT_CELL_NS },                                                         \
-    {                                                                                              \
-        "max_ns", "max", WEFT_CELL_NS                                                              \
-    }
-enum { WEFT_SHAPES_TIMES_CELLS = 10 };
-void weft_shapes_times_cells(const struct weft_shape_times *times, struct weft_cell *cells);
 
 /* All calls of a function that have a shape, without quantiles. O(clusters). */
 struct weft_shape_times weft_shapes_function_times(const struct weft_shapes_table *table,

@@ -4,13 +4,8 @@
  */
 #include "render/human.h"
 #include "render/text/render.h"
+#include "render/text/tables.h"
 #include "schema/shapes.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
-#define N_OF(array) (sizeof(array) / sizeof *(array))
 
 /* One list: of clusters, or of shapes. */
 struct listing {
@@ -21,70 +16,76 @@ struct listing {
     size_t n_rows, n_shown;
 };
 
-static const char *const kinds[] = {
-    [WEFT_SHAPE_NEW] = "new", [WEFT_SHAPE_GONE] = "gone", [WEFT_SHAPE_RATE] = "rate"
-};
+static const char *kind_name(unsigned kind)
+{
+    static const char *const names[] = {
+        [WEFT_SHAPE_NEW] = "new", [WEFT_SHAPE_GONE] = "gone", [WEFT_SHAPE_RATE] = "rate"
+    };
+    return names[kind];
+}
+
+#define ROW struct weft_shape_change
+
+static WEFT_GET(get_kind)
+{
+    weft_field_read(field, context, row, cell);
+    cell->is_bad = ((const ROW *)row)->kind == WEFT_SHAPE_NEW;
+}
+
+enum { OF_SHAPE, OF_CLUSTER, SIDE_A = 0, SIDE_B = 2, SIDE_THAT_HAS_IT = 4 };
+
+/* A shape, or its cluster, on a side. */
+static WEFT_GET(get_id)
+{
+    const struct weft_shapes_change_view *opts = context->of;
+    const ROW *change = row;
+    const unsigned side =
+        field->arg & SIDE_THAT_HAS_IT ? change->kind == WEFT_SHAPE_GONE : field->arg / 2;
+    const uint32_t id = change->shape_ids[side];
+    cell->is_null = id == WEFT_ID_NONE;
+    if (!cell->is_null)
+        cell->number = field->arg & OF_CLUSTER ? opts->tables[side]->shapes[id].cluster_id : id;
+}
+
+/* Of the trace that has it. */
+static WEFT_GET(get_in_trace)
+{
+    const struct weft_shapes_change_view *opts = context->of;
+    struct weft_table_context of_side = *context;
+    of_side.trace = opts->traces[((const ROW *)row)->kind == WEFT_SHAPE_GONE ? 1 : 0];
+    weft_field_read(field, &of_side, row, cell);
+}
 
 /* Ids are what --cluster and --diff of a side take; text has those of B for what is gone. */
-static const struct weft_column columns[] = {
-    { "kind", "", WEFT_CELL_TEXT },
-    { "count_a", "calls", WEFT_CELL_COUNT },
-    { "count_b", "in B", WEFT_CELL_COUNT },
-    { "times_rate", "x rate", WEFT_CELL_RATIO },
-    { "total_ns_a", "total", WEFT_CELL_NS },
-    { "total_ns_b", "in B", WEFT_CELL_NS },
-    { "time_ns", "changed", WEFT_CELL_NS },
-    { "surprise", "bits", WEFT_CELL_RATIO },
-    { "score", NULL, WEFT_CELL_RATIO },
-    { NULL, "shape", WEFT_CELL_ID },
-    { NULL, "cluster", WEFT_CELL_ID },
-    { "shape_a", NULL, WEFT_CELL_ID },
-    { "cluster_a", NULL, WEFT_CELL_ID },
-    { "shapes_a", NULL, WEFT_CELL_COUNT },
-    { "shape_b", NULL, WEFT_CELL_ID },
-    { "cluster_b", NULL, WEFT_CELL_ID },
-    { "shapes_b", NULL, WEFT_CELL_COUNT },
-    { "slowest_ns", "slowest at", WEFT_CELL_AT },
-    { "slowest_tid", "tid", WEFT_CELL_ID },
-    { "slowest_duration_ns", "for", WEFT_CELL_NS },
-    { "function", "function", WEFT_CELL_TEXT },
+static const struct weft_field fields[] = {
+    WEFT_FIELD("kind", "", TEXT, kind, "new, gone or rate", .as = WEFT_AS_NAME, .name = kind_name,
+               .get = get_kind),
+    WEFT_FIELD("count_a", "calls", COUNT, count[0], "calls in A"),
+    WEFT_FIELD("count_b", "in B", COUNT, count[1], "calls in B"),
+    WEFT_FIELD("times_rate", "x rate", RATIO, times_rate, "rate of A by that of B"),
+    WEFT_FIELD("total_ns_a", "total", NS, sum_ns[0], "time in A"),
+    WEFT_FIELD("total_ns_b", "in B", NS, sum_ns[1], "time in B"),
+    WEFT_FIELD("time_ns", "changed", NS, time_ns, "time that A has more, or less"),
+    WEFT_FIELD("surprise", "bits", RATIO, surprise, "rarity in bits"),
+    WEFT_FIELD("score", NULL, RATIO, score, "the rank: bits by time"),
+    WEFT_GETTER(NULL, "shape", ID, get_id, "the shape", .arg = SIDE_THAT_HAS_IT | OF_SHAPE),
+    WEFT_GETTER(NULL, "cluster", ID, get_id, "its cluster", .arg = SIDE_THAT_HAS_IT | OF_CLUSTER),
+    WEFT_GETTER("shape_a", NULL, ID, get_id, "the shape in A", .arg = SIDE_A | OF_SHAPE),
+    WEFT_GETTER("cluster_a", NULL, ID, get_id, "its cluster", .arg = SIDE_A | OF_CLUSTER),
+    WEFT_FIELD("shapes_a", NULL, COUNT, n_shapes[0], "shapes in A"),
+    WEFT_GETTER("shape_b", NULL, ID, get_id, "the shape in B", .arg = SIDE_B | OF_SHAPE),
+    WEFT_GETTER("cluster_b", NULL, ID, get_id, "its cluster", .arg = SIDE_B | OF_CLUSTER),
+    WEFT_FIELD("shapes_b", NULL, COUNT, n_shapes[1], "shapes in B"),
+    WEFT_FIELD("slowest_ns", "slowest at", AT, slowest.start_ns, "start of the slowest call"),
+    WEFT_FIELD("slowest_tid", "tid", ID, slowest.thread_id, "its thread", .as = WEFT_AS_TID,
+               .get = get_in_trace),
+    WEFT_DURATION("slowest_duration_ns", "for", slowest.start_ns, slowest.end_ns, "its duration"),
+    WEFT_FIELD("function", "function", TEXT, function_id, "the function", .as = WEFT_AS_FUNCTION,
+               .get = get_in_trace),
 };
 
-static void side_cells(const struct listing *listing, const struct weft_shape_change *change,
-                       size_t side, struct weft_cell *cells)
-{
-    const uint32_t id = change->shape_ids[side];
-    const bool is_null = id == WEFT_ID_NONE;
-    const uint64_t cluster = is_null ? 0 : listing->opts->tables[side]->shapes[id].cluster_id;
-    cells[0] = (struct weft_cell){ .number = id, .is_null = is_null };
-    cells[1] = (struct weft_cell){ .number = cluster, .is_null = is_null };
-    cells[2].number = change->n_shapes[side];
-}
-
-static void fill_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct listing *listing = context;
-    const struct weft_shape_change *change = &listing->rows[row];
-    const struct weft_trace *trace = listing->opts->traces[change->kind == WEFT_SHAPE_GONE ? 1 : 0];
-    cells[0] = (struct weft_cell){ .text = weft_str_of(kinds[change->kind]),
-                                   .is_bad = change->kind == WEFT_SHAPE_NEW };
-    cells[1].number = change->count[0];
-    cells[2].number = change->count[1];
-    cells[3] =
-        (struct weft_cell){ .real = change->times_rate, .is_null = !isfinite(change->times_rate) };
-    cells[4].number = change->sum_ns[0];
-    cells[5].number = change->sum_ns[1];
-    cells[6].number = change->time_ns;
-    cells[7].real = change->surprise;
-    cells[8].real = change->score;
-    side_cells(listing, change, 0, cells + 11);
-    side_cells(listing, change, 1, cells + 14);
-    memcpy(cells + 9, cells + (change->kind == WEFT_SHAPE_GONE ? 14 : 11), 2 * sizeof *cells);
-    cells[17].number = change->slowest.start_ns;
-    cells[18].number = weft_trace_thread(trace, change->slowest.thread_id)->info.tid;
-    cells[19].number = change->slowest.end_ns - change->slowest.start_ns;
-    cells[20].text = weft_trace_function(trace, change->function_id)->name;
-}
+const struct weft_table_type weft_shapes_changes_type =
+    WEFT_TABLE_TYPE("shapes_changes", "shapes that appeared, vanished or changed", fields, ROW);
 
 static struct listing list_of(const struct weft_view *view,
                               const struct weft_shape_changes *changes,
@@ -102,11 +103,10 @@ static struct listing list_of(const struct weft_view *view,
 
 static struct weft_table table_of(const struct listing *listing)
 {
-    return (struct weft_table){ .columns = columns,
-                                .n_columns = N_OF(columns),
+    return (struct weft_table){ .type = &weft_shapes_changes_type,
+                                .rows = listing->rows,
                                 .n_rows = listing->n_shown,
-                                .row = fill_row,
-                                .context = listing };
+                                .in = weft_view_context(listing->view, listing->opts) };
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */

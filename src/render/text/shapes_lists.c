@@ -7,6 +7,7 @@
 #include "analysis/shapes/verify.h"
 #include "render/human.h"
 #include "render/text/shapes.h"
+#include "render/text/tables.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,53 +43,6 @@ static bool is_text(const struct weft_shapes_page *page)
 }
 
 /* ---- the gallery ----------------------------------------------------------------------------- */
-
-/* What a shape is: of every list of shapes. */
-#define SHAPE_COLUMNS                                                                              \
-    { "id", "shape", WEFT_CELL_ID }, { "cluster", "cluster", WEFT_CELL_ID },                       \
-        { "count", "calls", WEFT_CELL_COUNT }, { "total_ns", "total", WEFT_CELL_NS },              \
-        { "mean_ns", "mean", WEFT_CELL_NS }, { "stddev_ns", "std dev", WEFT_CELL_NS },             \
-        { "min_ns", "min", WEFT_CELL_NS }, { "max_ns", "max", WEFT_CELL_NS },                      \
-        { "threads", "threads", WEFT_CELL_COUNT }, { "depth", "depth", WEFT_CELL_COUNT },          \
-        { "callees", "callees", WEFT_CELL_COUNT }, { "first_ns", "first seen", WEFT_CELL_AT },     \
-        { "first_tid", NULL, WEFT_CELL_ID }, { "slowest_ns", "slowest at", WEFT_CELL_AT },         \
-        { "slowest_tid", NULL, WEFT_CELL_ID }, { "function", "function", WEFT_CELL_TEXT },         \
-    {                                                                                              \
-        "function_id", NULL, WEFT_CELL_ID                                                          \
-    }
-
-static const struct weft_column shape_columns[] = { SHAPE_COLUMNS };
-
-static void shape_cells(const struct weft_shapes_page *page, uint32_t id, struct weft_cell *cells)
-{
-    const struct weft_shape *shape = &page->table->shapes[id];
-    const struct weft_function *function = weft_shapes_function(page, shape->function_id);
-    const uint64_t numbers[] = { id,
-                                 shape->cluster_id,
-                                 shape->count,
-                                 shape->sum_ns,
-                                 weft_shapes_mean(shape->sum_ns, shape->count),
-                                 weft_shapes_shape_deviation(shape),
-                                 shape->min_ns,
-                                 shape->max_ns,
-                                 shape->n_threads,
-                                 shape->depth,
-                                 shape->n_children,
-                                 shape->first.start_ns,
-                                 weft_shapes_tid(page, shape->first.thread_id),
-                                 shape->slowest.start_ns,
-                                 weft_shapes_tid(page, shape->slowest.thread_id) };
-    for (size_t i = 0; i < N_OF(numbers); i++)
-        cells[i].number = numbers[i];
-    cells[N_OF(numbers)].text = function->name;
-    cells[N_OF(numbers) + 1].number = function->key;
-}
-
-static void shape_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct weft_shapes_page *page = context;
-    shape_cells(page, page->rows[row], cells);
-}
 
 /* The callees: their shapes, and how often each is repeated. */
 static void shape_json(const struct weft_shapes_page *page, uint32_t id, struct weft_json *json)
@@ -163,12 +117,10 @@ void weft_shapes_render_list(struct weft_shapes_page *page)
     page->n_rows = n_kept;
     qsort_r(page->rows, page->n_rows, sizeof *page->rows, compare_shapes, page);
     weft_shapes_apply_limit(page);
-    const struct weft_table table = { .columns = shape_columns,
-                                      .n_columns = N_OF(shape_columns),
-                                      .n_rows = page->n_shown,
-                                      .row = shape_row,
-                                      .context = page,
-                                      .more = shape_more };
+    struct weft_table table =
+        weft_shapes_rows(page, &weft_shapes_type, page->table->shapes, page->n_shown);
+    table.order = page->rows;
+    table.more = shape_more;
     render_list(
         page, &table, "shape_list",
         page->table->n_shapes == 0
@@ -180,19 +132,31 @@ void weft_shapes_render_list(struct weft_shapes_page *page)
 
 /* ---- near a shape ---------------------------------------------------------------------------- */
 
-static const struct weft_column near_columns[] = { { NULL, "distance", WEFT_CELL_TEXT },
-                                                   { "distance", NULL, WEFT_CELL_RATIO },
-                                                   SHAPE_COLUMNS };
+struct near_row {
+    uint32_t id, distance;
+    struct weft_shape shape;
+};
 
-static void near_row(const void *context, size_t row, struct weft_cell *cells)
+#define ROW struct near_row
+
+static WEFT_GET(get_distance)
 {
-    const struct weft_shapes_page *page = context;
-    const struct weft_shape_near *near = &page->opts->near[row];
-    struct weft_human text = weft_shapes_distance_text(near->distance);
-    cells[0].text = weft_arena_copy(page->arena, weft_str_of(text.text));
-    cells[1].real = near->distance / 2.0;
-    shape_cells(page, near->shape, cells + 2);
+    const uint32_t halves = ((const ROW *)row)->distance;
+    const struct weft_human text = weft_shapes_distance_text(halves);
+    cell->real = halves / 2.0;
+    if (field->unit == WEFT_UNIT_TEXT)
+        cell->text = weft_arena_copy(context->arena, weft_str_of(text.text));
 }
+
+static const struct weft_field near_fields[] = {
+    WEFT_GETTER(NULL, "distance", TEXT, get_distance, "distance to the shape asked for"),
+    WEFT_GETTER("distance", NULL, RATIO, get_distance, "distance to the shape asked for"),
+    WEFT_FIELD("id", "shape", ID, id, "number of the shape"),
+    WEFT_SHAPE_FIELDS(shape., offsetof(ROW, shape)),
+};
+
+const struct weft_table_type weft_shapes_near_type =
+    WEFT_TABLE_TYPE("shapes_near", "shapes near one", near_fields, ROW);
 
 static void near_more(const void *context, size_t row, struct weft_json *json)
 {
@@ -206,12 +170,15 @@ void weft_shapes_render_near(struct weft_shapes_page *page)
     struct weft_output *out = page->view->out;
     page->n_rows = page->opts->n_near;
     weft_shapes_apply_limit(page);
-    const struct weft_table table = { .columns = near_columns,
-                                      .n_columns = N_OF(near_columns),
-                                      .n_rows = page->n_shown,
-                                      .row = near_row,
-                                      .context = page,
-                                      .more = near_more };
+    struct near_row *rows = WEFT_ARENA_NEW(page->arena, page->n_shown, struct near_row);
+    for (size_t i = 0; rows && i < page->n_shown; i++) {
+        const struct weft_shape_near *near = &page->opts->near[i];
+        rows[i] =
+            (struct near_row){ near->shape, near->distance, page->table->shapes[near->shape] };
+    }
+    struct weft_table table =
+        weft_shapes_rows(page, &weft_shapes_near_type, rows, rows ? page->n_shown : 0);
+    table.more = near_more;
     if (is_text(page)) {
         struct weft_str name = weft_shapes_name(page, page->opts->id);
         weft_output_printf(out, "%s of %zu shapes within %s of shape %" PRIu32 ", %.*s of cluster ",
@@ -231,38 +198,10 @@ void weft_shapes_render_near(struct weft_shapes_page *page)
 
 /* ---- spikes and drops ------------------------------------------------------------------------ */
 
-static const struct weft_column spike_columns[] = {
-    { "tid", "tid", WEFT_CELL_ID },
-    { "start_ns", "start", WEFT_CELL_AT },
-    { "duration_ns", "time", WEFT_CELL_NS },
-    { "median_ns", "median", WEFT_CELL_NS },
-    { "times_median", "x median", WEFT_CELL_RATIO },
-    { "cluster", "cluster", WEFT_CELL_ID },
-    { "shape", "shape", WEFT_CELL_ID },
-    { "function", "function", WEFT_CELL_TEXT },
-};
-
-static void spike_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct weft_shapes_page *page = context;
-    const struct weft_shape_spike *spike = &page->table->spikes[row];
-    const struct weft_shape_cluster *cluster = &page->table->clusters[spike->cluster_id];
-    weft_shapes_occurrence_cells(page, &spike->at, cells);
-    cells += WEFT_SHAPES_OCCURRENCE_CELLS;
-    cells[0].number = cluster->times.p50_ns;
-    cells[1].real = spike->times_median;
-    cells[2].number = spike->cluster_id;
-    cells[3].number = spike->at.shape_id;
-    cells[4].text = weft_shapes_function(page, cluster->function_id)->name;
-}
-
 struct weft_table weft_shapes_spikes_table(const struct weft_shapes_page *page)
 {
-    return (struct weft_table){ .columns = spike_columns,
-                                .n_columns = N_OF(spike_columns),
-                                .n_rows = page->table->n_spikes,
-                                .row = spike_row,
-                                .context = page };
+    return weft_shapes_rows(page, &weft_shape_spikes_type, page->table->spikes,
+                            page->table->n_spikes);
 }
 
 /* "25 of 38 shown, most unusual first: ", or "no spike: ". */
@@ -289,34 +228,9 @@ void weft_shapes_render_spikes(struct weft_shapes_page *page)
                        weft_human_ratio(page->opts->settings->spike_factor).text);
 }
 
-static const struct weft_column drop_columns[] = {
-    { "from_ns", "from", WEFT_CELL_AT },        { "to_ns", "to", WEFT_CELL_AT },
-    { "duration_ns", "time", WEFT_CELL_NS },    { "count", "calls", WEFT_CELL_COUNT },
-    { "expected", "usual", WEFT_CELL_RATIO },   { "cluster", "cluster", WEFT_CELL_ID },
-    { "function", "function", WEFT_CELL_TEXT },
-};
-
-static void drop_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct weft_shapes_page *page = context;
-    const struct weft_shape_drop *drop = &page->table->drops[row];
-    const struct weft_shape_cluster *cluster = &page->table->clusters[drop->cluster_id];
-    cells[0].number = drop->from_ns;
-    cells[1].number = drop->to_ns;
-    cells[2].number = drop->to_ns - drop->from_ns;
-    cells[3].number = drop->count;
-    cells[4].real = drop->expected;
-    cells[5].number = drop->cluster_id;
-    cells[6].text = weft_shapes_function(page, cluster->function_id)->name;
-}
-
 struct weft_table weft_shapes_drops_table(const struct weft_shapes_page *page)
 {
-    return (struct weft_table){ .columns = drop_columns,
-                                .n_columns = N_OF(drop_columns),
-                                .n_rows = page->table->n_drops,
-                                .row = drop_row,
-                                .context = page };
+    return weft_shapes_rows(page, &weft_shape_drops_type, page->table->drops, page->table->n_drops);
 }
 
 void weft_shapes_render_drops(struct weft_shapes_page *page)
@@ -333,25 +247,8 @@ void weft_shapes_render_drops(struct weft_shapes_page *page)
 
 /* ---- rare ------------------------------------------------------------------------------------ */
 
-static const struct weft_column rare_columns[] = {
-    { "tid", "tid", WEFT_CELL_ID },
-    { "start_ns", "start", WEFT_CELL_AT },
-    { "duration_ns", "time", WEFT_CELL_NS },
-    { NULL, "because", WEFT_CELL_TEXT },
-    { "once", NULL, WEFT_CELL_BOOL },
-    { "one_thread", NULL, WEFT_CELL_BOOL },
-    { "slow", NULL, WEFT_CELL_BOOL },
-    { "deepest", NULL, WEFT_CELL_BOOL },
-    { "surprise", "bits", WEFT_CELL_RATIO },
-    { "surprising_ns", "of", WEFT_CELL_NS },
-    { "score", NULL, WEFT_CELL_RATIO },
-    { "count", "calls", WEFT_CELL_COUNT },
-    { "function_calls", "of function", WEFT_CELL_COUNT },
-    { "others_mean_ns", "others' mean", WEFT_CELL_NS },
-    { "shape", "shape", WEFT_CELL_ID },
-    { "cluster", "cluster", WEFT_CELL_ID },
-    { "function", "function", WEFT_CELL_TEXT },
-};
+#undef ROW
+#define ROW struct weft_shape_rare
 
 static const char *reason(const struct weft_shape_rare *rare)
 {
@@ -362,28 +259,52 @@ static const char *reason(const struct weft_shape_rare *rare)
     return "slow";
 }
 
-static void rare_row(const void *context, size_t row, struct weft_cell *cells)
+static WEFT_GET(get_reason)
 {
-    const struct weft_shapes_page *page = context;
-    const struct weft_shape_rare *rare = &page->opts->rare[page->rows[row]];
-    const struct weft_shape *shape = &page->table->shapes[rare->shape_id];
-    weft_shapes_occurrence_cells(page, &rare->at, cells);
-    cells += WEFT_SHAPES_OCCURRENCE_CELLS;
-    cells[0].text = weft_str_of(reason(rare));
-    cells[1].number = rare->is_once;
-    cells[2].number = rare->is_one_thread;
-    cells[3].number = rare->is_slow;
-    cells[4].number = rare->is_deepest;
-    cells[5].real = rare->surprise;
-    cells[6].number = rare->time_ns;
-    cells[7].real = rare->score;
-    cells[8].number = shape->count;
-    cells[9].number = rare->function_calls;
-    cells[10] = (struct weft_cell){ .number = rare->typical_ns, .is_null = shape->count < 2 };
-    cells[11].number = rare->shape_id;
-    cells[12].number = shape->cluster_id;
-    cells[13].text = weft_shapes_name(page, rare->shape_id);
+    cell->text = weft_str_of(reason(row));
 }
+
+enum of_shape { SHAPE_COUNT, SHAPE_OTHERS, SHAPE_CLUSTER, SHAPE_FUNCTION };
+
+/* Of the shape that is rare. */
+static WEFT_GET(get_of_shape)
+{
+    const struct weft_shapes_table *table = context->of;
+    const ROW *rare = row;
+    const struct weft_shape *shape = &table->shapes[rare->shape_id];
+    const uint64_t numbers[] = { [SHAPE_COUNT] = shape->count,
+                                 [SHAPE_OTHERS] = rare->typical_ns,
+                                 [SHAPE_CLUSTER] = shape->cluster_id };
+    if (field->arg == SHAPE_FUNCTION)
+        cell->text = context->function(context->trace, shape->function_id)->name;
+    else
+        cell->number = numbers[field->arg];
+    cell->is_null = field->arg == SHAPE_OTHERS && shape->count < 2;
+}
+
+#define OF_SHAPE(key, head, unit, what, doc)                                                       \
+    WEFT_GETTER(key, head, unit, get_of_shape, doc, .arg = what)
+
+static const struct weft_field rare_fields[] = {
+    WEFT_SHAPE_OCCURRENCE(at),
+    WEFT_GETTER(NULL, "because", TEXT, get_reason, "why it is rare"),
+    WEFT_FIELD("once", NULL, BOOL, is_once, "the only call of its shape"),
+    WEFT_FIELD("one_thread", NULL, BOOL, is_one_thread, "its shape is on one thread alone"),
+    WEFT_FIELD("slow", NULL, BOOL, is_slow, "far longer than others of its shape"),
+    WEFT_FIELD("deepest", NULL, BOOL, is_deepest, "no listed callee has most of its time"),
+    WEFT_FIELD("surprise", "bits", RATIO, surprise, "rarity in bits"),
+    WEFT_FIELD("surprising_ns", "of", NS, time_ns, "the time that is rare"),
+    WEFT_FIELD("score", NULL, RATIO, score, "the rank: bits by time"),
+    OF_SHAPE("count", "calls", COUNT, SHAPE_COUNT, "calls of its shape"),
+    WEFT_FIELD("function_calls", "of function", COUNT, function_calls, "calls of its function"),
+    OF_SHAPE("others_mean_ns", "others' mean", NS, SHAPE_OTHERS, "mean of the others"),
+    WEFT_FIELD("shape", "shape", ID, shape_id, "its shape"),
+    OF_SHAPE("cluster", "cluster", ID, SHAPE_CLUSTER, "its cluster"),
+    OF_SHAPE("function", "function", TEXT, SHAPE_FUNCTION, "its function"),
+};
+
+const struct weft_table_type weft_shapes_rare_type =
+    WEFT_TABLE_TYPE("shapes_rare", "rare calls, most surprising time first", rare_fields, ROW);
 
 /* Text shows the deepest alone: what makes a call rare makes its callers rare. */
 static bool choose_rare(struct weft_shapes_page *page)
@@ -404,11 +325,9 @@ void weft_shapes_render_rare(struct weft_shapes_page *page)
     struct weft_output *out = page->view->out;
     if (!choose_rare(page))
         return;
-    const struct weft_table table = { .columns = rare_columns,
-                                      .n_columns = N_OF(rare_columns),
-                                      .n_rows = page->n_shown,
-                                      .row = rare_row,
-                                      .context = page };
+    struct weft_table table =
+        weft_shapes_rows(page, &weft_shapes_rare_type, page->opts->rare, page->n_shown);
+    table.order = page->rows;
     render_list(page, &table, "rare",
                 "nothing rare: no shape occurs once or on one thread alone, and no call takes far "
                 "longer than others of its shape");
@@ -436,31 +355,32 @@ static const struct {
     [WEFT_PROMISE_COUNTS] = { "counts", "shapes, clusters and threads count the same calls" },
 };
 
-static const struct weft_column promise_columns[] = {
-    { "name", "check", WEFT_CELL_TEXT },   { "checked", "checked", WEFT_CELL_COUNT },
-    { "wrong", "wrong", WEFT_CELL_COUNT }, { "first_a", "first", WEFT_CELL_ID },
-    { "first_b", "with", WEFT_CELL_ID },   { "about", "holds when", WEFT_CELL_TEXT },
+#undef ROW
+#define ROW struct weft_shape_verdict
+
+static WEFT_GET(get_promise)
+{
+    cell->text =
+        weft_str_of(field->arg ? promises[context->place].about : promises[context->place].name);
+}
+
+static const struct weft_field promise_fields[] = {
+    WEFT_GETTER("name", "check", TEXT, get_promise, "what is checked"),
+    WEFT_FIELD("checked", "checked", COUNT, n_checked, "cases checked"),
+    WEFT_FIELD("wrong", "wrong", COUNT, n_wrong, "of them wrong", .is_bad = true),
+    WEFT_FIELD("first_a", "first", ID, ids[0], "the first wrong one",
+               .given = WEFT_MEMBER(ROW, n_wrong)),
+    WEFT_FIELD("first_b", "with", ID, ids[1], "and the other one of it",
+               .given = WEFT_MEMBER(ROW, n_wrong)),
+    WEFT_GETTER("about", "holds when", TEXT, get_promise, "when it holds", .arg = 1),
 };
 
-static void promise_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct weft_shapes_page *page = context;
-    const struct weft_shape_verdict *verdict = &page->opts->verdicts[row];
-    const bool is_kept = verdict->n_wrong == 0;
-    cells[0].text = weft_str_of(promises[row].name);
-    cells[1].number = verdict->n_checked;
-    cells[2] = (struct weft_cell){ .number = verdict->n_wrong, .is_bad = !is_kept };
-    cells[3] = (struct weft_cell){ .number = verdict->ids[0], .is_null = is_kept };
-    cells[4] = (struct weft_cell){ .number = verdict->ids[1], .is_null = is_kept };
-    cells[5].text = weft_str_of(promises[row].about);
-}
+const struct weft_table_type weft_shapes_checks_type =
+    WEFT_TABLE_TYPE("shapes_checks", "checks of the answer itself", promise_fields, ROW);
 
 void weft_shapes_render_verify(struct weft_shapes_page *page)
 {
-    const struct weft_table table = { .columns = promise_columns,
-                                      .n_columns = N_OF(promise_columns),
-                                      .n_rows = WEFT_PROMISES,
-                                      .row = promise_row,
-                                      .context = page };
+    const struct weft_table table =
+        weft_shapes_rows(page, &weft_shapes_checks_type, page->opts->verdicts, WEFT_PROMISES);
     render_list(page, &table, "checks", "");
 }

@@ -10,74 +10,12 @@
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* "All" is what the thread and those before it have together, as in the paper. */
-static const struct weft_column thread_columns[] = {
-    { "tid", "tid", WEFT_CELL_ID },
-    { "name", "thread", WEFT_CELL_TEXT },
-    { "calls", "calls", WEFT_CELL_COUNT },
-    { "shapes", "shapes", WEFT_CELL_COUNT },
-    { "new_shapes", "new", WEFT_CELL_COUNT },
-    { "all_shapes", "all", WEFT_CELL_COUNT },
-    { "clusters", "clusters", WEFT_CELL_COUNT },
-    { "new_clusters", "new", WEFT_CELL_COUNT },
-    { "all_clusters", "all", WEFT_CELL_COUNT },
-    { "ribbons", "ribbons", WEFT_CELL_COUNT },
-    { "group", "alike", WEFT_CELL_ID },
-    { "cut_calls", NULL, WEFT_CELL_COUNT },
-    { "excluded_calls", NULL, WEFT_CELL_COUNT },
-    { "limited_calls", NULL, WEFT_CELL_COUNT },
-};
-
-static void thread_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct weft_shapes_page *page = context;
-    const struct weft_shape_thread *thread = &page->table->threads[row];
-    const struct weft_shapes_sum *sum = &page->sums[row];
-    const uint64_t numbers[] = { thread->calls,     thread->n_shapes,       thread->n_new_shapes,
-                                 sum->n_shapes,     thread->n_clusters,     thread->n_new_clusters,
-                                 sum->n_clusters,   thread->n_ribbons,      thread->group,
-                                 thread->cut_calls, thread->excluded_calls, thread->limited_calls };
-    cells[0].number = weft_shapes_tid(page, thread->thread_id);
-    cells[1].text = weft_trace_thread(page->view->trace, thread->thread_id)->info.name;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        cells[2 + i].number = numbers[i];
-}
-
-static const struct weft_column presence_columns[] = {
-    { "cluster", NULL, WEFT_CELL_ID },
-    { "ribbon", NULL, WEFT_CELL_ID },
-    { "first_ns", NULL, WEFT_CELL_AT },
-    WEFT_SHAPES_TIMES_COLUMNS,
-};
-
-/* A thread and the rows of its table. */
-struct presences {
-    const struct weft_shapes_page *page;
-    const struct weft_shape_thread *thread;
-};
-
-static void presence_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct presences *presences = context;
-    const struct weft_shape_presence *presence = &presences->thread->presences[row];
-    cells[0].number = presence->cluster_id;
-    cells[1] = (struct weft_cell){ .number = presence->ribbon,
-                                   .is_null = presence->ribbon == WEFT_ID_NONE };
-    cells[2].number = presence->first_ns;
-    weft_shapes_times_cells(&presence->times, cells + 3);
-}
-
 static void thread_more(const void *context, size_t row, struct weft_json *json)
 {
     const struct weft_shapes_page *page = context;
-    const struct presences presences = { page, &page->table->threads[row] };
-    const struct weft_table table = {
-        .columns = presence_columns,
-        .n_columns = sizeof presence_columns / sizeof *presence_columns,
-        .n_rows = presences.thread->n_presences,
-        .row = presence_row,
-        .context = &presences,
-    };
+    const struct weft_shape_thread *thread = &page->table->threads[row];
+    const struct weft_table table =
+        weft_shapes_rows(page, &weft_shape_presences_type, thread->presences, thread->n_presences);
     weft_table_json(&table, "presences", json);
 }
 
@@ -95,12 +33,11 @@ static bool sum_threads(struct weft_shapes_page *page)
 
 static struct weft_table threads_table(const struct weft_shapes_page *page)
 {
-    return (struct weft_table){ .columns = thread_columns,
-                                .n_columns = sizeof thread_columns / sizeof *thread_columns,
-                                .n_rows = page->table->n_threads,
-                                .row = thread_row,
-                                .context = page,
-                                .more = thread_more };
+    struct weft_table table = weft_shapes_rows(page, &weft_shape_threads_type, page->table->threads,
+                                               page->table->n_threads);
+    table.in.of = page->sums;
+    table.more = thread_more;
+    return table;
 }
 
 /* ---- clusters -------------------------------------------------------------------------------- */
@@ -171,45 +108,6 @@ static bool choose_clusters(struct weft_shapes_page *page)
     return true;
 }
 
-static const struct weft_column cluster_columns[] = {
-    { "id", "cluster", WEFT_CELL_ID },         WEFT_SHAPES_TIMES_COLUMNS,
-    { "threads", "threads", WEFT_CELL_COUNT }, { "shapes", "shapes", WEFT_CELL_COUNT },
-    { "depth", NULL, WEFT_CELL_COUNT },        { "first_ns", "first seen", WEFT_CELL_AT },
-    { "first_tid", NULL, WEFT_CELL_ID },       { "typical_ns", "typical at", WEFT_CELL_AT },
-    { "typical_tid", NULL, WEFT_CELL_ID },     { "slowest_ns", "slowest at", WEFT_CELL_AT },
-    { "slowest_tid", NULL, WEFT_CELL_ID },     { "spikes", "spikes", WEFT_CELL_COUNT },
-    { "drops", "drops", WEFT_CELL_COUNT },     { "surprise", NULL, WEFT_CELL_RATIO },
-    { "ribbon", NULL, WEFT_CELL_ID },          { "function", "function", WEFT_CELL_TEXT },
-    { "function_id", NULL, WEFT_CELL_ID },
-};
-
-static void cluster_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct weft_shapes_page *page = context;
-    const uint32_t id = page->rows[row];
-    const struct weft_shape_cluster *cluster = &page->table->clusters[id];
-    const struct weft_function *function = weft_shapes_function(page, cluster->function_id);
-    const struct weft_shape_occurrence *const examples[] = { &cluster->first, &cluster->typical,
-                                                             &cluster->slowest };
-    cells[0].number = id;
-    weft_shapes_times_cells(&cluster->times, cells + 1);
-    cells += 1 + WEFT_SHAPES_TIMES_CELLS;
-    cells[0].number = cluster->n_threads;
-    cells[1].number = cluster->n_shapes;
-    cells[2].number = cluster->depth;
-    for (size_t i = 0; i < 3; i++) {
-        cells[3 + 2 * i].number = examples[i]->start_ns;
-        cells[4 + 2 * i].number = weft_shapes_tid(page, examples[i]->thread_id);
-    }
-    cells[9] = (struct weft_cell){ .number = cluster->n_spikes, .is_bad = cluster->n_spikes > 0 };
-    cells[10] = (struct weft_cell){ .number = cluster->n_drops, .is_bad = cluster->n_drops > 0 };
-    cells[11].real = cluster->surprise;
-    cells[12] =
-        (struct weft_cell){ .number = cluster->ribbon, .is_null = cluster->ribbon == WEFT_ID_NONE };
-    cells[13].text = function->name;
-    cells[14].number = function->key;
-}
-
 static void cluster_more(const void *context, size_t row, struct weft_json *json)
 {
     const struct weft_shapes_page *page = context;
@@ -222,12 +120,11 @@ static void cluster_more(const void *context, size_t row, struct weft_json *json
 
 static struct weft_table clusters_table(const struct weft_shapes_page *page)
 {
-    return (struct weft_table){ .columns = cluster_columns,
-                                .n_columns = sizeof cluster_columns / sizeof *cluster_columns,
-                                .n_rows = page->n_shown,
-                                .row = cluster_row,
-                                .context = page,
-                                .more = cluster_more };
+    struct weft_table table =
+        weft_shapes_rows(page, &weft_shape_clusters_type, page->table->clusters, page->n_shown);
+    table.order = page->rows;
+    table.more = cluster_more;
+    return table;
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -362,9 +259,9 @@ static void print_text(struct weft_shapes_page *page)
 
 void weft_shapes_render_threads(struct weft_shapes_page *page)
 {
-    struct weft_table threads = threads_table(page);
     if (!sum_threads(page))
         return;
+    const struct weft_table threads = threads_table(page);
     if (page->view->format == WEFT_FORMAT_CSV) {
         weft_table_csv(&threads, page->view->out);
         return;

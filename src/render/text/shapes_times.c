@@ -26,31 +26,31 @@ struct weft_shape_times weft_shapes_function_times(const struct weft_shapes_tabl
     return all;
 }
 
-static const struct weft_column times_columns[] = { { "of", "", WEFT_CELL_TEXT },
-                                                    WEFT_SHAPES_TIMES_COLUMNS };
+/* Of a cluster and of its function, of which no percentiles are known. */
+struct times_row {
+    const char *of;
+    bool has_percentiles;
+    struct weft_shape_times times;
+};
 
-/* Of a cluster and of its function. */
-static void times_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct weft_shape_times *times = context;
-    enum { P50 = 5, P999 = 7 };
-    cells[0].text = row == 0 ? WEFT_STR("this cluster") : WEFT_STR("its function");
-    weft_shapes_times_cells(&times[row], cells + 1);
-    for (size_t i = 1 + P50; row == 1 && i <= 1 + P999; i++)
-        cells[i].is_null = true;
-}
+#define ROW struct times_row
+
+static const struct weft_field times_fields[] = {
+    WEFT_FIELD("of", "", TEXT, of, "whose calls"),
+    WEFT_SHAPE_TIMES(times, .given = WEFT_MEMBER(ROW, has_percentiles)),
+};
+
+static const struct weft_table_type times_type =
+    WEFT_TABLE_TYPE("shape_times", "durations of a cluster and of its function", times_fields, ROW);
 
 static void print_times(const struct weft_shapes_page *page,
                         const struct weft_shape_cluster *cluster)
 {
-    const struct weft_shape_times times[] = {
-        cluster->times, weft_shapes_function_times(page->table, cluster->function_id)
+    const struct times_row times[] = {
+        { "this cluster", true, cluster->times },
+        { "its function", false, weft_shapes_function_times(page->table, cluster->function_id) }
     };
-    const struct weft_table table = { .columns = times_columns,
-                                      .n_columns = sizeof times_columns / sizeof *times_columns,
-                                      .n_rows = 2,
-                                      .row = times_row,
-                                      .context = times };
+    const struct weft_table table = weft_shapes_rows(page, &times_type, times, 2);
     weft_table_text(&table, &page->view->style, page->view->out);
 }
 
@@ -60,9 +60,11 @@ enum { BAR_COLUMNS = 32, MAX_OCTAVES = 65 };
 
 /* Calls by power of two, of which the fullest has `most`. */
 struct octaves {
-    const struct weft_shapes_page *page;
     uint64_t count[MAX_OCTAVES]; /* [0]: 0 ns; [i]: from 2^(i-1) to before 2^i */
-    uint32_t shown[MAX_OCTAVES]; /* ascending; of many empty ones in a row the first */
+    struct octave_row {
+        bool is_gap; /* and more empty ones follow */
+        uint64_t from_ns, count;
+    } shown[MAX_OCTAVES]; /* ascending; of many empty ones in a row the first */
     size_t n_shown;
     uint64_t all, most;
 };
@@ -83,6 +85,13 @@ static void count_octaves(struct octaves *octaves, const struct weft_shape_clust
     }
 }
 
+static void show_octave(struct octaves *octaves, uint32_t octave, bool is_gap)
+{
+    octaves->shown[octaves->n_shown++] =
+        (struct octave_row){ is_gap, octave ? UINT64_C(1) << (octave - 1) : 0,
+                             octaves->count[octave] };
+}
+
 /* From the first to the last that holds calls. */
 static void choose_octaves(struct octaves *octaves)
 {
@@ -93,14 +102,14 @@ static void choose_octaves(struct octaves *octaves)
             continue;
         const bool is_gap = end > 0 && octave - end >= MANY;
         for (uint32_t empty = end; end > 0 && empty < (is_gap ? end + 1 : octave); empty++)
-            octaves->shown[octaves->n_shown++] = empty;
-        octaves->shown[octaves->n_shown++] = octave;
+            show_octave(octaves, empty, is_gap);
+        show_octave(octaves, octave, false);
         end = octave + 1;
     }
 }
 
 /* In eighths of a column, at least one for a call. */
-static struct weft_str bar_of(const struct octaves *octaves, uint64_t count)
+static struct weft_str bar_of(struct weft_arena *arena, uint64_t count, uint64_t most)
 {
     static const char *const parts[] = { "",
                                          "\xe2\x96\x8f",
@@ -112,7 +121,7 @@ static struct weft_str bar_of(const struct octaves *octaves, uint64_t count)
                                          "\xe2\x96\x89" };
     enum { BLOCK_BYTES = 3 };
     char bytes[BAR_COLUMNS * BLOCK_BYTES + 1] = "";
-    size_t n = (size_t)((double)count / (double)octaves->most * BAR_COLUMNS * 8);
+    size_t n = (size_t)((double)count / (double)most * BAR_COLUMNS * 8);
     size_t n_bytes = 0;
     if (count == 0)
         return WEFT_STR("");
@@ -120,40 +129,45 @@ static struct weft_str bar_of(const struct octaves *octaves, uint64_t count)
     for (; n >= 8; n -= 8, n_bytes += BLOCK_BYTES)
         memcpy(bytes + n_bytes, "\xe2\x96\x88", BLOCK_BYTES);
     memcpy(bytes + n_bytes, parts[n], strlen(parts[n]) + 1);
-    return weft_arena_copy(octaves->page->arena, weft_str_of(bytes));
+    return weft_arena_copy(arena, weft_str_of(bytes));
 }
 
-static const struct weft_column octave_columns[] = {
-    { "from_ns", "from", WEFT_CELL_NS },
-    { "count", "calls", WEFT_CELL_COUNT },
-    { "share", "share", WEFT_CELL_SHARE },
-    { "bar", "", WEFT_CELL_TEXT },
+#undef ROW
+#define ROW struct octave_row
+
+static WEFT_GET(get_share)
+{
+    const struct octaves *octaves = context->of;
+    cell->real = weft_share_of(((const ROW *)row)->count, octaves->all);
+}
+
+static WEFT_GET(get_bar)
+{
+    const struct octaves *octaves = context->of;
+    const ROW *octave = row;
+    cell->text =
+        octave->is_gap ? WEFT_STR("...") : bar_of(context->arena, octave->count, octaves->most);
+}
+
+static const struct weft_field octave_fields[] = {
+    WEFT_FIELD("from_ns", "from", NS, from_ns, "from this duration up to twice it"),
+    WEFT_FIELD("count", "calls", COUNT, count, "calls"),
+    WEFT_GETTER("share", "share", SHARE, get_share, "share of the calls",
+                .given = WEFT_MEMBER(ROW, count)),
+    WEFT_GETTER("bar", "", TEXT, get_bar, "calls as a bar"),
 };
 
-static void octave_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct octaves *octaves = context;
-    const uint32_t octave = octaves->shown[row];
-    const uint64_t count = octaves->count[octave];
-    const bool is_gap = row + 1 < octaves->n_shown && octaves->shown[row + 1] > octave + 1;
-    cells[0].number = octave ? UINT64_C(1) << (octave - 1) : 0;
-    cells[1].number = count;
-    cells[2] =
-        (struct weft_cell){ .real = (double)count / (double)octaves->all, .is_null = count == 0 };
-    cells[3].text = is_gap ? WEFT_STR("...") : bar_of(octaves, count);
-}
+static const struct weft_table_type octaves_type =
+    WEFT_TABLE_TYPE("shape_octaves", "calls of a cluster by duration", octave_fields, ROW);
 
 static void print_histogram(const struct weft_shapes_page *page,
                             const struct weft_shape_cluster *cluster)
 {
-    struct octaves octaves = { .page = page };
+    struct octaves octaves = { 0 };
     count_octaves(&octaves, cluster);
     choose_octaves(&octaves);
-    const struct weft_table table = { .columns = octave_columns,
-                                      .n_columns = sizeof octave_columns / sizeof *octave_columns,
-                                      .n_rows = octaves.n_shown,
-                                      .row = octave_row,
-                                      .context = &octaves };
+    struct weft_table table = weft_shapes_rows(page, &octaves_type, octaves.shown, octaves.n_shown);
+    table.in.of = &octaves;
     if (cluster->n_bins)
         weft_table_text(&table, &page->view->style, page->view->out);
 }

@@ -7,9 +7,11 @@
 #include "base/search.h"
 #include "render/human.h"
 #include "render/text/shapes.h"
+#include "render/text/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
@@ -189,11 +191,12 @@ static void draw_json(const struct tree *tree, size_t index, void *context)
 
 /* ---- the card of a cluster ------------------------------------------------------------------- */
 
-/* A cluster and, for each thread on which it is, where. */
+/* A cluster and the threads on which it is. */
 struct card {
     struct weft_shapes_page *page;
     const struct weft_shape_cluster *cluster;
-    const struct weft_shape_presence **presences; /* of `page->rows`, which are the threads' rows */
+    struct weft_shape_card_row *rows;
+    size_t n_rows;
 };
 
 static const struct weft_shape_presence *find_presence(const struct weft_shape_thread *thread,
@@ -209,57 +212,21 @@ static const struct weft_shape_presence *find_presence(const struct weft_shape_t
 static bool find_threads(struct card *card)
 {
     struct weft_shapes_page *page = card->page;
-    size_t n_found = 0;
-    if (!weft_shapes_take_rows(page, page->table->n_threads))
-        return false;
-    card->presences = WEFT_ARENA_NEW(page->arena, page->n_rows, const struct weft_shape_presence *);
-    if (!card->presences)
-        return weft_shapes_no_memory(page, page->n_rows);
-    for (uint32_t i = 0; i < page->n_rows; i++) {
-        card->presences[n_found] = find_presence(&page->table->threads[i], page->opts->id);
-        if (card->presences[n_found])
-            page->rows[n_found++] = i;
+    const size_t n_threads = page->table->n_threads;
+    card->rows = WEFT_ARENA_NEW(page->arena, n_threads, struct weft_shape_card_row);
+    for (size_t i = 0; card->rows && i < n_threads; i++) {
+        const struct weft_shape_thread *thread = &page->table->threads[i];
+        const struct weft_shape_presence *presence = find_presence(thread, page->opts->id);
+        if (presence)
+            card->rows[card->n_rows++] =
+                (struct weft_shape_card_row){ thread->thread_id, *presence };
     }
-    page->n_rows = page->n_shown = n_found;
-    return true;
-}
-
-static const struct weft_column card_columns[] = {
-    { "tid", "tid", WEFT_CELL_ID },
-    { "name", "thread", WEFT_CELL_TEXT },
-    WEFT_SHAPES_TIMES_COLUMNS,
-    { "rate_per_s", "calls/s", WEFT_CELL_RATIO },
-    { "first_ns", "first", WEFT_CELL_AT },
-    { "ribbon", "ribbon", WEFT_CELL_ID },
-};
-
-static void card_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct card *card = context;
-    const struct weft_shapes_table *table = card->page->table;
-    const struct weft_shape_presence *presence = card->presences[row];
-    const uint32_t thread_id = table->threads[card->page->rows[row]].thread_id;
-    const uint64_t window_ns = table->to_ns - table->from_ns;
-    cells[0].number = weft_shapes_tid(card->page, thread_id);
-    cells[1].text = weft_trace_thread(card->page->view->trace, thread_id)->info.name;
-    weft_shapes_times_cells(&presence->times, cells + 2);
-    cells += 2 + WEFT_SHAPES_TIMES_CELLS;
-    cells[0] = (struct weft_cell){
-        .real = window_ns ? (double)presence->times.count * 1e9 / (double)window_ns : 0,
-        .is_null = window_ns == 0
-    };
-    cells[1].number = presence->first_ns;
-    cells[2] = (struct weft_cell){ .number = presence->ribbon,
-                                   .is_null = presence->ribbon == WEFT_ID_NONE };
+    return card->rows || weft_shapes_no_memory(page, n_threads);
 }
 
 static struct weft_table card_table(const struct card *card)
 {
-    return (struct weft_table){ .columns = card_columns,
-                                .n_columns = N_OF(card_columns),
-                                .n_rows = card->page->n_shown,
-                                .row = card_row,
-                                .context = card };
+    return weft_shapes_rows(card->page, &weft_shape_card_type, card->rows, card->n_rows);
 }
 
 static void print_title(const struct card *card)
@@ -444,39 +411,56 @@ void weft_shapes_render_cluster(struct weft_shapes_page *page)
 
 /* ---- two shapes side by side ----------------------------------------------------------------- */
 
-/* Heads of the sides hold the shapes' ids. */
-struct pair {
-    const struct weft_shapes_page *page;
-    struct weft_column columns[9];
-    char heads[2][24];
+#define ROW struct weft_shape_match
+
+static WEFT_GET(get_distance)
+{
+    const struct weft_human text = weft_shapes_distance_text(((const ROW *)row)->distance);
+    cell->real = ((const ROW *)row)->distance / 2.0;
+    if (field->unit == WEFT_UNIT_TEXT)
+        cell->text = weft_arena_copy(context->arena, weft_str_of(text.text));
+}
+
+static WEFT_GET(get_mark)
+{
+    cell->text = ((const ROW *)row)->is_critical ? WEFT_STR("*") : WEFT_STR("");
+}
+
+static WEFT_GET(get_side)
+{
+    weft_field_read(field, context, row, cell);
+    cell->is_null = cell->number == WEFT_SHAPE_NULL;
+}
+
+/* The name of the shape, for people below its callers. */
+static WEFT_GET(get_side_name)
+{
+    const struct weft_shapes_page *page = context->of;
+    const ROW *match = row;
+    const uint32_t id = (uint32_t)weft_member_number(row, WEFT_FROM_U32, field->offset);
+    cell->text = id == WEFT_SHAPE_NULL ? WEFT_STR("-") : weft_shapes_name(page, id);
+    cell->is_null = id == WEFT_SHAPE_NULL && !context->is_text;
+    cell->is_bad = match->is_critical;
+    if (context->is_text)
+        cell->text = weft_shapes_indented(page, match->level, cell->text);
+}
+
+enum { HEAD_A = 6, HEAD_B = 8 };
+
+static const struct weft_field pair_fields[] = {
+    WEFT_FIELD("level", NULL, COUNT, level, "callers above the pair"),
+    WEFT_GETTER(NULL, "distance", TEXT, get_distance, "distance of the pair"),
+    WEFT_GETTER("distance", NULL, RATIO, get_distance, "distance of the pair"),
+    WEFT_GETTER(NULL, "", TEXT, get_mark, "whether it makes up the whole distance"),
+    WEFT_FIELD("critical", NULL, BOOL, is_critical, "it makes up the whole distance"),
+    WEFT_FIELD("a", "", ID, a, "the shape on the left", .get = get_side),
+    WEFT_FIELD("a_function", "a", TEXT, a, "its function", .get = get_side_name),
+    WEFT_FIELD("b", "", ID, b, "the shape on the right", .get = get_side),
+    WEFT_FIELD("b_function", "b", TEXT, b, "its function", .get = get_side_name),
 };
 
-enum { PAIR_COLUMNS = 9 };
-
-static void pair_row(const void *context, size_t row, struct weft_cell *cells)
-{
-    const struct pair *pair = context;
-    const struct weft_shapes_page *page = pair->page;
-    const struct weft_shape_match *match = &page->opts->match[row];
-    const struct weft_human text = weft_shapes_distance_text(match->distance);
-    const bool is_text = page->view->format == WEFT_FORMAT_TEXT;
-    const uint32_t sides[] = { match->a, match->b };
-    cells[0].number = match->level;
-    cells[1].text = weft_arena_copy(page->arena, weft_str_of(text.text));
-    cells[2].real = match->distance / 2.0;
-    cells[3].text = match->is_critical ? WEFT_STR("*") : WEFT_STR("");
-    cells[4].number = match->is_critical;
-    for (size_t i = 0; i < 2; i++) {
-        const bool is_null = sides[i] == WEFT_SHAPE_NULL;
-        cells[5 + 2 * i] = (struct weft_cell){ .number = sides[i], .is_null = is_null };
-        struct weft_str name = is_null ? WEFT_STR("-") : weft_shapes_name(page, sides[i]);
-        cells[6 + 2 * i] = (struct weft_cell){
-            .text = is_text ? weft_shapes_indented(page, match->level, name) : name,
-            .is_null = is_null && !is_text,
-            .is_bad = is_text && match->is_critical,
-        };
-    }
-}
+const struct weft_table_type weft_shapes_pairs_type =
+    WEFT_TABLE_TYPE("shapes_pairs", "two shapes side by side", pair_fields, ROW);
 
 static void print_pair_end(const struct weft_shapes_page *page)
 {
@@ -508,26 +492,19 @@ static void pair_json(const struct weft_shapes_page *page, const struct weft_tab
 
 void weft_shapes_render_diff(struct weft_shapes_page *page)
 {
-    struct pair pair = { .page = page };
-    snprintf(pair.heads[0], sizeof pair.heads[0], "shape %" PRIu32, page->opts->id);
-    snprintf(pair.heads[1], sizeof pair.heads[1], "shape %" PRIu32, page->opts->other_id);
-    const struct weft_column columns[PAIR_COLUMNS] = {
-        { "level", NULL, WEFT_CELL_COUNT },
-        { NULL, "distance", WEFT_CELL_TEXT },
-        { "distance", NULL, WEFT_CELL_RATIO },
-        { NULL, "", WEFT_CELL_TEXT },
-        { "critical", NULL, WEFT_CELL_BOOL },
-        { "a", "", WEFT_CELL_ID },
-        { "a_function", pair.heads[0], WEFT_CELL_TEXT },
-        { "b", "", WEFT_CELL_ID },
-        { "b_function", pair.heads[1], WEFT_CELL_TEXT },
-    };
-    memcpy(pair.columns, columns, sizeof columns);
-    const struct weft_table table = { .columns = pair.columns,
-                                      .n_columns = PAIR_COLUMNS,
-                                      .n_rows = page->opts->n_match,
-                                      .row = pair_row,
-                                      .context = &pair };
+    enum { N_HEADS = sizeof pair_fields / sizeof *pair_fields };
+    const char *heads[N_HEADS];
+    char ids[2][24];
+    snprintf(ids[0], sizeof ids[0], "shape %" PRIu32, page->opts->id);
+    snprintf(ids[1], sizeof ids[1], "shape %" PRIu32, page->opts->other_id);
+    for (size_t i = 0; i < N_HEADS; i++)
+        heads[i] = pair_fields[i].head;
+    heads[HEAD_A] = ids[0];
+    heads[HEAD_B] = ids[1];
+    struct weft_table table =
+        weft_shapes_rows(page, &weft_shapes_pairs_type, page->opts->match, page->opts->n_match);
+    table.in.of = page;
+    table.heads = heads;
     if (page->view->format == WEFT_FORMAT_CSV) {
         weft_table_csv(&table, page->view->out);
     } else if (page->view->format == WEFT_FORMAT_JSON) {

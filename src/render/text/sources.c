@@ -4,60 +4,49 @@
  */
 #include "render/human.h"
 #include "render/text/render.h"
+#include "render/text/tables.h"
 #include "schema/ecct.h"
 
-#include <stdio.h>
 #include <time.h>
 
-static const struct weft_column columns[] = {
-    { "type", "type", WEFT_CELL_TEXT },
-    { "tag", "tag", WEFT_CELL_TEXT },
-    { "host", "host", WEFT_CELL_TEXT },
-    { "trace", "trace", WEFT_CELL_TEXT },
-    { "executions", "executions", WEFT_CELL_COUNT },
-    { "unfinished", "unfinished", WEFT_CELL_COUNT },
-    { "complete", "complete", WEFT_CELL_BOOL },
-    { "realtime_ns", NULL, WEFT_CELL_ID },
-    { NULL, "began (UTC)", WEFT_CELL_TEXT },
-};
+#define ROW struct weft_source_info
 
-struct list {
-    const struct weft_source_info *sources;
-    struct weft_arena *arena;
-};
-
-static struct weft_cell maybe(struct weft_str text)
-{
-    return (struct weft_cell){ .text = text, .is_null = text.n_bytes == 0 };
-}
-
-static struct weft_cell point_of_time(struct weft_arena *arena, uint64_t realtime_ns)
+static WEFT_GET(get_start)
 {
     enum { BYTES = 40 };
+    const uint64_t realtime_ns = ((const ROW *)row)->realtime_ns;
     const time_t seconds = (time_t)(realtime_ns / 1000000000);
     struct tm when;
     char text[BYTES] = "";
-    if (realtime_ns == 0 || !gmtime_r(&seconds, &when))
-        return (struct weft_cell){ .is_null = true };
+    cell->is_null = realtime_ns == 0 || !gmtime_r(&seconds, &when);
+    if (cell->is_null)
+        return;
     (void)strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &when);
-    return maybe(weft_arena_copy(arena, weft_str_of(text)));
+    cell->text = weft_arena_copy(context->arena, weft_str_of(text));
 }
 
-static void source_row(const void *context, size_t index, struct weft_cell *cells)
+static WEFT_GET(get_complete)
 {
-    const struct list *list = context;
-    const struct weft_source_info *source = &list->sources[index];
-    cells[0].text = source->type;
-    cells[1] = maybe(source->tag);
-    cells[2] = maybe(source->host);
-    cells[3].text = source->path;
-    cells[4].number = source->executions;
-    cells[5] = (struct weft_cell){ .number = source->unfinished, .is_bad = source->unfinished > 0 };
-    cells[6] = (struct weft_cell){ .number = source->is_complete, .is_bad = !source->is_complete };
-    cells[7] =
-        (struct weft_cell){ .number = source->realtime_ns, .is_null = source->realtime_ns == 0 };
-    cells[8] = point_of_time(list->arena, source->realtime_ns);
+    weft_field_read(field, context, row, cell);
+    cell->is_bad = cell->number == 0;
 }
+
+static const struct weft_field fields[] = {
+    WEFT_FIELD("type", "type", TEXT, type, "type of the executions"),
+    WEFT_FIELD("tag", "tag", TEXT, tag, "tag they were given", .zero_is_unknown = true),
+    WEFT_FIELD("host", "host", TEXT, host, "host of the trace", .zero_is_unknown = true),
+    WEFT_FIELD("trace", "trace", TEXT, path, "file of the trace"),
+    WEFT_FIELD("executions", "executions", COUNT, executions, "executions"),
+    WEFT_FIELD("unfinished", "unfinished", COUNT, unfinished, "of them unfinished", .is_bad = true),
+    WEFT_FIELD("complete", "complete", BOOL, is_complete, "all executions of the trace are there",
+               .get = get_complete),
+    WEFT_FIELD("realtime_ns", NULL, ID, realtime_ns, "wall clock at the start of the trace",
+               .zero_is_unknown = true),
+    WEFT_GETTER(NULL, "began (UTC)", TEXT, get_start, "the same"),
+};
+
+const struct weft_table_type weft_sources_type =
+    WEFT_TABLE_TYPE("sources", "traces of a database of executions", fields, ROW);
 
 static void print_json(const struct weft_view *view, const struct weft_table *table)
 {
@@ -86,22 +75,14 @@ static void print_text(const struct weft_view *view, const struct weft_table *ta
 void weft_render_sources(const struct weft_view *view, const struct weft_source_info *sources,
                          size_t n_sources)
 {
-    const struct list list = { .sources = sources, .arena = weft_arena_new(0) };
-    const struct weft_table table = { .columns = columns,
-                                      .n_columns = sizeof columns / sizeof *columns,
+    const struct weft_table table = { .type = &weft_sources_type,
+                                      .rows = sources,
                                       .n_rows = n_sources,
-                                      .row = source_row,
-                                      .context = &list };
-    struct weft_err err = { 0 };
-    if (!list.arena) {
-        (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a list of sources");
-        weft_output_fail(view->out, &err);
-    } else if (view->format == WEFT_FORMAT_JSON) {
+                                      .in = weft_view_context(view, NULL) };
+    if (view->format == WEFT_FORMAT_JSON)
         print_json(view, &table);
-    } else if (view->format == WEFT_FORMAT_CSV) {
+    else if (view->format == WEFT_FORMAT_CSV)
         weft_table_csv(&table, view->out);
-    } else {
+    else
         print_text(view, &table, sources);
-    }
-    weft_output_release(view->out, list.arena);
 }

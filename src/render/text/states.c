@@ -6,6 +6,7 @@
 
 #include "render/human.h"
 #include "render/text/render.h"
+#include "schema/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,68 +15,6 @@ struct listing {
     const struct weft_view *view;
     const struct weft_states_table *table;
 };
-
-static const struct weft_column columns[] = {
-    { "tid", "tid", WEFT_CELL_ID },
-    { "thread", "thread", WEFT_CELL_TEXT },
-    { "start_ns", "start", WEFT_CELL_AT },
-    { "end_ns", NULL, WEFT_CELL_AT },
-    { "duration_ns", "time", WEFT_CELL_NS },
-    { "cpu_ns", NULL, WEFT_CELL_NS },
-    { "state", "state", WEFT_CELL_TEXT },
-    { "reason", "reason", WEFT_CELL_TEXT },
-    { "name", "in", WEFT_CELL_TEXT },
-    { "number", NULL, WEFT_CELL_ID },
-    { "cpu", "cpu", WEFT_CELL_ID },
-    { "other_tid", "other", WEFT_CELL_ID },
-    { "other", "thread", WEFT_CELL_TEXT },
-    { "wake_ns", NULL, WEFT_CELL_AT },
-    { "uninterruptible", NULL, WEFT_CELL_BOOL },
-    { "stopped", NULL, WEFT_CELL_BOOL },
-    { "idle", NULL, WEFT_CELL_BOOL },
-    { "forked", NULL, WEFT_CELL_BOOL },
-    { "woken", NULL, WEFT_CELL_BOOL },
-    { "inferred", NULL, WEFT_CELL_BOOL },
-    { "open", NULL, WEFT_CELL_BOOL },
-    { "earlier", NULL, WEFT_CELL_BOOL },
-};
-
-enum { FIRST_FLAG = 14, N_FLAGS = 7, EARLIER = FIRST_FLAG + N_FLAGS };
-
-static void fill_row(const void *context, size_t index, struct weft_cell *cells)
-{
-    const struct listing *listing = context;
-    const struct weft_trace *trace = listing->view->trace;
-    const struct weft_states_row *row = &listing->table->rows[index];
-    const struct weft_state *state = &row->state;
-    const struct weft_thread_info *info = &weft_trace_thread(trace, row->thread_id)->info;
-    const bool is_blocked = state->kind == WEFT_STATE_BLOCKED;
-    const bool has_other = state->waker_thread_id < weft_trace_n_threads(trace);
-    const bool has_number = state->kind == WEFT_STATE_INTERRUPTED ||
-                            (is_blocked && state->reason != WEFT_WAIT_THREAD && state->wake_ns > 0);
-    cells[0].number = info->tid;
-    cells[1].text = info->name;
-    cells[2].number = state->start_ns;
-    cells[3].number = state->end_ns;
-    cells[4].number = state->end_ns - state->start_ns;
-    cells[5] = (struct weft_cell){ .number = state->ran_ns,
-                                   .is_null = !(state->flags & WEFT_STATE_CLOCKED) };
-    cells[6].text = weft_str_of(weft_state_kind_name(state->kind));
-    cells[7] = (struct weft_cell){ .text = weft_str_of(weft_wait_reason_name(state->reason)),
-                                   .is_null = !is_blocked };
-    cells[8] = (struct weft_cell){ .text = state->name, .is_null = state->name.n_bytes == 0 };
-    cells[9] = (struct weft_cell){ .number = state->number, .is_null = !has_number };
-    cells[10] = (struct weft_cell){ .number = (uint64_t)state->cpu, .is_null = state->cpu < 0 };
-    cells[11].is_null = cells[12].is_null = !has_other;
-    if (has_other) {
-        cells[11].number = weft_trace_thread(trace, state->waker_thread_id)->info.tid;
-        cells[12].text = weft_trace_thread(trace, state->waker_thread_id)->info.name;
-    }
-    cells[13] = (struct weft_cell){ .number = state->wake_ns, .is_null = state->wake_ns == 0 };
-    for (size_t i = 0; i < N_FLAGS; i++)
-        cells[FIRST_FLAG + i].number = state->flags >> i & 1;
-    cells[EARLIER].number = (state->flags & WEFT_STATE_EARLIER) != 0;
-}
 
 static void json_ids(const void *context, size_t row, struct weft_json *json)
 {
@@ -107,10 +46,10 @@ static void print_text(const struct listing *listing, const struct weft_table *r
 void weft_render_states(const struct weft_view *view, const struct weft_states_table *table)
 {
     const struct listing listing = { .view = view, .table = table };
-    const struct weft_table rows = { .columns = columns,
-                                     .n_columns = sizeof columns / sizeof *columns,
+    const struct weft_table rows = { .type = &weft_states_type,
+                                     .rows = table->rows,
                                      .n_rows = table->n_rows,
-                                     .row = fill_row,
+                                     .in = weft_view_context(view, table),
                                      .context = &listing,
                                      .more = view->has_ids ? json_ids : NULL };
     if (view->format == WEFT_FORMAT_CSV) {

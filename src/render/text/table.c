@@ -16,37 +16,94 @@ enum { COLUMN_GAP = 2, LEAST_TEXT_COLUMNS = 12 };
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+static bool is_omitted(const struct weft_table *table, size_t field)
+{
+    return field < 64 && table->omitted >> field & 1;
+}
+
+/* Of CSV and JSON. */
+static bool is_written(const struct weft_table *table, size_t field)
+{
+    return table->type->fields[field].key && !is_omitted(table, field);
+}
+
+/* A place in a table. Texts that getters make lie in the arena until the next row. */
+struct cursor {
+    struct weft_table_context context;
+    const void *row;
+};
+
+static struct cursor begin_rows(const struct weft_table *table, struct weft_arena *arena,
+                                bool is_text)
+{
+    struct cursor cursor = { .context = table->in };
+    cursor.context.arena = arena;
+    cursor.context.is_text = is_text;
+    return cursor;
+}
+
+static void go_to(const struct weft_table *table, size_t row, struct cursor *cursor)
+{
+    const size_t row_bytes = table->row_bytes ? table->row_bytes : table->type->row_bytes;
+    cursor->context.place = table->order ? table->order[row] : row;
+    cursor->row = (const char *)table->rows + cursor->context.place * row_bytes;
+    weft_arena_reset(cursor->context.arena);
+}
+
+static struct weft_cell read_cell(const struct weft_table *table, size_t field,
+                                  const struct cursor *cursor)
+{
+    struct weft_cell cell = { 0 };
+    weft_field_cell(&table->type->fields[field], &cursor->context, cursor->row, &cell);
+    return cell;
+}
+
+static void pass(const struct weft_table *table, size_t row)
+{
+    if (table->passed)
+        table->passed(table->context, row);
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
 /* The width of every column, and the formatted cells of one row: each row is asked for twice, so
  * that a table of any length takes no more memory than that. */
 struct layout {
     const struct weft_table *table;
     const struct weft_style *style;
     struct weft_arena *arena; /* of the row */
+    struct cursor cursor;
+    size_t n_fields; /* that are shown */
+    size_t fields[WEFT_TABLE_COLUMNS_MAX];
+    struct weft_str heads[WEFT_TABLE_COLUMNS_MAX];
     struct weft_str texts[WEFT_TABLE_COLUMNS_MAX];
+    bool are_text[WEFT_TABLE_COLUMNS_MAX];
     bool are_bad[WEFT_TABLE_COLUMNS_MAX];
     size_t widths[WEFT_TABLE_COLUMNS_MAX];
 };
 
-static struct weft_human human_number(const struct weft_cell *cell, enum weft_cell_kind kind)
+static struct weft_human human_number(const struct weft_cell *cell, enum weft_unit unit)
 {
     struct weft_human out;
-    switch (kind) {
-    case WEFT_CELL_COUNT:
+    switch (unit) {
+    case WEFT_UNIT_COUNT:
         return weft_human_count(cell->number);
-    case WEFT_CELL_NS:
+    case WEFT_UNIT_NS:
         return weft_human_ns(cell->number);
-    case WEFT_CELL_AT:
+    case WEFT_UNIT_AT:
         return weft_human_at(cell->number);
-    case WEFT_CELL_BYTES:
+    case WEFT_UNIT_BYTES:
         return weft_human_bytes(cell->number);
-    case WEFT_CELL_SHARE:
+    case WEFT_UNIT_SHARE:
         return weft_human_share(cell->real);
-    case WEFT_CELL_RATIO:
+    case WEFT_UNIT_RATIO:
         return weft_human_ratio(cell->real);
-    case WEFT_CELL_BOOL:
+    case WEFT_UNIT_BOOL:
         return (struct weft_human){ .text = { cell->number ? 'y' : '-' } };
-    case WEFT_CELL_ID:
-    case WEFT_CELL_TEXT:
+    case WEFT_UNIT_ID:
+    case WEFT_UNIT_TEXT:
         break;
     }
     snprintf(out.text, sizeof out.text, "%" PRIu64, cell->number);
@@ -54,13 +111,13 @@ static struct weft_human human_number(const struct weft_cell *cell, enum weft_ce
 }
 
 static struct weft_str format_cell(struct layout *layout, const struct weft_cell *cell,
-                                   enum weft_cell_kind kind)
+                                   enum weft_unit unit)
 {
     if (cell->is_null)
         return WEFT_STR("-");
-    if (kind == WEFT_CELL_TEXT)
+    if (unit == WEFT_UNIT_TEXT)
         return weft_plain(layout->arena, cell->text);
-    struct weft_human human = human_number(cell, kind);
+    struct weft_human human = human_number(cell, unit);
     return weft_arena_copy(layout->arena, weft_str_of(human.text));
 }
 
@@ -74,25 +131,22 @@ static void widen(struct layout *layout, size_t column, struct weft_str text)
 static void format_row(struct layout *layout, size_t row)
 {
     const struct weft_table *table = layout->table;
-    struct weft_cell cells[WEFT_TABLE_COLUMNS_MAX] = { 0 };
-    weft_arena_reset(layout->arena);
-    table->row(table->context, row, cells);
-    for (size_t i = 0; i < table->n_columns; i++) {
-        if (!table->columns[i].head)
-            continue;
-        layout->texts[i] = format_cell(layout, &cells[i], table->columns[i].kind);
-        layout->are_bad[i] = cells[i].is_bad;
+    go_to(table, row, &layout->cursor);
+    for (size_t i = 0; i < layout->n_fields; i++) {
+        const size_t field = layout->fields[i];
+        const struct weft_cell cell = read_cell(table, field, &layout->cursor);
+        layout->texts[i] = format_cell(layout, &cell, table->type->fields[field].unit);
+        layout->are_bad[i] = cell.is_bad;
     }
+    pass(table, row);
 }
 
 /* The widest text column that may still be narrowed, or SIZE_MAX. */
 static size_t widest_text(const struct layout *layout)
 {
     size_t widest = SIZE_MAX, width = LEAST_TEXT_COLUMNS;
-    for (size_t i = 0; i < layout->table->n_columns; i++) {
-        bool is_text =
-            layout->table->columns[i].head && layout->table->columns[i].kind == WEFT_CELL_TEXT;
-        if (is_text && layout->widths[i] > width) {
+    for (size_t i = 0; i < layout->n_fields; i++) {
+        if (layout->are_text[i] && layout->widths[i] > width) {
             widest = i;
             width = layout->widths[i];
         }
@@ -103,9 +157,8 @@ static size_t widest_text(const struct layout *layout)
 static size_t all_columns(const struct layout *layout)
 {
     size_t n_all = 0;
-    for (size_t i = 0; i < layout->table->n_columns; i++)
-        if (layout->table->columns[i].head)
-            n_all += layout->widths[i] + (n_all > 0 ? COLUMN_GAP : 0);
+    for (size_t i = 0; i < layout->n_fields; i++)
+        n_all += layout->widths[i] + (n_all > 0 ? COLUMN_GAP : 0);
     return n_all;
 }
 
@@ -120,21 +173,33 @@ static void fit_width(struct layout *layout)
     }
 }
 
-static bool lay_out(struct layout *layout)
+static void choose_fields(struct layout *layout)
 {
     const struct weft_table *table = layout->table;
-    assert(table->n_columns <= WEFT_TABLE_COLUMNS_MAX);
+    for (size_t i = 0; i < table->type->n_fields; i++) {
+        const char *head = table->heads ? table->heads[i] : table->type->fields[i].head;
+        if (!head || is_omitted(table, i))
+            continue;
+        assert(layout->n_fields < WEFT_TABLE_COLUMNS_MAX);
+        layout->fields[layout->n_fields] = i;
+        layout->are_text[layout->n_fields] = table->type->fields[i].unit == WEFT_UNIT_TEXT;
+        layout->heads[layout->n_fields++] = weft_str_of(head);
+    }
+}
+
+static bool lay_out(struct layout *layout)
+{
     layout->arena = weft_arena_new(0);
     if (!layout->arena)
         return false;
-    for (size_t i = 0; i < table->n_columns; i++)
-        if (table->columns[i].head)
-            widen(layout, i, weft_str_of(table->columns[i].head));
-    for (size_t row = 0; row < table->n_rows; row++) {
+    layout->cursor = begin_rows(layout->table, layout->arena, true);
+    choose_fields(layout);
+    for (size_t i = 0; i < layout->n_fields; i++)
+        widen(layout, i, layout->heads[i]);
+    for (size_t row = 0; row < layout->table->n_rows; row++) {
         format_row(layout, row);
-        for (size_t i = 0; i < table->n_columns; i++)
-            if (table->columns[i].head)
-                widen(layout, i, layout->texts[i]);
+        for (size_t i = 0; i < layout->n_fields; i++)
+            widen(layout, i, layout->texts[i]);
     }
     fit_width(layout);
     return true;
@@ -144,7 +209,7 @@ static bool lay_out(struct layout *layout)
 static void print_cell(const struct layout *layout, size_t column, struct weft_str text,
                        const char *colour, size_t *n_blank, struct weft_output *out)
 {
-    bool is_text = layout->table->columns[column].kind == WEFT_CELL_TEXT;
+    bool is_text = layout->are_text[column];
     size_t width = layout->widths[column];
     struct weft_str shown = is_text ? weft_utf8_elide(layout->arena, text, width) : text;
     size_t n_columns = weft_utf8_columns(shown);
@@ -161,32 +226,28 @@ static void print_cell(const struct layout *layout, size_t column, struct weft_s
     *n_blank += COLUMN_GAP + (is_text ? n_pad : 0);
 }
 
-static void print_head(const struct layout *layout, struct weft_output *out)
-{
-    size_t n_blank = 0;
-    for (size_t i = 0; i < layout->table->n_columns; i++)
-        if (layout->table->columns[i].head)
-            print_cell(layout, i, weft_str_of(layout->table->columns[i].head), "\033[2m", &n_blank,
-                       out);
-    weft_output_text(out, "\n");
-}
-
-static void print_row(struct layout *layout, size_t row, struct weft_output *out)
-{
-    size_t n_blank = 0;
-    format_row(layout, row);
-    for (size_t i = 0; i < layout->table->n_columns; i++)
-        if (layout->table->columns[i].head)
-            print_cell(layout, i, layout->texts[i], layout->are_bad[i] ? "\033[31m" : NULL,
-                       &n_blank, out);
-    weft_output_text(out, "\n");
-}
-
 static void print_layout(struct layout *layout, struct weft_output *out)
 {
-    print_head(layout, out);
-    for (size_t row = 0; row < layout->table->n_rows && !weft_output_has_failed(out); row++)
-        print_row(layout, row, out);
+    size_t n_blank = 0;
+    for (size_t i = 0; i < layout->n_fields; i++)
+        print_cell(layout, i, layout->heads[i], "\033[2m", &n_blank, out);
+    weft_output_text(out, "\n");
+    for (size_t row = 0; row < layout->table->n_rows && !weft_output_has_failed(out); row++) {
+        format_row(layout, row);
+        n_blank = 0;
+        for (size_t i = 0; i < layout->n_fields; i++)
+            print_cell(layout, i, layout->texts[i], layout->are_bad[i] ? "\033[31m" : NULL,
+                       &n_blank, out);
+        weft_output_text(out, "\n");
+    }
+}
+
+static void no_memory(const struct weft_table *table, struct weft_output *out)
+{
+    struct weft_err err = { 0 };
+    (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a table of %zu rows",
+                    table->n_rows);
+    weft_output_fail(out, &err);
 }
 
 size_t weft_table_columns(const struct weft_table *table)
@@ -202,102 +263,112 @@ void weft_table_text(const struct weft_table *table, const struct weft_style *st
                      struct weft_output *out)
 {
     struct layout layout = { .table = table, .style = style };
-    if (lay_out(&layout)) {
+    if (lay_out(&layout))
         print_layout(&layout, out);
-    } else {
-        struct weft_err err = { 0 };
-        (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a table of %zu rows",
-                        table->n_rows);
-        weft_output_fail(out, &err);
-    }
+    else
+        no_memory(table, out);
     weft_output_release(out, layout.arena);
 }
 
 /* ---- CSV and JSON ---------------------------------------------------------------------------- */
 
-static bool is_real(enum weft_cell_kind kind)
-{
-    return kind == WEFT_CELL_SHARE || kind == WEFT_CELL_RATIO;
-}
-
-static void csv_cell(const struct weft_cell *cell, enum weft_cell_kind kind,
-                     struct weft_output *out)
+static void csv_cell(const struct weft_cell *cell, enum weft_unit unit, struct weft_output *out)
 {
     if (cell->is_null)
         return;
-    if (kind == WEFT_CELL_TEXT)
+    if (unit == WEFT_UNIT_TEXT)
         weft_output_csv(out, cell->text);
-    else if (is_real(kind))
+    else if (weft_unit_is_real(unit))
         weft_output_text(out, weft_real_text(cell->real).text);
     else
         weft_output_printf(out, "%" PRIu64,
-                           kind == WEFT_CELL_BOOL ? cell->number != 0 : cell->number);
+                           unit == WEFT_UNIT_BOOL ? cell->number != 0 : cell->number);
 }
 
 static void csv_head(const struct weft_table *table, struct weft_output *out)
 {
     const char *separator = "";
-    for (size_t i = 0; i < table->n_columns; i++) {
-        if (!table->columns[i].key)
+    for (size_t i = 0; i < table->type->n_fields; i++) {
+        if (!is_written(table, i))
             continue;
-        weft_output_printf(out, "%s%s", separator, table->columns[i].key);
+        weft_output_printf(out, "%s%s", separator, table->type->fields[i].key);
         separator = ",";
     }
     weft_output_text(out, "\n");
 }
 
-static void csv_row(const struct weft_table *table, size_t row, struct weft_output *out)
+static void csv_row(const struct weft_table *table, size_t row, struct cursor *cursor,
+                    struct weft_output *out)
 {
-    struct weft_cell cells[WEFT_TABLE_COLUMNS_MAX] = { 0 };
     const char *separator = "";
-    table->row(table->context, row, cells);
-    for (size_t i = 0; i < table->n_columns; i++) {
-        if (!table->columns[i].key)
+    go_to(table, row, cursor);
+    for (size_t i = 0; i < table->type->n_fields; i++) {
+        if (!is_written(table, i))
             continue;
+        const struct weft_cell cell = read_cell(table, i, cursor);
         weft_output_text(out, separator);
-        csv_cell(&cells[i], table->columns[i].kind, out);
+        csv_cell(&cell, table->type->fields[i].unit, out);
         separator = ",";
     }
     weft_output_text(out, "\n");
+    pass(table, row);
 }
 
 void weft_table_csv(const struct weft_table *table, struct weft_output *out)
 {
+    struct weft_arena *arena = weft_arena_new(0);
+    if (!arena) {
+        no_memory(table, out);
+        return;
+    }
+    struct cursor cursor = begin_rows(table, arena, false);
     if (!table->without_head)
         csv_head(table, out);
     for (size_t row = 0; row < table->n_rows && !weft_output_has_failed(out); row++)
-        csv_row(table, row, out);
+        csv_row(table, row, &cursor, out);
+    weft_output_release(out, arena);
 }
 
-static void json_cell(const struct weft_column *column, const struct weft_cell *cell,
+static void json_cell(const struct weft_field *field, const struct weft_cell *cell,
                       struct weft_json *json)
 {
     if (cell->is_null)
-        weft_json_null(json, column->key);
-    else if (column->kind == WEFT_CELL_TEXT)
-        weft_json_str(json, column->key, cell->text);
-    else if (is_real(column->kind))
-        weft_json_real(json, column->key, cell->real);
-    else if (column->kind == WEFT_CELL_BOOL)
-        weft_json_bool(json, column->key, cell->number != 0);
+        weft_json_null(json, field->key);
+    else if (field->unit == WEFT_UNIT_TEXT)
+        weft_json_str(json, field->key, cell->text);
+    else if (weft_unit_is_real(field->unit))
+        weft_json_real(json, field->key, cell->real);
+    else if (field->unit == WEFT_UNIT_BOOL)
+        weft_json_bool(json, field->key, cell->number != 0);
     else
-        weft_json_u64(json, column->key, cell->number);
+        weft_json_u64(json, field->key, cell->number);
+}
+
+static void json_row(const struct weft_table *table, size_t row, struct cursor *cursor,
+                     struct weft_json *json)
+{
+    go_to(table, row, cursor);
+    weft_json_new_line(json);
+    weft_json_begin_object(json, NULL);
+    for (size_t i = 0; i < table->type->n_fields; i++) {
+        if (!is_written(table, i))
+            continue;
+        const struct weft_cell cell = read_cell(table, i, cursor);
+        json_cell(&table->type->fields[i], &cell, json);
+    }
+    if (table->more)
+        table->more(table->context, row, json);
+    weft_json_end_object(json);
+    pass(table, row);
 }
 
 void weft_table_json(const struct weft_table *table, const char *key, struct weft_json *json)
 {
+    struct weft_arena *arena = weft_arena_new(0);
+    struct cursor cursor = begin_rows(table, arena, false);
     weft_json_begin_array(json, key);
-    for (size_t row = 0; row < table->n_rows; row++) {
-        struct weft_cell cells[WEFT_TABLE_COLUMNS_MAX] = { 0 };
-        table->row(table->context, row, cells);
-        weft_json_new_line(json);
-        weft_json_begin_object(json, NULL);
-        for (size_t i = 0; i < table->n_columns; i++)
-            if (table->columns[i].key)
-                json_cell(&table->columns[i], &cells[i], json);
-        if (table->more)
-            table->more(table->context, row, json);
-        weft_json_end_object(json);
-    }
+    for (size_t row = 0; arena && row < table->n_rows; row++)
+        json_row(table, row, &cursor, json);
     weft_json_end_array(json);
+    weft_json_release(json, arena);
 }

@@ -9,48 +9,28 @@
 #include "base/str.h"
 #include "render/json/json.h"
 #include "render/output.h"
+#include "schema/table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum weft_cell_kind {
-    WEFT_CELL_TEXT,  /* text */
-    WEFT_CELL_ID,    /* number: an identity, printed as it is */
-    WEFT_CELL_COUNT, /* number */
-    WEFT_CELL_NS,    /* number: a duration */
-    WEFT_CELL_AT,    /* number: a point of time, ns since the start of the trace */
-    WEFT_CELL_BYTES, /* number */
-    WEFT_CELL_SHARE, /* real: 0.01 is printed as 1 % */
-    WEFT_CELL_RATIO, /* real */
-    WEFT_CELL_BOOL,  /* number: 0 or not */
-};
-
-struct weft_cell {
-    struct weft_str text;
-    double real;
-    uint64_t number;
-    bool is_null; /* unknown: "-" in text, empty in CSV, null in JSON */
-    bool is_bad;  /* loss or outlier: red on a colour terminal */
-};
-
-struct weft_column {
-    const char *key;  /* CSV and JSON; NULL: only in text */
-    const char *head; /* text; NULL: only in CSV and JSON */
-    enum weft_cell_kind kind;
-};
-
+/* Rows of one type. */
 struct weft_table {
-    const struct weft_column *columns;
-    size_t n_columns;
+    const struct weft_table_type *type;
+    const void *rows;
     size_t n_rows;
-    /* Fills the zeroed `cells`, one a column, of row `row` < n_rows; their text must live as long
-     * as the table. */
-    void (*row)(const void *context, size_t row, struct weft_cell *cells);
-    const void *context;
-    bool without_head; /* CSV: rows only */
-    /* More members of the JSON object of a row; may be NULL. */
+    size_t row_bytes;             /* from one row to the next; 0: as the type has it */
+    const uint32_t *order;        /* places of the rows that are shown; NULL: the first n_rows */
+    const char *const *heads;     /* of all fields, instead of the type's; NULL: those */
+    uint64_t omitted;             /* bits of fields that are left out everywhere */
+    struct weft_table_context in; /* what fields need besides the row */
+    bool without_head;            /* CSV: rows only */
+    const void *context;          /* of the functions below; each may be NULL */
+    /* More members of the JSON object of a row. */
     void (*more)(const void *context, size_t row, struct weft_json *json);
+    /* A row has been read, for the last time in this pass. */
+    void (*passed)(const void *context, size_t row);
 };
 
 enum { WEFT_TABLE_COLUMNS_MAX = 96 };

@@ -3,6 +3,11 @@
 #include "render/json/json.h"
 #include "render/text/render.h"
 
+struct weft_table_context weft_view_context(const struct weft_view *view, const void *of)
+{
+    return weft_trace_context(view->trace, of);
+}
+
 struct weft_json *weft_view_json(const struct weft_view *view)
 {
     struct weft_json *json;
