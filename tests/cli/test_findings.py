@@ -16,6 +16,7 @@ from tap import ok  # noqa: E402
 weft = tap.runner(os.path.abspath(sys.argv[1]))
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = 24
+rules_seen = set()
 
 
 def put_kernel(path, seed):
@@ -93,7 +94,15 @@ def without_names(value):
 
 def findings(*arguments):
     done = weft("diagnose", "-q", "--json", "--explain", *arguments)
-    return without_names(json.loads(done.stdout)) if done.returncode == 0 else done.stderr
+    if done.returncode:
+        return done.stderr
+    found = json.loads(done.stdout)
+    for one in [*found["types"], *(cause for kind in found["types"] for cause in kind["causes"])]:
+        rules_seen.update(rule["rule"] for rule in one["explain"])
+        fired = one["explain"][-1]
+        if fired["outcome"] != "fired" or fired["rule"] != one.get("verdict", one.get("rule")):
+            ok(False, "the rule that fired is named", one)
+    return without_names(found)
 
 
 def difference(one, other, path=""):
@@ -136,6 +145,13 @@ def check_same(name, trace, types):
     return verdicts
 
 
+def test_documented():
+    """Each rule that was tried is in the documentation."""
+    text = (ROOT / "docs" / "analyses" / "diagnose.md").read_text(encoding="utf-8")
+    missing = sorted(rule for rule in rules_seen if f"| `{rule}` |" not in text)
+    ok(rules_seen and not missing, "all rules are documented", missing)
+
+
 def test_random():
     verdicts = set()
     for seed in range(TRACES):
@@ -172,6 +188,7 @@ def main():
         os.chdir(folder)
         test_random()
         test_cases()
+        test_documented()
     tap.done()
 
 
