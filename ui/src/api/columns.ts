@@ -74,3 +74,9 @@ export function take<T extends Column>(columns: Columns, table: string, name: st
   if (!column) throw damaged(`${table} lacks ${name}`);
   return column as T;
 }
+
+/** The columns of a table under the names and types that the server describes (gen/tables.ts). */
+export function tableOf<T extends object>(columns: Columns, table: string) {
+  return <K extends keyof T & string>(name: K): T[K] =>
+    take<Column>(columns, table, name) as unknown as T[K];
+}

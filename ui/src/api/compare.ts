@@ -3,7 +3,14 @@
 import type { Executions, FirstCut, Frame, Metric, MetricUnit, Source } from '../lib/compare';
 import type { Compared, ComparedCause, ComparedMetric } from '../lib/compared';
 import type { FrameKind } from '../lib/ecct';
-import { take } from './columns';
+import type {
+  CompareCausesColumns,
+  CompareDifferencesColumns,
+  CompareMetricsColumns,
+  ExecutionsComparedColumns,
+  NodesComparedColumns,
+} from '../gen/tables';
+import { take, tableOf } from './columns';
 import type { Columns } from './columns';
 import { list, num, objects, text } from './json';
 import type { Json } from './json';
@@ -70,26 +77,29 @@ function decodeSource(json: Json): Source {
 
 export function decodeExecutions(columns: Columns): Executions {
   const { meta } = columns;
-  const real = (name: string): Float64Array => take(columns, 'executions', name);
-  const word = (name: string): Uint32Array => take(columns, 'executions', name);
-  const id = real('id');
-  const metrics = objects(meta, 'metrics').map((one, i): Metric => {
-    const unit = text(one, 'unit');
+  const one = tableOf<ExecutionsComparedColumns>(columns, 'executions');
+  const node = tableOf<NodesComparedColumns>(columns, 'nodes');
+  const id = one('id');
+  const metrics = objects(meta, 'metrics').map((metric, i): Metric => {
+    const unit = text(metric, 'unit');
     return {
-      ...{ name: text(one, 'name'), values: take<Float64Array>(columns, `metric_${i}`, 'value') },
+      ...{
+        name: text(metric, 'name'),
+        values: take<Float64Array>(columns, `metric_${i}`, 'value'),
+      },
       unit: UNITS.has(unit) ? (unit as MetricUnit) : 'number',
     };
   });
   return {
-    ...{ n: id.length, id, source: word('source'), tid: real('tid'), thread: word('thread') },
-    ...{ start: real('start_ns'), end: real('end_ns') },
-    flags: take<Uint8Array>(columns, 'executions', 'flags'),
+    ...{ n: id.length, id, source: one('source'), tid: one('tid'), thread: one('thread') },
+    ...{ start: one('start_ns'), end: one('end_ns') },
+    flags: one('flags'),
     threads: list<string>(meta, 'threads').map(String),
     sources: objects(meta, 'sources').map(decodeSource),
     ...{ metrics, frames: objects(meta, 'frames').map(decodeFrame) },
-    parent: take<Int32Array>(columns, 'nodes', 'parent'),
-    frame: take<Int32Array>(columns, 'nodes', 'frame'),
-    confidence: take<Uint8Array>(columns, 'nodes', 'confidence'),
+    parent: node('parent'),
+    frame: node('frame'),
+    confidence: node('confidence'),
     damaged: num(meta, 'damaged'),
     partialRuns: num(meta, 'partial_runs'),
   };
@@ -100,8 +110,8 @@ export function decodeContext(columns: Columns): Float64Array {
 }
 
 function decodeMetrics(columns: Columns): ComparedMetric[] {
-  const real = (name: string): Float64Array => take(columns, 'metrics', name);
-  const metric = take<Uint32Array>(columns, 'metrics', 'metric');
+  const real = tableOf<CompareMetricsColumns>(columns, 'metrics');
+  const metric = real('metric');
   const [meanA, meanB, p50A, p50B] = [real('mean_a'), real('mean_b'), real('p50_a'), real('p50_b')];
   const [p99A, p99B, difference] = [real('p99_a'), real('p99_b'), real('difference')];
   const [low, high, p, effect] = [real('low'), real('high'), real('p'), real('effect')];
@@ -113,12 +123,10 @@ function decodeMetrics(columns: Columns): ComparedMetric[] {
 }
 
 function decodeCauses(columns: Columns): ComparedCause[] {
-  const word = (name: string): Uint32Array => take(columns, 'causes', name);
-  const real = (name: string): Float64Array => take(columns, 'causes', name);
-  const node = take<Int32Array>(columns, 'causes', 'node');
-  const context = take<Int32Array>(columns, 'causes', 'context');
-  const [n, example] = [word('n_items'), word('example')];
-  const [difference, duration] = [real('difference_ns'), real('duration_ns')];
+  const cause = tableOf<CompareCausesColumns>(columns, 'causes');
+  const [node, context] = [cause('node'), cause('context')];
+  const [n, example] = [cause('n_items'), cause('example')];
+  const [difference, duration] = [cause('difference_ns'), cause('duration_ns')];
   return [...node].map((one, i) => ({
     ...{ node: one, n: n[i]!, difference: difference[i]!, duration: duration[i]! },
     ...{ example: example[i]!, context: context[i]! },
@@ -127,16 +135,15 @@ function decodeCauses(columns: Columns): ComparedCause[] {
 
 export function decodeCompared(columns: Columns): Compared {
   const { meta } = columns;
-  const word = (name: string): Uint32Array => take(columns, 'nodes', name);
-  const real = (name: string): Float64Array => take(columns, 'nodes', name);
-  const node = word('node');
+  const real = tableOf<CompareDifferencesColumns>(columns, 'nodes');
+  const node = real('node');
   return {
     ...{ nA: num(meta, 'a'), nB: num(meta, 'b'), neither: num(meta, 'neither') },
     ...{ both: num(meta, 'both'), verdict: text(meta, 'verdict') },
     isByRuns: meta['by_runs'] === true,
     nodes: {
-      ...{ n: node.length, node, nA: word('n_a'), nB: word('n_b') },
-      isSure: take<Uint8Array>(columns, 'nodes', 'is_sure'),
+      ...{ n: node.length, node, nA: real('n_a'), nB: real('n_b') },
+      isSure: real('is_sure'),
       ...{ meanA: real('mean_a_ns'), meanB: real('mean_b_ns'), totalA: real('total_a_ns') },
       ...{ totalB: real('total_b_ns'), difference: real('difference_ns'), low: real('low_ns') },
       ...{ high: real('high_ns'), t: real('t'), p: real('p'), pAdjusted: real('p_adjusted') },

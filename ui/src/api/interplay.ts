@@ -3,7 +3,18 @@
 import { reachOf, Shares } from '../lib/interplay';
 import type { Site, WaitObject, Waits } from '../lib/interplay';
 import type { Lane } from '../lib/timelinelanes';
-import { take } from './columns';
+import type {
+  BlockingColumns,
+  InterplayCellsColumns,
+  InterplayPairsColumns,
+  InterplayThreadsColumns,
+  InterplayWaitsColumns,
+  LanePiecesColumns,
+  LanesColumns,
+  LockTreeColumns,
+  LodThreadsColumns,
+} from '../gen/tables';
+import { take, tableOf } from './columns';
 import type { Column, Columns } from './columns';
 import { list, num, objects, text } from './json';
 import type { Json } from './json';
@@ -46,7 +57,7 @@ const ROW_COLUMNS = {
     flags: 'flags',
     unknown: 'unknown',
   },
-} as const;
+} as const satisfies Record<string, keyof InterplayWaitsColumns>;
 
 type RowColumns = { [K in keyof typeof ROW_COLUMNS]: Waits[K] };
 
@@ -66,7 +77,7 @@ function byStart(start: Float64Array): Uint32Array {
 /** Rows by the thread that waited. */
 export function decodeCorrespondences(answer: Columns): Rows {
   const { meta } = answer;
-  const waiter = take<Int32Array>(answer, 'rows', 'waiter');
+  const waiter = tableOf<InterplayWaitsColumns>(answer, 'rows')('waiter');
   const columns = Object.fromEntries(
     Object.entries(ROW_COLUMNS).map(([key, name]) => [key, take(answer, 'rows', name)]),
   ) as unknown as RowColumns;
@@ -119,14 +130,13 @@ export function noWaits(): Waits {
 /** Shares by thread. */
 export function decodeBlocking(answer: Columns): Map<number, Shares> {
   const { meta } = answer;
-  const first = take<Uint32Array>(answer, 'threads', 'first_item');
-  const many = take<Uint32Array>(answer, 'threads', 'n_items');
-  const column = take<Uint32Array>(answer, 'columns', 'column');
-  const wait = take<Float64Array>(answer, 'columns', 'wait_ns');
-  const io = take<Float64Array>(answer, 'columns', 'io_ns');
+  const threads = tableOf<LodThreadsColumns>(answer, 'threads');
+  const columns = tableOf<BlockingColumns>(answer, 'columns');
+  const [first, many] = [threads('first_item'), threads('n_items')];
+  const [column, wait, io] = [columns('column'), columns('wait_ns'), columns('io_ns')];
   const [from, to, width] = [num(meta, 'from_ns'), num(meta, 'to_ns'), num(meta, 'width')];
   const out = new Map<number, Shares>();
-  take<Uint32Array>(answer, 'threads', 'id').forEach((thread, i) => {
+  threads('id').forEach((thread, i) => {
     const [a, b] = [first[i]!, first[i]! + many[i]!];
     const own = { column: column.subarray(a, b), wait: wait.subarray(a, b), io: io.subarray(a, b) };
     out.set(thread, Shares.of(from, to, Math.max(1, width), own));
@@ -220,7 +230,11 @@ export interface Summary {
 }
 
 /** The rows of a table as objects: key by column. */
-function rowsOf<T>(answer: Columns, table: string, names: Record<keyof T, string>): T[] {
+function rowsOf<T, C>(
+  answer: Columns,
+  table: string,
+  names: Record<keyof T, keyof C & string>,
+): T[] {
   const columns = Object.entries<string>(names).map(
     ([key, name]) => [key, take(answer, table, name)] as const,
   );
@@ -235,7 +249,7 @@ type Plain<T> = { [K in keyof T]: T[K] extends boolean ? number : T[K] };
 
 export function decodeSummary(answer: Columns): Summary {
   const { meta } = answer;
-  const threads = rowsOf<Plain<ThreadWaits>>(answer, 'threads', {
+  const threads = rowsOf<Plain<ThreadWaits>, InterplayThreadsColumns>(answer, 'threads', {
     ...{ thread: 'thread', first: 'first_ns', last: 'last_ns', waits: 'waits', waitNs: 'wait_ns' },
     ...{ longestNs: 'longest_wait_ns', longestAt: 'longest_wait_at_ns', io: 'io', ioNs: 'io_ns' },
     ...{ releases: 'releases', free: 'uncontended', released: 'released' },
@@ -250,12 +264,12 @@ export function decodeSummary(answer: Columns): Summary {
       ...row,
       ...{ neverWaits: row.neverWaits === 1, waitsAllAlong: row.waitsAllAlong === 1 },
     })),
-    cells: rowsOf<Cell>(answer, 'cells', {
+    cells: rowsOf<Cell, InterplayCellsColumns>(answer, 'cells', {
       ...{ waiter: 'waiter', releaser: 'releaser', count: 'count', ns: 'sum_ns' },
       ...{ longestNs: 'longest_ns', longestAt: 'longest_at_ns', objects: 'n_objects' },
       object: 'object',
     }),
-    pairs: rowsOf<SitePair>(answer, 'pairs', {
+    pairs: rowsOf<SitePair, InterplayPairsColumns>(answer, 'pairs', {
       ...{ site: 'wait_site', releaseSite: 'release_site', kind: 'kind', count: 'count' },
       ...{ ns: 'sum_ns', longestNs: 'longest_ns', longestAt: 'longest_at_ns' },
       longestWaiter: 'longest_waiter',
@@ -298,14 +312,15 @@ export interface LockTree {
 
 export function decodeLockTree(answer: Columns): LockTree {
   const { meta } = answer;
-  const parent = take<Int32Array>(answer, 'nodes', 'parent');
+  const node = tableOf<LockTreeColumns>(answer, 'nodes');
+  const parent = node('parent');
   return {
     parent,
-    depth: take<Uint16Array>(answer, 'nodes', 'depth'),
-    fn: take<Int32Array>(answer, 'nodes', 'function'),
-    count: take<Float64Array>(answer, 'nodes', 'count'),
-    sum: take<Float64Array>(answer, 'nodes', 'sum_ns'),
-    self: take<Float64Array>(answer, 'nodes', 'self_ns'),
+    depth: node('depth'),
+    fn: node('function'),
+    count: node('count'),
+    sum: node('sum_ns'),
+    self: node('self_ns'),
     ...{
       names: list<string>(meta, 'names').map(String),
       n: parent.length,
@@ -319,17 +334,17 @@ export function decodeLockTree(answer: Columns): LockTree {
 
 export function decodeLanes(answer: Columns): Lane[] {
   const known = decodeObjects(answer.meta);
-  const thread = take<Uint32Array>(answer, 'lanes', 'thread');
-  const object = take<Uint32Array>(answer, 'lanes', 'object');
-  const first = take<Uint32Array>(answer, 'lanes', 'first_piece');
-  const many = take<Uint32Array>(answer, 'lanes', 'n_pieces');
-  const [held, waited, waits] = ['held_ns', 'held_waited_ns', 'waits_ns'].map(name =>
-    take<Float64Array>(answer, 'lanes', name),
-  ) as [Float64Array, Float64Array, Float64Array];
-  const start = take<Float64Array>(answer, 'pieces', 'start_ns');
-  const end = take<Float64Array>(answer, 'pieces', 'end_ns');
-  const count = take<Uint32Array>(answer, 'pieces', 'count');
-  const state = take<Uint8Array>(answer, 'pieces', 'state');
+  const lane = tableOf<LanesColumns>(answer, 'lanes');
+  const piece = tableOf<LanePiecesColumns>(answer, 'pieces');
+  const thread = lane('thread');
+  const object = lane('object');
+  const first = lane('first_piece');
+  const many = lane('n_pieces');
+  const [held, waited, waits] = [lane('held_ns'), lane('held_waited_ns'), lane('waits_ns')];
+  const start = piece('start_ns');
+  const end = piece('end_ns');
+  const count = piece('count');
+  const state = piece('state');
   return Array.from(thread, (id, i) => {
     const [a, b] = [first[i]!, first[i]! + many[i]!];
     const own = known[object[i]!];
