@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # The option list of every man page is the one that the program itself prints, and every command
-# has a page. usage: man_options.sh WEFT
+# has a page; what is written from descriptors is current. usage: man_options.sh WEFT
 set -u
 weft=$1
 man=${WEFT_SOURCE_ROOT:-.}/man
@@ -32,6 +32,17 @@ for page in "$man"/weft-*.1.scd; do
     "$weft" completion man "${command%.1.scd}" >/dev/null 2>&1
     check $? "${page##*/} is the page of a command"
 done
+# What is written from descriptors of tables is committed, and current.
+for page in "$man"/weft-*.1.scd; do
+    command=${page##*/weft-}
+    command=${command%.1.scd}
+    if written=$("$weft" completion page "$command" 2>/dev/null); then
+        [ "$written" = "$(cat "$page")" ]
+        check $? "${page##*/} is what 'weft completion page $command' prints"
+    fi
+done
+"$weft" completion types | cmp -s - "${WEFT_SOURCE_ROOT:-.}/ui/src/gen/tables.ts"
+check $? "ui/src/gen/tables.ts is what 'weft completion types' prints"
 "$weft" completion bash | bash -n
 check $? "bash reads the completion"
 echo "1..$n"

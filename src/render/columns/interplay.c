@@ -254,7 +254,7 @@ static const struct weft_field block_fields[] = {
 };
 
 const struct weft_table_type weft_blocking_type =
-    WEFT_TABLE_TYPE("blocking_columns", "time of blocking by columns of time", block_fields, ROW);
+    WEFT_TABLE_TYPE("blocking", "time of blocking by columns of time", block_fields, ROW);
 
 static void put_blocking(const void *context, struct weft_json *json)
 {

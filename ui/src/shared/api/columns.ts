@@ -239,3 +239,9 @@ export function decodePath(json: Json): Path {
     spans: objects(json, 'spans').map(decodeSum('span')),
   };
 }
+
+/** The columns of a table under the names and types that the server describes (gen/tables.ts). */
+export function tableOf<T extends object>(columns: Columns, table: string) {
+  return <K extends keyof T & string>(name: K): T[K] =>
+    take<Column>(columns, table, name) as unknown as T[K];
+}
