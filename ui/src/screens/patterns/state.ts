@@ -58,6 +58,8 @@ const CLUSTER_KEYS = [
 ] as const;
 export type ClusterKey = (typeof CLUSTER_KEYS)[number];
 
+type Point = { x: number; y: number } | null;
+
 export interface PatternsState {
   /** The selected behaviour, or -1. */
   cluster: number;
@@ -65,6 +67,7 @@ export interface PatternsState {
   /** The behaviour under the pointer, or -1, and the run if it is one of a ribbon. */
   over: number;
   overRun: RunAt | null;
+  pointer: Point;
   /** Spikes and drops are drawn. */
   hasMarks: boolean;
   sort: ClusterKey;
@@ -87,6 +90,7 @@ const FRESH: PatternsState = {
   chosen: null,
   over: -1,
   overRun: null,
+  pointer: null,
   hasMarks: true,
   sort: 'sum',
   drawing: 'time',
@@ -351,7 +355,7 @@ function runAtTime(model: Model, thread: number, cluster: number, t: number): Ru
 
 /* ---- what a person can do ---- */
 
-export function hoverRun(app: App, at: RunAt | null, pointer: State['pointer']): void {
+export function hoverRun(app: App, at: RunAt | null, pointer: Point): void {
   const now = stateOf(app);
   const over = at ? ribbonAt(app.model, at)!.cluster[at.run]! : -1;
   if (!at && now.over < 0) return;
@@ -360,13 +364,11 @@ export function hoverRun(app: App, at: RunAt | null, pointer: State['pointer']):
     now.overRun?.thread === at.thread &&
     now.overRun.ribbon === at.ribbon &&
     now.overRun.run === at.run;
-  put(app, { over, overRun: isSame ? now.overRun : at });
-  set(app, { pointer });
+  put(app, { over, overRun: isSame ? now.overRun : at, pointer });
 }
 
 export function hoverCluster(app: App, over: number): void {
-  put(app, { over, overRun: null });
-  set(app, { pointer: null });
+  put(app, { over, overRun: null, pointer: null });
 }
 
 export function selectCluster(app: App, cluster: number): void {

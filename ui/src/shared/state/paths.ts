@@ -282,8 +282,6 @@ export function showInTimeline(app: App, thread: number, span: Span): void {
     ...now,
     crumbs: [...crumbs, window],
     screen: 'timeline' as const,
-    hover: null,
-    pointer: null,
     range: span,
     isPreview: false,
   }));

@@ -335,8 +335,6 @@ export function goToCall(app: App, served: Served, call: CallAt): void {
     screen: screen.key,
     range: null,
     isPreview: false,
-    hover: null,
-    pointer: null,
     said: `${name} in ${served.threads[call.thread]?.label ?? 'a thread'}; ${plural(crumbs.length + 1, 'step')} to go back.`,
   }));
   setWindow(app, call.start - room, call.end + room);
