@@ -22,7 +22,7 @@ import { idleStretches, foldMap } from '../../shared/lib/timemap';
 import type { TimeMap } from '../../shared/lib/timemap';
 import { reveal, say, set, setRange, setWindow } from '../../shared/state/actions';
 import type { App, Model, State } from '../../shared/state/app';
-import { ROW, sortThreads, stripHeight } from '../../shared/state/rows';
+import { ROW, shownThreads, stripHeight } from '../../shared/state/rows';
 import { nearShapes, ShapeMetric } from './shapediff';
 import type { Near } from './shapediff';
 
@@ -249,15 +249,6 @@ function makeGroup(model: Model, id: number, threads: Thread[]): Group {
   return { key: `g${id}`, threads, title, remark: groupRemark(model, threads) };
 }
 
-function shownThreads(model: Model, state: State): Thread[] {
-  const hits = state.isFiltered ? findClusters(model, state.query) : null;
-  const keeps = (t: Thread): boolean =>
-    !state.hidden.has(t.index) &&
-    (!hits || hits.threads.has(t.index)) &&
-    (!state.only || state.only.has(t.index));
-  return sortThreads(model.trace.threads.filter(keeps), state.sort);
-}
-
 interface PatternRows {
   rows: PatternRow[];
   height: number;
@@ -266,7 +257,7 @@ interface PatternRows {
 
 function patternRows(model: Model, state: State): PatternRows {
   const { shapes } = model.behaviours!;
-  const shown = shownThreads(model, state);
+  const shown = shownThreads(model, state, findClusters);
   const groups = groupsOf(model, shown);
   const isPacked = (thread: Thread): boolean =>
     [...groups].some(([id, list]) => !state.unpacked.has(`g${id}`) && list.includes(thread));

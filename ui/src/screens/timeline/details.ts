@@ -116,16 +116,6 @@ function contextsOf(answer: Columns): Contexts {
   };
 }
 
-export function callOfSet(set: CallSet, i: number): CallAt {
-  return {
-    thread: set.thread[i]!,
-    depth: set.depth[i]!,
-    start: set.start[i]!,
-    end: set.end[i]!,
-    fn: set.fn[i]!,
-  };
-}
-
 class DetailLoader {
   readonly state = new Atom<DetailState>({
     details: null,
