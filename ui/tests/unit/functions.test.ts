@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
+import { decodeBins } from '../../src/shared/api/columns';
 import { expect, it } from 'vitest';
 import {
   filterFunctions,
   FUNCTION_KEYS,
   functionsText,
   sortFunctions,
-  decodeBins,
   decodeFunctions,
   setTitle,
 } from '../../src/screens/functions/state';

@@ -7,7 +7,7 @@ import {
   quantile,
   rankOf,
 } from '../../src/screens/timeline/details';
-import type { Bins } from '../../src/screens/timeline/details';
+import type { Bins } from '../../src/shared/lib/histogram';
 import { addLoad, addRunning } from '../../src/screens/timeline/load';
 import { glyphAt, LevelGlyphs } from '../../src/screens/timeline/paint';
 import type { Window } from '../../src/screens/timeline/paint';
@@ -364,10 +364,11 @@ describe('histogram', () => {
     from: Float64Array.of(10, 100, 1000),
     to: Float64Array.of(20, 200, 2000),
     count: Float64Array.of(50, 40, 10),
-    sums: Float64Array.of(750, 6000, 15000),
+    sum: Float64Array.of(750, 6000, 15000),
     total: 100,
-    sum: 21750,
-    longest: 1950,
+    totalNs: 21750,
+    min: 10,
+    max: 1950,
   };
 
   it('says how long and how rare', () => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The Functions screen: what it shows, of which part of the trace, and its questions to the server.
+import { decodeBins } from '../../shared/api/columns';
 import { take, num, objects, text } from '../../shared/api/columns';
 import type { Columns, Json } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
@@ -220,22 +221,6 @@ function bareFunctions({ names }: Served): FunctionRow[] {
           },
         ],
   );
-}
-
-export function decodeBins(json: Json): Bins {
-  const bins = objects(json, 'bins').filter(bin => num(bin, 'count') > 0);
-  const pick = (key: string): Float64Array => Float64Array.from(bins, bin => num(bin, key));
-  return {
-    n: bins.length,
-    from: pick('from_ns'),
-    to: pick('to_ns'),
-    count: pick('count'),
-    sum: pick('sum_ns'),
-    total: num(json, 'count'),
-    totalNs: num(json, 'sum_ns'),
-    min: num(json, 'min_ns'),
-    max: num(json, 'max_ns'),
-  };
 }
 
 function decodeCalls(

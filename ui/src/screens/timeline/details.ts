@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the server says of the selected call: the call itself, and all calls of its function.
+import { decodeBins } from '../../shared/api/columns';
+import type { Bins } from '../../shared/lib/histogram';
 import { take, list, num, object, objects } from '../../shared/api/columns';
 import type { Column, Columns, Json } from '../../shared/api/columns';
 import { unlessSuperseded } from '../../shared/api/source';
@@ -63,21 +65,6 @@ function detailsFrom(json: Json, call: CallAt): Details {
       sum: num(one, 'sum_ns'),
       self: num(one, 'self_ns'),
     })),
-  };
-}
-
-function binsFrom(json: Json): Bins {
-  const bins = list<Json>(json, 'bins');
-  const get = (key: string): Float64Array => Float64Array.from(bins, bin => num(bin, key));
-  return {
-    n: bins.length,
-    from: get('from_ns'),
-    to: get('to_ns'),
-    count: get('count'),
-    sums: get('sum_ns'),
-    total: num(json, 'count'),
-    sum: num(json, 'sum_ns'),
-    longest: num(json, 'max_ns'),
   };
 }
 
@@ -212,7 +199,7 @@ class DetailLoader {
     if (key === this.binsOf) return;
     this.state.update(now => ({ ...now, bins: null }));
     this.binsOf = '';
-    const bins = binsFrom(await this.served.source.json('histogram', question, 'histogram'));
+    const bins = decodeBins(await this.served.source.json('histogram', question, 'histogram'));
     this.binsOf = key;
     this.state.update(now => ({ ...now, bins }));
   }
@@ -265,18 +252,6 @@ export function allBelow(tree: Contexts, depth: number, fn: number): Below[] {
 }
 
 /* ---- How long one call is among all of its function: bins of a logarithmic histogram. ---- */
-
-export interface Bins {
-  n: number;
-  from: Float64Array;
-  to: Float64Array;
-  count: Float64Array;
-  sums: Float64Array;
-  total: number;
-  sum: number;
-  /** Exact. */
-  longest: number;
-}
 
 /** The duration below which `share` of the calls are: the upper border of its bin. */
 export function quantile(bins: Bins, share: number): number {
