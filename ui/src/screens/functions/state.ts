@@ -6,7 +6,7 @@ import type { Columns, Json } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
 import type { Params } from '../../shared/api/source';
 import { Atom } from '../../shared/lib/atom';
-import { duration, plural, span } from '../../shared/lib/format';
+import { duration, plural, span, messageOf } from '../../shared/lib/format';
 import type { Bins, CountScale } from '../../shared/lib/histogram';
 import type { Span } from '../../shared/lib/model';
 import { matchesThread, parseQuery, matchesName } from '../../shared/lib/search';
@@ -501,7 +501,7 @@ export class Functions {
       if (isLatest()) this.put(which, { value, of: key, isWaiting: false } as Partial<Answers[K]>);
     } catch (error) {
       if (error instanceof Superseded || !isLatest()) return;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       this.put(which, { isWaiting: false, error: why } as Partial<Answers[K]>);
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What every thread did in an interval, exactly: calls cut at the borders, summed by the server.
+import { messageOf } from '../../shared/lib/format';
 import { damaged, num, objects, text } from '../../shared/api/columns';
 import type { Json } from '../../shared/api/columns';
 import { unlessSuperseded } from '../../shared/api/source';
@@ -244,7 +245,7 @@ export class ExactAnswers {
         }),
       );
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error);
+      const words = messageOf(error);
       this.trouble = { of: keyOf(span), words };
       this.asked = '';
     }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // What the server says of the selected call: the call itself, and all calls of its function.
+import { isSameCall } from '../../shared/state/served';
 import { decodeBins } from '../../shared/api/columns';
 import type { Bins } from '../../shared/lib/histogram';
 import { take, list, num, object, objects } from '../../shared/api/columns';
 import type { Column, Columns, Json } from '../../shared/api/columns';
 import { unlessSuperseded } from '../../shared/api/source';
 import { Atom, Own } from '../../shared/lib/atom';
-import { parsePlain } from '../../shared/lib/format';
+import { parsePlain, messageOf } from '../../shared/lib/format';
 import type { App } from '../../shared/state/app';
 import type { CallAt, CallSet, Served } from '../../shared/state/served';
-import { isSameCall, timelineOf } from './state';
+import { timelineOf } from './state';
 
 export interface Details {
   call: CallAt;
@@ -148,7 +149,7 @@ class DetailLoader {
   }
 
   private fail(error: unknown): void {
-    const trouble = error instanceof Error ? error.message : String(error);
+    const trouble = messageOf(error);
     this.state.update(now => ({ ...now, trouble }));
   }
 

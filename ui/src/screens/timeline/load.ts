@@ -2,6 +2,7 @@
 // Asks the server for the tiles that a view lacks: those in view first, the middle one before the
 // others, then what lies beside, then the next zooms. Each lane has one question under way, and a
 // question that no view wants any more is given up.
+import { messageOf } from '../../shared/lib/format';
 import { take } from '../../shared/api/columns';
 import type { Columns } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
@@ -163,7 +164,7 @@ export class TileLoader {
   }
 
   private fail(error: unknown): void {
-    this.trouble = error instanceof Error ? error.message : String(error);
+    this.trouble = messageOf(error);
     this.silentUntil = performance.now() + SILENCE_MS;
     setTimeout(() => this.wanted && this.ask(), SILENCE_MS + 1);
   }

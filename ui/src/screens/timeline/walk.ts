@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Going from call to call: to neighbours, callers, callees, other threads, the slowest, outliers.
 // Where a call is asked for, the server says where it is; the newest wish counts.
+import { messageOf } from '../../shared/lib/format';
 import { num, objects, text } from '../../shared/api/columns';
 import { unlessSuperseded } from '../../shared/api/source';
 import { KIND } from '../../shared/lib/model';
@@ -8,10 +9,10 @@ import type { Span } from '../../shared/lib/model';
 import * as act from '../../shared/state/actions';
 import { rowAt, writeRow } from '../../shared/state/app';
 import type { App } from '../../shared/state/app';
-import { setServed, callAt } from '../../shared/state/served';
+import { setServed, callAt, isSameCall } from '../../shared/state/served';
 import type { CallAt, CallSet } from '../../shared/state/served';
 import { binBehind, callFrom, detailsOf, setFrom } from './details';
-import { callSpan, isSameCall, selectCall, setAsking, setMode, timelineOf } from './state';
+import { callSpan, selectCall, setAsking, setMode, timelineOf } from './state';
 import type { TimelineHit } from './state';
 import { FEW_LEVELS } from './tracks';
 
@@ -31,7 +32,7 @@ function wish(app: App, work: (isNewest: () => boolean) => Promise<void>): void 
   const own = timeline.wish;
   const isNewest = (): boolean => timeline.wish === own;
   void unlessSuperseded(work(isNewest)).catch((error: unknown) => {
-    if (isNewest()) act.say(app, error instanceof Error ? error.message : String(error));
+    if (isNewest()) act.say(app, messageOf(error));
   });
 }
 
