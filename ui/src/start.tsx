@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the report and the served page have in common: shows an app, and says when it is ready.
+import { messageOf } from './shared/lib/format';
 import { render } from 'preact';
 import { readFragment } from './shared/lib/fragment';
 import { applyPlace } from './shared/state/app';
@@ -31,7 +32,7 @@ function showTheme(theme: State['theme'], stage: Picture | null): void {
 }
 
 function fail(root: HTMLElement, error: unknown): void {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const box = document.createElement('p');
   box.className = 'failure';
   box.setAttribute('role', 'alert');

@@ -376,7 +376,7 @@ async function hovering(page) {
         const { app, stage } = await window.weftReady;
         await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve, 30)));
         const hit = stage.hit(x, y);
-        const { hover } = app.state.get();
+        const { hover } = app.own.get('overview').state.get();
         const tip = document.querySelector('.tip b')?.textContent ?? null;
         if (!hit) return { isNothing: hover === null && tip === null };
         const { rows } = app.model.trace.threads[hit.thread];

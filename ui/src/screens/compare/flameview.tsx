@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Where B spends its time, against A: the differential flame graph.
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useContext, useMemo } from 'preact/hooks';
 import type { Pane } from '../../shared/draw/canvas';
-import { ECCT_LEVEL, paintEcct } from '../../shared/draw/ecct';
+import { ECCT_LEVEL } from '../../shared/draw/ecct';
 import type { FrameLook } from '../../shared/draw/ecct';
-import { boxAt, layoutFlame } from '../../shared/lib/flame';
 import type { Flame } from '../../shared/lib/flame';
 import { duration, integer, plural } from '../../shared/lib/format';
 import { commonPrefix, plainName, splitName, stripPrefix } from '../../shared/lib/names';
-import { matchesName, parseQuery } from '../../shared/lib/search';
 import { Key, tipStyle } from '../../shared/views/parts';
-import { useClientHeight, usePart } from '../../shared/views/use';
 import {
   contextOf,
   isUnsure,
@@ -25,7 +22,8 @@ import {
 import type { Executions, Compared } from './data';
 import { depthOf, diffTree, foldedNames, nodeAt, treeNode, widestOf, withoutWidth } from './flame';
 import type { DiffTree } from './flame';
-import { useCompare, useCompareCanvas, useCompareState } from './group';
+import { EcctBoxes } from '../../shared/views/ecct';
+import { CompareContext, useCompare, useCompareState } from './group';
 import type { Compare } from './state';
 
 interface FlameScope {
@@ -295,26 +293,13 @@ function NoBoxes({ one, other }: { one: string; other: string }): JSX.Element {
 
 export function CompareFlame({ scope, what }: { scope: FlameScope; what: string }): JSX.Element {
   const { compare, diff, compared, executions } = scope;
+  const { panes } = useContext(CompareContext)!;
   const node = useCompareState(s => s.node);
   const focus = useCompareState(s => s.focus);
-  const statistic = useCompareState(s => s.statistic);
-  const query = usePart(s => s.query);
-  const scroller = useRef<HTMLDivElement>(null);
-  const seen = useClientHeight(scroller, 160);
-  const [top, setTop] = useState(0);
-  const [over, setOver] = useState<{ at: number; x: number; y: number } | null>(null);
-  const asked = useMemo(() => parseQuery(query), [query]);
+  useCompareState(s => s.statistic);
   const by = useCompareState(s => s.by);
   const lost = useMemo(() => withoutWidth(compared, by), [compared, by]);
   const levels = useMemo(() => depthOf(executions), [executions]);
-  // what is nowhere pales nothing
-  const isSearched = useMemo(
-    () =>
-      asked.names.length > 0 &&
-      asked.error === '' &&
-      diff.nodes.some(({ name }) => matchesName(asked, name)),
-    [asked, diff],
-  );
   const prefix = useMemo(
     () =>
       commonPrefix(
@@ -322,116 +307,66 @@ export function CompareFlame({ scope, what }: { scope: FlameScope; what: string 
       ),
     [executions],
   );
-  const flameRef = useRef<Flame | null>(null);
-  const { holder, canvas, width } = useCompareCanvas(pane => {
-    if (flameRef.current)
-      paintEcct(pane, {
-        tree: diff.tree,
-        flame: flameRef.current,
-        scrollTop: top,
-        lookOf: at => lookAt(pane, scope, at),
-        labelsOf: at => labelsAt(scope, at, prefix),
-        isHit: isSearched ? at => matchesName(asked, diff.nodes[diff.tree.fn[at]!]!.name) : null,
-        selected: treeNode(diff, node),
-        hovered: over?.at ?? -1,
-      });
-  });
-  const flame = useMemo(
-    () =>
-      width > 50 && diff.tree.n > 1
-        ? layoutFlame(diff.tree, { width, order: 'time', nameOf: String })
-        : null,
-    [diff, width, statistic],
-  );
-  flameRef.current = flame;
-  useEffect(() => setOver(null), [diff]); // what was pointed at may be another box now
-  useEffect(() => {
-    const view = scroller.current;
-    const shown = view && flame ? widestOf(executions, diff, node) : -1;
-    if (!view || shown < 1) return;
-    const y = (diff.tree.depth[treeNode(diff, shown)]! - 1) * ECCT_LEVEL;
-    const isSeen = y >= view.scrollTop && y + ECCT_LEVEL <= view.scrollTop + view.clientHeight;
-    // its callers above it; below it what there is room for
-    if (!isSeen) view.scrollTop = Math.max(0, y + 2 * ECCT_LEVEL - view.clientHeight);
-  }, [node, flame]);
-  const at = (event: MouseEvent): number => {
-    const box = holder.current!.getBoundingClientRect();
-    const level = Math.floor((event.clientY - box.top + top) / ECCT_LEVEL);
-    const found = flame && boxAt(flame, event.clientX - box.left, level);
-    return found?.kind === 'node' ? found.node : -1;
-  };
+  const widest = useMemo(() => widestOf(executions, diff, node), [executions, diff, node]);
   const own = durationOf(compared);
   const mean = (by === 'b' ? own?.meanB : own?.meanA) ?? 0;
   const [one, other] = by === 'b' ? ['B', 'A'] : ['A', 'B'];
   const [n, nOther] = by === 'b' ? [compared.nB, compared.nA] : [compared.nA, compared.nB];
-  const remark = [
-    ...(n > 0
-      ? [`width: mean of ${one}; colour: exclusive difference B \u2212 A`]
-      : [`widths are the means of ${one}`]),
-    ...(lost.count > 0
-      ? [`${plural(lost.count, 'context')} only ${other} has, ${duration(lost.ns)}: in the ranking`]
-      : []),
-    ...(flame && flame.merged > 0 ? [`${plural(flame.merged, 'node')} too narrow, merged`] : []),
-    ...(prefix !== '' ? [`prefix \u201c${prefix}\u201d hidden`] : []),
-    `critical path of ${what}`,
-  ].join('; ');
+  const remarkOf = (flame: Flame | null): string =>
+    [
+      n > 0
+        ? `width: mean of ${one}; colour: exclusive difference B \u2212 A`
+        : `widths are the means of ${one}`,
+      lost.count > 0 &&
+        `${plural(lost.count, 'context')} only ${other} has, ${duration(lost.ns)}: in the ranking`,
+      flame && flame.merged > 0 && `${plural(flame.merged, 'node')} too narrow, merged`,
+      prefix !== '' && `prefix \u201c${prefix}\u201d hidden`,
+      `critical path of ${what}`,
+    ]
+      .filter(Boolean)
+      .join('; ');
   return (
     <section class="cmp-flame" aria-label="Differential flame graph">
-      <h2>
-        <span class="grow" title={remark}>
-          {n === 0
-            ? `Group ${one} has no executions`
-            : `Where ${one} spends its ${duration(mean)}${nOther > 0 ? `, against ${other}` : ''}`}{' '}
-          <small>{remark}</small>
-        </span>
-        <Levels all={flame?.levels ?? 0} top={top} seen={seen} />
-        {focus > 0 && (
-          <button
-            class="crumb now"
-            title={contextOf(executions, focus).at(-1)?.name}
-            onClick={() => compare.set({ focus: -1 })}
-          >
-            focused: {lastOf(contextOf(executions, focus).at(-1)?.name ?? '')} {'\u00d7'}
-          </button>
+      <EcctBoxes
+        panes={panes}
+        tree={diff.tree}
+        nameOf={at => diff.nodes[diff.tree.fn[at]!]!.name}
+        lookOf={(pane, at) => lookAt(pane, scope, at)}
+        labelsOf={at => labelsAt(scope, at, prefix)}
+        selected={treeNode(diff, node)}
+        inView={widest < 1 ? -1 : treeNode(diff, widest)}
+        select={at => compare.set({ node: at < 0 ? -1 : nodeAt(diff, at) })}
+        open={at => compare.set({ focus: nodeAt(diff, at) })}
+        tip={(at, place) => <NodeTip scope={scope} at={at} {...place} />}
+        kind="cmp"
+        label="Differential flame graph; the ranked differences are the same as a table"
+        levels={levels}
+        height={160}
+        head={(flame, top, seen) => (
+          <>
+            <span class="grow" title={remarkOf(flame)}>
+              {n === 0
+                ? `Group ${one} has no executions`
+                : `Where ${one} spends its ${duration(mean)}${nOther > 0 ? `, against ${other}` : ''}`}{' '}
+              <small>{remarkOf(flame)}</small>
+            </span>
+            <Levels all={flame?.levels ?? 0} top={top} seen={seen} />
+            {focus > 0 && (
+              <button
+                class="crumb now"
+                title={contextOf(executions, focus).at(-1)?.name}
+                onClick={() => compare.set({ focus: -1 })}
+              >
+                focused: {lastOf(contextOf(executions, focus).at(-1)?.name ?? '')} {'\u00d7'}
+              </button>
+            )}
+            {n > 0 && <Legend />}
+          </>
         )}
-        {n > 0 && <Legend />}
-      </h2>
-      <div
-        ref={scroller}
-        id="cmp-flame"
-        class="cmp-boxes"
-        style={{ '--levels': levels }}
-        tabIndex={0}
-        role="application"
-        aria-label="Differential flame graph; the ranked differences are the same as a table"
-        onScroll={() => setTop(scroller.current!.scrollTop)}
       >
-        <div style={{ height: `${(flame?.levels ?? 1) * ECCT_LEVEL}px`, minHeight: '100%' }}>
-          <div
-            ref={holder}
-            class="cmp-area"
-            style={{ height: `${seen}px` }}
-            onMouseMove={event => {
-              const found = at(event);
-              setOver(found < 0 ? null : { at: found, x: event.clientX, y: event.clientY });
-            }}
-            onMouseLeave={() => setOver(null)}
-            onClick={event => {
-              const found = at(event);
-              compare.set({ node: found < 0 ? -1 : nodeAt(diff, found) });
-            }}
-            onDblClick={event => {
-              const found = at(event);
-              if (found >= 0) compare.set({ focus: nodeAt(diff, found) });
-            }}
-          >
-            <canvas ref={canvas} aria-hidden="true" />
-            {n === 0 && <NoBoxes one={one} other={nOther > 0 ? other : ''} />}
-          </div>
-        </div>
-      </div>
+        {n === 0 && <NoBoxes one={one} other={nOther > 0 ? other : ''} />}
+      </EcctBoxes>
       <Context scope={scope} />
-      {over && <NodeTip scope={scope} {...over} />}
     </section>
   );
 }

@@ -2,6 +2,7 @@
 // The Compare screen: which executions, the two groups, and its questions to the server. A drag is
 // followed here at once, and by the server as fast as it answers; what it says in full comes when
 // the drag rests.
+import { messageOf } from '../../shared/lib/format';
 import { num, objects, text, take, list } from '../../shared/api/columns';
 import type { Columns, Json } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
@@ -118,9 +119,6 @@ function initialCompare(): CompareState {
 export function whatOf(subject: Subject | null): string {
   return subject && subject.type !== '' ? subject.type : 'execution';
 }
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
 
 function sameSubject(a: Subject | null, b: Subject | null): boolean {
   return JSON.stringify(a) === JSON.stringify(b);

@@ -8,7 +8,7 @@ import { duration, integer, percent, plural, times, exact } from '../../shared/l
 import * as hist from '../../shared/lib/histogram';
 import type { Bar, Bins, LogAxis } from '../../shared/lib/histogram';
 import { parseDuration } from '../../shared/lib/search';
-import { callAt, goToCall, sameCall } from '../../shared/state/served';
+import { callAt, goToCall, isSameCall } from '../../shared/state/served';
 import { copyText, Ns, Gap, useRowsInView } from '../../shared/views/parts';
 import { Choice, FnSwatch, useCanvas, useFunctions, useScreen, useServed, Waiting } from './scope';
 import { MOST_CALLS } from './state';
@@ -527,7 +527,7 @@ function CallRows({ calls }: { calls: Calls }): JSX.Element {
   const { set, order, length } = calls;
   const longest = order.length > 0 ? length[order[0]!]! : 1;
   const at = useMemo(
-    () => (call ? order.findIndex(i => sameCall(call, callAt(set, i))) : -1),
+    () => (call ? order.findIndex(i => isSameCall(call, callAt(set, i))) : -1),
     [call, calls],
   );
   const { scroller, onScroll, first, end } = useRowsInView(order.length, at, [call, calls]);
@@ -563,7 +563,7 @@ function CallRows({ calls }: { calls: Calls }): JSX.Element {
           {Array.from(order.subarray(first, end), (i, at) => {
             const ns = length[i]!;
             const thread = screen.served.threads[set.thread[i]!];
-            const isNow = sameCall(call, callAt(set, i));
+            const isNow = isSameCall(call, callAt(set, i));
             return (
               <tr key={i} class={isNow ? 'now' : ''} aria-rowindex={first + at + 2}>
                 <td class="num dim">{integer(first + at + 1)}</td>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The Functions screen: what it shows, of which part of the trace, and its questions to the server.
+import { decodeBins } from '../../shared/api/columns';
 import { take, num, objects, text } from '../../shared/api/columns';
 import type { Columns, Json } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
 import type { Params } from '../../shared/api/source';
 import { Atom } from '../../shared/lib/atom';
-import { duration, plural, span } from '../../shared/lib/format';
+import { duration, plural, span, messageOf } from '../../shared/lib/format';
 import type { Bins, CountScale } from '../../shared/lib/histogram';
 import type { Span } from '../../shared/lib/model';
 import { matchesThread, parseQuery, matchesName } from '../../shared/lib/search';
@@ -220,22 +221,6 @@ function bareFunctions({ names }: Served): FunctionRow[] {
           },
         ],
   );
-}
-
-export function decodeBins(json: Json): Bins {
-  const bins = objects(json, 'bins').filter(bin => num(bin, 'count') > 0);
-  const pick = (key: string): Float64Array => Float64Array.from(bins, bin => num(bin, key));
-  return {
-    n: bins.length,
-    from: pick('from_ns'),
-    to: pick('to_ns'),
-    count: pick('count'),
-    sum: pick('sum_ns'),
-    total: num(json, 'count'),
-    totalNs: num(json, 'sum_ns'),
-    min: num(json, 'min_ns'),
-    max: num(json, 'max_ns'),
-  };
 }
 
 function decodeCalls(
@@ -516,7 +501,7 @@ export class Functions {
       if (isLatest()) this.put(which, { value, of: key, isWaiting: false } as Partial<Answers[K]>);
     } catch (error) {
       if (error instanceof Superseded || !isLatest()) return;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       this.put(which, { isWaiting: false, error: why } as Partial<Answers[K]>);
     }
   }

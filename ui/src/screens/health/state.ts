@@ -5,7 +5,15 @@ import { list, num, object, objects, text } from '../../shared/api/columns';
 import type { Json } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
 import { Atom } from '../../shared/lib/atom';
-import { bytes, duration, integer, plural, quoted, isBytes } from '../../shared/lib/format';
+import {
+  bytes,
+  duration,
+  integer,
+  plural,
+  quoted,
+  isBytes,
+  messageOf,
+} from '../../shared/lib/format';
 import type { Served } from '../../shared/state/served';
 
 export type HealthClass = 'lost' | 'repaired' | 'info';
@@ -456,7 +464,7 @@ export class Health {
       this.state.update(now => ({ ...now, info, error: '' }));
     } catch (error) {
       this.isAsked = false;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       this.state.update(now => ({ ...now, error: why }));
     }
   }

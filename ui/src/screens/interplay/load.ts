@@ -3,6 +3,7 @@
 // and a room of its own. Threads that have the same are asked for together; for a little more than is
 // in view, so that a step of panning needs no question. Waits are asked for once, if all of the trace
 // fit into an answer; else they are bundled by the server, and asked for as calls are.
+import { messageOf } from '../../shared/lib/format';
 import { Superseded } from '../../shared/api/source';
 import type { Params } from '../../shared/api/source';
 import { tilesFrom } from '../../shared/api/tiles';
@@ -186,7 +187,7 @@ export class PlateLoader {
   }
 
   private fail(error: unknown): void {
-    this.trouble = error instanceof Error ? error.message : String(error);
+    this.trouble = messageOf(error);
     this.silentUntil = performance.now() + SILENCE_MS;
     setTimeout(() => !this.isStopped && !this.isAsking && void this.ask(), SILENCE_MS + 1);
   }

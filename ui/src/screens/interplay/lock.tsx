@@ -9,7 +9,7 @@ import { hitFlame, LEVEL, paintFlame } from '../../shared/draw/flame';
 import type { FlamePart } from '../../shared/draw/flame';
 import { GREY_HUE } from '../../shared/lib/color';
 import { layoutFlame } from '../../shared/lib/flame';
-import { duration, integer, percent, plural } from '../../shared/lib/format';
+import { duration, integer, percent, plural, messageOf } from '../../shared/lib/format';
 import { makeTree } from '../../shared/lib/tree';
 import { decodeCorrespondences } from './data';
 import type { Rows, LockTree } from './data';
@@ -30,7 +30,7 @@ export function useAsked<T>(source: Source, key: string, ask: () => Promise<T>):
       .then(value => isWanted && setAsked({ value, trouble: '' }))
       .catch((error: unknown) => {
         if (!isWanted || error instanceof Superseded) return;
-        setAsked({ value: null, trouble: error instanceof Error ? error.message : String(error) });
+        setAsked({ value: null, trouble: messageOf(error) });
       });
     return () => {
       isWanted = false;

@@ -5,7 +5,7 @@ import { num, objects } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
 import type { Tile } from '../../shared/api/tiles';
 import { Atom, Own } from '../../shared/lib/atom';
-import { duration, exact } from '../../shared/lib/format';
+import { duration, exact, messageOf } from '../../shared/lib/format';
 import type { Span } from '../../shared/lib/model';
 import * as act from '../../shared/state/actions';
 import { committedSpan } from '../../shared/state/actions';
@@ -207,7 +207,7 @@ export class Interplay {
       if (error instanceof Superseded) return;
       this.asked = '';
       this.set({
-        trouble: error instanceof Error ? error.message : String(error),
+        trouble: messageOf(error),
         isAsking: false,
       });
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The calls of a set as a table: when, where and how long, the longest first.
+import { callAt } from '../../shared/state/served';
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { duration, exact, integer, percent } from '../../shared/lib/format';
 import * as act from '../../shared/state/actions';
 import type { CallAt, CallSet } from '../../shared/state/served';
-import { callOf, setText, showCall, toggleSetOnly } from '../../shared/state/sets';
+import { setText, showCall, toggleSetOnly } from '../../shared/state/sets';
 import { hueVar, Key, Heads } from '../../shared/views/parts';
 import { useApp, useAtom } from '../../shared/views/use';
 
@@ -32,7 +33,7 @@ interface OfThread {
 function byThread(set: CallSet): OfThread[] {
   const found = new Map<number, OfThread>();
   for (let i = 0; i < set.n; i++) {
-    const call = callOf(set, i);
+    const call = callAt(set, i);
     const own = found.get(call.thread);
     const length = call.end - call.start;
     if (!own) found.set(call.thread, { thread: call.thread, n: 1, sum: length, longest: call });
@@ -119,7 +120,7 @@ function Calls({ set }: { set: CallSet }): JSX.Element {
         </thead>
         <tbody>
           {[...order.subarray(0, limit)].map(i => {
-            const one = callOf(set, i);
+            const one = callAt(set, i);
             const isNow =
               call !== null &&
               call.thread === one.thread &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The stage of the Overview: threads as rows of calls, expressions and gaps.
+import { overviewOf } from './state';
 import {
   paintAxis,
   BaseStage,
@@ -91,15 +92,16 @@ export class Stage extends BaseStage<ChartRow> {
   protected paintOver(view: View): void {
     const { app, dpr, canvases, height } = this;
     const now = app.state.get();
+    const { hover } = overviewOf(app).state.get();
     const theme = this.theme!;
     const span = now.range ?? itemSpan(app, now.item);
     paintAxis(canvases.axis.getContext('2d', { alpha: false })!, theme, view, dpr, span);
     const set = app.served?.state.get().set;
-    const isEmpty = !now.range && !now.item && !now.hover && !set;
+    const isEmpty = !now.range && !now.item && !hover && !set;
     if (isEmpty && this.isOverEmpty) return;
     this.isOverEmpty = isEmpty;
     const ctx = canvases.overlay.getContext('2d')!;
-    const found = now.hover || now.item ? this.hits() : [];
+    const found = hover || now.item ? this.hits() : [];
     paintOverlay({
       ctx,
       theme,
@@ -109,10 +111,10 @@ export class Stage extends BaseStage<ChartRow> {
       found,
       range: now.range,
       isPreview: now.isPreview,
-      hover: now.hover,
+      hover,
       item: now.item,
       itemSpan: itemSpan(app, now.item),
-      hoverSpan: itemSpan(app, now.hover),
+      hoverSpan: itemSpan(app, hover),
     });
     if (set) this.paintSet(ctx, set, view);
   }

@@ -2,7 +2,6 @@
 // The table "what each thread did then" of a served page: exact, ranked, each row open to its contexts.
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Own } from '../../shared/lib/atom';
 import {
   duration,
   exact as exactly,
@@ -13,23 +12,17 @@ import {
 import type { Span } from '../../shared/lib/model';
 import { parseQuery, matchesName } from '../../shared/lib/search';
 import * as act from '../../shared/state/actions';
-import type { App } from '../../shared/state/app';
 import { shownThreads } from '../../shared/state/rows';
 import type { Served } from '../../shared/state/served';
 import { hueVar } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
-import { rank, sortRanked, summarizeExact, ExactAnswers } from './state';
+import { rank, sortRanked, summarizeExact, overviewOf } from './state';
 import type { Context, Exact, Ranked, RankKey } from './state';
 
 const FIRST = 60;
-/** The Overview's own state: exact answers; null in a report. */
-export const OVERVIEW_STATE = new Own<App, ExactAnswers | null>('overview', ({ served }) =>
-  served ? new ExactAnswers(served) : null,
-);
-
 /** The exact answer for `span` once it is there; null in a report, and until then. */
 export function useExact(span: Span): { answer: Exact | null; trouble: string } {
-  const own = OVERVIEW_STATE.of(useApp());
+  const own = overviewOf(useApp()).answers;
   if (!own) return { answer: null, trouble: '' }; // it never changes: the hooks below always run
   useAtom(own.arrived, n => n);
   useEffect(() => own.want(span), [own, span.t0, span.t1]);
@@ -76,7 +69,7 @@ function Bar({ row, length }: { row: Ranked; length: number }): JSX.Element {
 
 /** The calling contexts of a thread in the interval, as a tree of rows. */
 function Contexts({ row, span }: { row: Ranked; span: Span }): JSX.Element {
-  const own = OVERVIEW_STATE.of(useApp())!;
+  const own = overviewOf(useApp()).answers!;
   useAtom(own.arrived, n => n);
   useEffect(() => void own.open(span, row.of.thread).catch(() => undefined), [span.t0, span.t1]);
   const all = own.contextsOf(span, row.of.thread)?.contexts;

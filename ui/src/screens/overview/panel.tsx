@@ -2,6 +2,7 @@
 // What a thread did in an interval, as far as the page knows it. Notable calls, gaps and pauses have
 // exact borders. An expression that lies whole in the interval is exact too; of one cut by a border
 // only bounds are known, because the order of its calls is folded. Nothing in between is guessed.
+import { overviewOf } from './state';
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { duration, exact, integer, percent, plural, span, times } from '../../shared/lib/format';
@@ -694,8 +695,9 @@ interface Shown {
   what: string;
 }
 
-function shownOf(app: App, state: State): Shown {
-  const { range, item, hover, window } = state;
+function shownOf(app: App): Shown {
+  const { range, item, window } = app.state.get();
+  const { hover } = overviewOf(app).state.get();
   const hovered = app.served && !range && !item ? hover : null;
   const of = range ?? act.itemSpan(app, item) ?? act.itemSpan(app, hovered) ?? window;
   const isWhole = window.t0 === 0 && window.t1 >= app.model.trace.duration;
@@ -716,7 +718,13 @@ export function Panel(): JSX.Element {
   const app = useApp();
   const item = usePart(s => s.item);
   const panel = usePart(s => s.panel);
-  const { of, what } = useRested(state => shownOf(app, state), isSameShown, restOf);
+  const atoms = [app.state, overviewOf(app).state];
+  const { of, what } = useRested(
+    atoms,
+    () => shownOf(app),
+    isSameShown,
+    () => restOf(app.state.get()),
+  );
   const { answer, trouble } = useExact(of);
   return (
     <section class="panel" aria-label="Details">

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What every thread did in an interval, exactly: calls cut at the borders, summed by the server.
+import { messageOf } from '../../shared/lib/format';
 import { damaged, num, objects, text } from '../../shared/api/columns';
 import type { Json } from '../../shared/api/columns';
 import { unlessSuperseded } from '../../shared/api/source';
-import { Atom } from '../../shared/lib/atom';
+import { Atom, Own } from '../../shared/lib/atom';
+import type { App, Item } from '../../shared/state/app';
 import type { Span } from '../../shared/lib/model';
 import type { Served } from '../../shared/state/served';
 
@@ -243,10 +245,45 @@ export class ExactAnswers {
         }),
       );
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error);
+      const words = messageOf(error);
       this.trouble = { of: keyOf(span), words };
       this.asked = '';
     }
     this.arrived.update(n => n + 1);
   }
+}
+
+/* ---- the state of the screen ---- */
+
+type Point = { x: number; y: number } | null;
+
+interface OverviewState {
+  hover: Item | null;
+  pointer: Point;
+}
+
+const NOTHING: OverviewState = { hover: null, pointer: null };
+
+class Overview {
+  readonly state = new Atom(NOTHING);
+  /** null: a report. */
+  readonly answers: ExactAnswers | null;
+
+  constructor(app: App) {
+    this.answers = app.served && new ExactAnswers(app.served);
+    app.state.subscribe((now, before) => {
+      if (now.screen !== before.screen || now.epoch !== before.epoch) this.state.set(NOTHING);
+    });
+  }
+}
+
+export const OVERVIEW_STATE = new Own<App, Overview>('overview', app => new Overview(app));
+export const overviewOf = (app: App): Overview => OVERVIEW_STATE.of(app);
+
+export function hover(app: App, item: Item | null, pointer: Point): void {
+  overviewOf(app).state.update(now => {
+    const isSame = now.hover?.thread === item?.thread && now.hover?.row === item?.row;
+    if (isSame && !item) return now;
+    return { hover: isSame ? now.hover : item, pointer };
+  });
 }

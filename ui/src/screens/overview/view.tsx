@@ -19,9 +19,9 @@ import { ChartSettings, Frame, bindPointer, runKey } from '../../shared/views/ch
 import type { Pointing } from '../../shared/views/chart';
 import { ColorInput, OwnColors } from '../../shared/views/colors';
 import { Swatch, Key, hueVar, tipStyle } from '../../shared/views/parts';
-import { useApp, usePart } from '../../shared/views/use';
+import { useApp, usePart, useAtom } from '../../shared/views/use';
 import { Stage } from './draw';
-import { OVERVIEW_STATE } from './exact';
+import { hover as hoverItem, OVERVIEW_STATE, overviewOf } from './state';
 import { factsOf, Panel } from './panel';
 import { RegimeLine, RegimeSettings, Thresholds, RegimeStatus, useRegimeWords } from './regimes';
 import { Story } from './story';
@@ -344,6 +344,7 @@ function Chart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Elemen
       onKey={chartKey}
       painted={PAINTED}
       listed={LISTED}
+      follow={(own, paint) => overviewOf(own).state.subscribe(() => paint(false))}
       threadOf={(now, before) =>
         now.item && (now.item !== before.item || now.open !== before.open) ? now.item.thread : null
       }
@@ -368,8 +369,7 @@ function Chart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Elemen
 
 function Tooltip(): JSX.Element | null {
   const app = useApp();
-  const hover = usePart(s => s.hover);
-  const pointer = usePart(s => s.pointer);
+  const { hover, pointer } = useAtom(overviewOf(app).state, s => s);
   if (!hover || !pointer) return null;
   const thread = app.model.trace.threads[hover.thread]!;
   const { rows } = thread;
@@ -429,9 +429,9 @@ function bindItems(app: App, stage: Stage, area: HTMLElement): () => void {
     },
     hover: (x, y, pointer) => {
       const item = itemAt(x, y);
-      act.hover(app, item, item ? pointer : null);
+      hoverItem(app, item, item ? pointer : null);
     },
-    leave: () => act.hover(app, null, null),
+    leave: () => hoverItem(app, null, null),
     click: (x, y) => act.select(app, itemAt(x, y)),
   };
   if (app.served)
@@ -441,7 +441,7 @@ function bindItems(app: App, stage: Stage, area: HTMLElement): () => void {
       const item = itemAt(x, y);
       const thread = item?.thread ?? row?.thread?.index ?? -1;
       const t = stage.view().t(x);
-      act.hover(app, null, null);
+      hoverItem(app, null, null);
       act.openMenu(app, { x: event.clientX, y: event.clientY, t, item, thread });
     };
   return bindPointer(app, pointing, area);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Where the paths of the strip stand: one below the other, each with a line for every thread that it
 // is on.
-import { hatchIn } from '../../shared/draw/canvas';
-import type { Hatch, Pane } from '../../shared/draw/canvas';
+import { hatchIn, outline } from '../../shared/draw/canvas';
+import type { Hatch, Pane, Rect } from '../../shared/draw/canvas';
 import { inkOn, mix } from '../../shared/lib/color';
 import { duration } from '../../shared/lib/format';
 import type { Span } from '../../shared/lib/model';
@@ -294,20 +294,9 @@ class StripPainter {
   private outline(part: StripPart, path: Path, index: number, width: number): void {
     const segment = path.segments[index];
     if (!segment) return;
-    const { ctx, theme, dpr } = this.pane;
-    const { x, y, w, h } = this.rect(path, segment, part.lines[part.lineOf.get(segment.thread)!]!);
-    const line = width * dpr;
-    ctx.strokeStyle = theme.ink;
-    ctx.lineWidth = line;
-    ctx.strokeRect(x - line / 2, y - line / 2, w + line, h + line);
+    const line = part.lines[part.lineOf.get(segment.thread)!]!;
+    outline(this.pane, this.rect(path, segment, line), width);
   }
-}
-
-interface Rect {
-  x: number;
-  y: number;
-  w: number;
-  h: number;
 }
 
 export function paintPaths(pane: Pane, scene: StripScene): void {

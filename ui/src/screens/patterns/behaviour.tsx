@@ -500,7 +500,7 @@ export function ClusterCard(): JSX.Element | null {
   const app = useApp();
   const over = usePattern(s => s.over);
   const at = usePattern(s => s.overRun);
-  const pointer = usePart(s => s.pointer);
+  const pointer = usePattern(s => s.pointer);
   const own = app.model.behaviours?.list[over];
   if (!own || !pointer || !at) return null;
   const style = tipStyle(pointer, 290, 320);

@@ -8,7 +8,7 @@ import {
   paintTriangles,
   AXIS,
 } from '../../shared/draw/base';
-import type { Canvases } from '../../shared/draw/base';
+import type { Canvases, Ground } from '../../shared/draw/base';
 import type { TextMeter, Patterns, Theme } from '../../shared/draw/canvas';
 import { GREY_HUE } from '../../shared/lib/color';
 import { duration, integer } from '../../shared/lib/format';
@@ -539,13 +539,6 @@ function runAt(
 
 /* ---- Idle stretches that are folded: a band with a zig-zag across all rows, and how long it is in the
  * axis. ---- */
-
-interface Ground {
-  ctx: CanvasRenderingContext2D;
-  theme: Theme;
-  view: View;
-  dpr: number;
-}
 
 const TOOTH = 4; // px, half a period down
 const SWING = 2.5; // px to either side

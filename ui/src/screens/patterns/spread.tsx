@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // How the durations of a behaviour are distributed, and what each thread has of it.
-import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { PanePainter } from '../../shared/draw/canvas';
+import { Panes } from '../../shared/draw/canvas';
 import type { Pane } from '../../shared/draw/canvas';
+import { useOwnCanvas } from '../../shared/views/use';
+import type { OwnCanvas } from '../../shared/views/use';
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { paintHistogram, SIDE } from '../../shared/draw/histogram';
 import type { Behaviour } from '../../shared/lib/behaviours';
 import { NBSP, duration, integer, percent, plural } from '../../shared/lib/format';
@@ -50,44 +52,22 @@ const LEAST_BAR = 4;
 const FIRST = 5;
 
 /** A canvas as wide as its holder, painted again whenever the component or the theme changes. */
-function usePane(draw: (pane: Pane) => void): {
-  holder: { current: HTMLDivElement | null };
-  canvas: { current: HTMLCanvasElement | null };
-  width: number;
-} {
+function usePane(draw: (pane: Pane) => void): OwnCanvas {
   const app = useApp();
-  const holder = useRef<HTMLDivElement>(null);
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const painter = useRef<PanePainter | null>(null);
-  const latest = useRef(draw);
-  const [width, setWidth] = useState(0);
-  latest.current = draw;
-  useLayoutEffect(() => {
-    const made = new PanePainter(canvas.current!, pane => latest.current(pane));
-    painter.current = made;
-    const measure = (): void => {
-      const { clientWidth, clientHeight } = holder.current!;
-      made.resize(clientWidth, clientHeight);
-      setWidth(clientWidth);
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(holder.current!);
-    measure();
+  const panes = useMemo(() => new Panes(), []);
+  useEffect(() => {
     const dark = matchMedia('(prefers-color-scheme: dark)');
-    const retheme = (): void => made.retheme();
+    const retheme = (): void => panes.retheme();
     dark.addEventListener('change', retheme);
     const off = app.state.subscribe((now, before) => {
       if (now.theme !== before.theme || now.colors !== before.colors) retheme();
     });
     return () => {
-      observer.disconnect();
       dark.removeEventListener('change', retheme);
       off();
-      made.end();
     };
   }, []);
-  useEffect(() => painter.current?.markBase());
-  return { holder, canvas, width };
+  return useOwnCanvas(panes, draw);
 }
 
 /** What the picture says, for those who do not see it. */

@@ -22,7 +22,7 @@ import { idleStretches, foldMap } from '../../shared/lib/timemap';
 import type { TimeMap } from '../../shared/lib/timemap';
 import { reveal, say, set, setRange, setWindow } from '../../shared/state/actions';
 import type { App, Model, State } from '../../shared/state/app';
-import { ROW, sortThreads, stripHeight } from '../../shared/state/rows';
+import { ROW, shownThreads, stripHeight } from '../../shared/state/rows';
 import { nearShapes, ShapeMetric } from './shapediff';
 import type { Near } from './shapediff';
 
@@ -58,6 +58,8 @@ const CLUSTER_KEYS = [
 ] as const;
 export type ClusterKey = (typeof CLUSTER_KEYS)[number];
 
+type Point = { x: number; y: number } | null;
+
 export interface PatternsState {
   /** The selected behaviour, or -1. */
   cluster: number;
@@ -65,6 +67,7 @@ export interface PatternsState {
   /** The behaviour under the pointer, or -1, and the run if it is one of a ribbon. */
   over: number;
   overRun: RunAt | null;
+  pointer: Point;
   /** Spikes and drops are drawn. */
   hasMarks: boolean;
   sort: ClusterKey;
@@ -87,6 +90,7 @@ const FRESH: PatternsState = {
   chosen: null,
   over: -1,
   overRun: null,
+  pointer: null,
   hasMarks: true,
   sort: 'sum',
   drawing: 'time',
@@ -245,15 +249,6 @@ function makeGroup(model: Model, id: number, threads: Thread[]): Group {
   return { key: `g${id}`, threads, title, remark: groupRemark(model, threads) };
 }
 
-function shownThreads(model: Model, state: State): Thread[] {
-  const hits = state.isFiltered ? findClusters(model, state.query) : null;
-  const keeps = (t: Thread): boolean =>
-    !state.hidden.has(t.index) &&
-    (!hits || hits.threads.has(t.index)) &&
-    (!state.only || state.only.has(t.index));
-  return sortThreads(model.trace.threads.filter(keeps), state.sort);
-}
-
 interface PatternRows {
   rows: PatternRow[];
   height: number;
@@ -262,7 +257,7 @@ interface PatternRows {
 
 function patternRows(model: Model, state: State): PatternRows {
   const { shapes } = model.behaviours!;
-  const shown = shownThreads(model, state);
+  const shown = shownThreads(model, state, findClusters);
   const groups = groupsOf(model, shown);
   const isPacked = (thread: Thread): boolean =>
     [...groups].some(([id, list]) => !state.unpacked.has(`g${id}`) && list.includes(thread));
@@ -351,7 +346,7 @@ function runAtTime(model: Model, thread: number, cluster: number, t: number): Ru
 
 /* ---- what a person can do ---- */
 
-export function hoverRun(app: App, at: RunAt | null, pointer: State['pointer']): void {
+export function hoverRun(app: App, at: RunAt | null, pointer: Point): void {
   const now = stateOf(app);
   const over = at ? ribbonAt(app.model, at)!.cluster[at.run]! : -1;
   if (!at && now.over < 0) return;
@@ -360,13 +355,11 @@ export function hoverRun(app: App, at: RunAt | null, pointer: State['pointer']):
     now.overRun?.thread === at.thread &&
     now.overRun.ribbon === at.ribbon &&
     now.overRun.run === at.run;
-  put(app, { over, overRun: isSame ? now.overRun : at });
-  set(app, { pointer });
+  put(app, { over, overRun: isSame ? now.overRun : at, pointer });
 }
 
 export function hoverCluster(app: App, over: number): void {
-  put(app, { over, overRun: null });
-  set(app, { pointer: null });
+  put(app, { over, overRun: null, pointer: null });
 }
 
 export function selectCluster(app: App, cluster: number): void {

@@ -213,7 +213,7 @@ const LISTED = ['epoch', 'only', 'sort', 'hidden', 'open', 'unpacked', 'isFilter
 const PAINTED = ['window', 'query', 'isRegime', 'hidden'] as const;
 
 /** What is selected or pointed at lies over the rows; all else is in them. */
-const OVER: readonly string[] = ['cluster', 'chosen', 'over', 'overRun'];
+const OVER: readonly string[] = ['cluster', 'chosen', 'over', 'overRun', 'pointer'];
 
 const follow: FrameProps<PatternRow, PatternStage>['follow'] = (app, paint, keep) =>
   pat.PATTERNS_STATE.of(app).subscribe((now, before) => {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // What the server says of the selected call: the call itself, and all calls of its function.
+import { isSameCall } from '../../shared/state/served';
+import { decodeBins } from '../../shared/api/columns';
+import type { Bins } from '../../shared/lib/histogram';
 import { take, list, num, object, objects } from '../../shared/api/columns';
 import type { Column, Columns, Json } from '../../shared/api/columns';
 import { unlessSuperseded } from '../../shared/api/source';
 import { Atom, Own } from '../../shared/lib/atom';
-import { parsePlain } from '../../shared/lib/format';
+import { parsePlain, messageOf } from '../../shared/lib/format';
 import type { App } from '../../shared/state/app';
 import type { CallAt, CallSet, Served } from '../../shared/state/served';
-import { isSameCall, timelineOf } from './state';
+import { timelineOf } from './state';
 
 export interface Details {
   call: CallAt;
@@ -66,21 +69,6 @@ function detailsFrom(json: Json, call: CallAt): Details {
   };
 }
 
-function binsFrom(json: Json): Bins {
-  const bins = list<Json>(json, 'bins');
-  const get = (key: string): Float64Array => Float64Array.from(bins, bin => num(bin, key));
-  return {
-    n: bins.length,
-    from: get('from_ns'),
-    to: get('to_ns'),
-    count: get('count'),
-    sums: get('sum_ns'),
-    total: num(json, 'count'),
-    sum: num(json, 'sum_ns'),
-    longest: num(json, 'max_ns'),
-  };
-}
-
 /** The calls of an answer to `calls`. */
 export function setFrom(answer: Columns, about: Pick<CallSet, 'title' | 'functions'>): CallSet {
   const get = <T extends Float64Array | Uint32Array | Uint16Array>(name: string): T =>
@@ -113,16 +101,6 @@ function contextsOf(answer: Columns): Contexts {
     count: get('count'),
     sum: get('sum_ns'),
     self: get('self_ns'),
-  };
-}
-
-export function callOfSet(set: CallSet, i: number): CallAt {
-  return {
-    thread: set.thread[i]!,
-    depth: set.depth[i]!,
-    start: set.start[i]!,
-    end: set.end[i]!,
-    fn: set.fn[i]!,
   };
 }
 
@@ -171,7 +149,7 @@ class DetailLoader {
   }
 
   private fail(error: unknown): void {
-    const trouble = error instanceof Error ? error.message : String(error);
+    const trouble = messageOf(error);
     this.state.update(now => ({ ...now, trouble }));
   }
 
@@ -222,7 +200,7 @@ class DetailLoader {
     if (key === this.binsOf) return;
     this.state.update(now => ({ ...now, bins: null }));
     this.binsOf = '';
-    const bins = binsFrom(await this.served.source.json('histogram', question, 'histogram'));
+    const bins = decodeBins(await this.served.source.json('histogram', question, 'histogram'));
     this.binsOf = key;
     this.state.update(now => ({ ...now, bins }));
   }
@@ -275,18 +253,6 @@ export function allBelow(tree: Contexts, depth: number, fn: number): Below[] {
 }
 
 /* ---- How long one call is among all of its function: bins of a logarithmic histogram. ---- */
-
-export interface Bins {
-  n: number;
-  from: Float64Array;
-  to: Float64Array;
-  count: Float64Array;
-  sums: Float64Array;
-  total: number;
-  sum: number;
-  /** Exact. */
-  longest: number;
-}
 
 /** The duration below which `share` of the calls are: the upper border of its bin. */
 export function quantile(bins: Bins, share: number): number {

@@ -2,6 +2,9 @@
 // Asks the server for the tiles that a view lacks: those in view first, the middle one before the
 // others, then what lies beside, then the next zooms. Each lane has one question under way, and a
 // question that no view wants any more is given up.
+import { ViewLoader } from './asking';
+import type { Part } from './asking';
+import { messageOf } from '../../shared/lib/format';
 import { take } from '../../shared/api/columns';
 import type { Columns } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
@@ -163,16 +166,14 @@ export class TileLoader {
   }
 
   private fail(error: unknown): void {
-    this.trouble = error instanceof Error ? error.message : String(error);
+    this.trouble = messageOf(error);
     this.silentUntil = performance.now() + SILENCE_MS;
     setTimeout(() => this.wanted && this.ask(), SILENCE_MS + 1);
   }
 }
 
-/* ---- Asks the server for the states of the threads in view: for a little more than the window, so that
- * a step of panning needs no question, and again when the zoom has halved or doubled. ---- */
+/* ---- The states of the threads in view. ---- */
 
-const MARGIN = 0.5; // of the window, on either side
 const MOST_ASKED = 48; // of a question
 const KEPT = 400;
 
@@ -231,77 +232,36 @@ function untilLast(strip: Strip, durationNs: number, lastNs: number): Strip {
   return strip;
 }
 
-export class StateLoader {
+export class StateLoader extends ViewLoader {
   private readonly known = new Map<number, Strip>();
-  private isAsking = false;
-  private isStopped = false;
-  private wanted: { t0: number; t1: number; width: number; threads: readonly number[] } | null =
-    null;
-  private waiting: (() => void)[] = [];
 
   constructor(
-    private readonly source: Source,
-    private readonly durationNs: number,
+    source: Source,
+    durationNs: number,
     private readonly lastNs: (thread: number) => number,
-    private readonly onChange: () => void,
-  ) {}
+    onChange: () => void,
+  ) {
+    super(source, durationNs, 'states', onChange);
+  }
 
   of(thread: number): Strip | undefined {
     return this.known.get(thread);
   }
 
-  get isIdle(): boolean {
-    return !this.isAsking;
+  protected missing(): readonly number[] {
+    const isThere = (strip: Strip | undefined): boolean => !!strip && this.isFine(strip);
+    const missing = this.wanted!.threads.filter(thread => !isThere(this.of(thread)));
+    return missing.slice(0, MOST_ASKED);
   }
 
-  idle(): Promise<void> {
-    if (this.isIdle) return Promise.resolve();
-    return new Promise(resolve => this.waiting.push(resolve));
-  }
-
-  stop(): void {
-    this.isStopped = true;
-    this.source.cancel('states');
-  }
-
-  /** Says what is in view; asks for what is missing of it. */
-  want(t0: number, t1: number, width: number, threads: readonly number[]): void {
-    this.wanted = { t0, t1, width, threads };
-    if (!this.isAsking) void this.ask();
-  }
-
-  private isFine(thread: number): boolean {
-    const { t0, t1, width } = this.wanted!;
-    const strip = this.known.get(thread);
-    if (!strip) return false;
-    const pixel = (t1 - t0) / width;
-    const holds = strip.from <= Math.max(0, t0) && strip.to >= Math.min(this.durationNs, t1);
-    return holds && strip.pixel <= pixel * 1.5 + 1 && strip.pixel >= pixel / 6 - 1;
-  }
-
-  private async ask(): Promise<void> {
-    const { t0, t1, width, threads } = this.wanted!;
-    const missing = threads.filter(thread => !this.isFine(thread)).slice(0, MOST_ASKED);
-    if (missing.length === 0 || this.isStopped) {
-      for (const done of this.waiting.splice(0)) done();
-      return;
-    }
-    this.isAsking = true;
-    const more = (t1 - t0) * MARGIN;
-    const from = Math.floor(Math.max(0, t0 - more));
-    const to = Math.ceil(Math.min(Math.max(this.durationNs, from + 1), t1 + more));
-    const columns = Math.ceil((width * (to - from)) / Math.max(1, t1 - t0));
-    try {
-      const params = { from, to, threads: missing, width: Math.max(1, columns) };
-      const answer = await this.source.columns('states', params, 'states');
-      for (const [thread, strip] of stripsFrom(answer, from, to))
-        this.keep(thread, untilLast(strip, this.durationNs, this.lastNs(thread)));
-    } catch (error) {
-      this.isStopped ||= !(error instanceof Superseded); // without states the rest is still there
-    }
-    this.isAsking = false;
-    this.onChange();
-    void this.ask();
+  protected async load(
+    { from, to }: Part,
+    threads: readonly number[],
+    width: number,
+  ): Promise<void> {
+    const answer = await this.source.columns('states', { from, to, threads, width }, this.kind);
+    for (const [thread, strip] of stripsFrom(answer, from, to))
+      this.keep(thread, untilLast(strip, this.durationNs, this.lastNs(thread)));
   }
 
   private keep(thread: number, strip: Strip): void {

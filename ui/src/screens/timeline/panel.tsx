@@ -19,7 +19,8 @@ import type { CallAt } from '../../shared/state/served';
 import { whyNoCalls, Command, copyText, Key } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
 import { columnsOf, quantile, rankOf, detailsOf } from './details';
-import type { Bins, BarColumn, Details, Reach, Scope } from './details';
+import type { Bins } from '../../shared/lib/histogram';
+import type { BarColumn, Details, Reach, Scope } from './details';
 import { FnSwatch } from './float';
 import { timelineOf } from './state';
 import * as walk from './walk';
@@ -330,7 +331,7 @@ function Chart({
 /** "longer than 97.2 % of 1,117" */
 function rankWords(bins: Bins, length: number): string {
   if (bins.total === 1) return 'the only one';
-  if (length >= bins.longest) return `the longest of ${integer(bins.total)}`;
+  if (length >= bins.max) return `the longest of ${integer(bins.total)}`;
   return `longer than ${percent(rankOf(bins, length))} of ${integer(bins.total)}`;
 }
 
@@ -344,7 +345,7 @@ const SCOPES: [Scope, string][] = [
 function exactQuantiles(app: App, bins: Bins, fn: number, scope: Scope): number[] | null {
   const { id, count, openCount, max, p50, p90, p99 } = app.model.trace.functions;
   const i = scope === 'trace' ? id.indexOf(fn) : -1;
-  if (i < 0 || max[i] !== bins.longest) return null;
+  if (i < 0 || max[i] !== bins.max) return null;
   const closed = count[i]! - openCount[i]!;
   return closed === bins.total ? [p50[i]!, p90[i]!, p99[i]!] : null;
 }
@@ -357,14 +358,14 @@ interface NumbersProps {
 
 function Numbers({ bins, call, quantiles }: NumbersProps): JSX.Element {
   const length = call.end - call.start;
-  const rough = [0.5, 0.9, 0.99].map(share => Math.min(bins.longest, quantile(bins, share)));
+  const rough = [0.5, 0.9, 0.99].map(share => Math.min(bins.max, quantile(bins, share)));
   const heads = ['n', 'total', 'mean', 'p50', 'p90', 'p99', 'longest', 'this'];
   const values = [
     integer(bins.total),
-    duration(bins.sum),
-    duration(bins.sum / Math.max(1, bins.total)),
+    duration(bins.totalNs),
+    duration(bins.totalNs / Math.max(1, bins.total)),
     ...(quantiles ?? rough).map(ns => duration(ns)),
-    duration(bins.longest),
+    duration(bins.max),
     duration(length),
   ];
   return (

@@ -3,7 +3,7 @@
 import { num, objects } from '../../shared/api/columns';
 import { unlessSuperseded } from '../../shared/api/source';
 import { Atom, Own } from '../../shared/lib/atom';
-import { duration, exact, integer, plural } from '../../shared/lib/format';
+import { duration, exact, integer, plural, messageOf } from '../../shared/lib/format';
 import type { Span } from '../../shared/lib/model';
 import { matchesName, matchesThread, parseQuery } from '../../shared/lib/search';
 import type { Query } from '../../shared/lib/search';
@@ -11,7 +11,7 @@ import * as act from '../../shared/state/actions';
 import { say } from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
 import { pathsOf } from '../../shared/state/paths';
-import { setServed } from '../../shared/state/served';
+import { setServed, isSameCall } from '../../shared/state/served';
 import type { CallAt, Served, CallSet } from '../../shared/state/served';
 import { callFrom, setFrom } from './details';
 import type { TimelinePath } from './path';
@@ -283,12 +283,6 @@ export function selectCall(app: App, call: CallAt | null): void {
   app.state.update(now => ({ ...now, said: call ? callSentence(served, call) : '' }));
 }
 
-export function isSameCall(a: CallAt | null, b: CallAt | null): boolean {
-  return (
-    a === b || (!!a && !!b && a.thread === b.thread && a.depth === b.depth && a.start === b.start)
-  );
-}
-
 /* ---- flags ---- */
 
 const flagKey = ({ trace }: Served): string =>
@@ -521,7 +515,7 @@ export function followSearch(app: App): () => void {
   };
   const run = (): void =>
     void unlessSuperseded(search()).catch((error: unknown) =>
-      setTimeline(app, { trouble: error instanceof Error ? error.message : String(error) }),
+      setTimeline(app, { trouble: messageOf(error) }),
     );
   const off = app.state.subscribe(now => {
     if (now.screen !== 'timeline' || now.query === shown) return;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Which threads stand where: pinned ones first, then the others in groups or sorted, each as many
 // levels high as it is to show. Only what is in view is ever looked at closer.
+import { ViewLoader } from './asking';
+import type { Part } from './asking';
 import { decodeObjects, take } from '../../shared/api/columns';
 import type { Columns } from '../../shared/api/columns';
-import { Superseded } from '../../shared/api/source';
 import type { Source } from '../../shared/api/source';
 import { duration, plural } from '../../shared/lib/format';
 import { objectName } from '../../shared/lib/names';
@@ -281,95 +282,50 @@ export function pieceWords(lane: Lane, i: number): string {
 /* ---- Asks the server for the lanes of locks: once for the whole trace, which says whose locks are worth a
  * lane; then for what is in view, a little more, as finely as it is drawn. ---- */
 
-const MARGIN = 0.5; // of the window, on either side
 const MOST_THREADS = 256; // of a question
 const MOST_ANSWERED = 4096; // of an answer
 
-interface Part {
-  from: number;
-  to: number;
-  pixel: number;
+interface Answer extends Part {
   threads: ReadonlySet<number>;
   lanes: Map<number, Lane[]>;
 }
 
-export class LaneLoader {
-  private part: Part | null = null;
-  private isAsking = false;
-  private isStopped = false;
-  private wanted: { t0: number; t1: number; width: number; threads: readonly number[] } | null =
-    null;
-  private waiting: (() => void)[] = [];
+export class LaneLoader extends ViewLoader {
+  private answer: Answer | null = null;
 
   constructor(
-    private readonly source: Source,
-    private readonly durationNs: number,
+    source: Source,
+    durationNs: number,
     /** By thread: the locks that have lanes, in their order. */
     private readonly order: ReadonlyMap<number, readonly string[]>,
-    private readonly onChange: () => void,
-  ) {}
+    onChange: () => void,
+  ) {
+    super(source, durationNs, 'lanes', onChange);
+  }
 
   /** The lanes of a thread, in their order. */
   of(thread: number): readonly (Lane | null)[] {
-    const own = this.part?.lanes.get(thread) ?? [];
+    const own = this.answer?.lanes.get(thread) ?? [];
     return (this.order.get(thread) ?? []).map(
       id => own.find(({ object }) => object.id === id) ?? null,
     );
   }
 
-  get isIdle(): boolean {
-    return !this.isAsking;
+  protected missing(): readonly number[] {
+    const own = this.wanted!.threads.filter(thread => this.order.has(thread));
+    const threads = own.slice(0, MOST_THREADS);
+    const { answer } = this;
+    const isThere = answer && threads.every(thread => answer.threads.has(thread));
+    return isThere && this.isFine(answer) ? [] : threads;
   }
 
-  idle(): Promise<void> {
-    if (this.isIdle) return Promise.resolve();
-    return new Promise(resolve => this.waiting.push(resolve));
-  }
-
-  stop(): void {
-    this.isStopped = true;
-    this.source.cancel('lanes');
-  }
-
-  want(t0: number, t1: number, width: number, threads: readonly number[]): void {
-    const own = threads.filter(thread => this.order.has(thread)).slice(0, MOST_THREADS);
-    this.wanted = { t0, t1, width, threads: own };
-    if (!this.isAsking) void this.ask();
-  }
-
-  private isFine(): boolean {
-    const { t0, t1, width, threads } = this.wanted!;
-    const { part } = this;
-    if (threads.length === 0) return true;
-    if (!part || threads.some(thread => !part.threads.has(thread))) return false;
-    const pixel = (t1 - t0) / width;
-    const holds = part.from <= Math.max(0, t0) && part.to >= Math.min(this.durationNs, t1);
-    return holds && part.pixel <= pixel * 1.5 + 1 && part.pixel >= pixel / 6 - 1;
-  }
-
-  private async ask(): Promise<void> {
-    if (this.isStopped || this.isFine()) {
-      for (const done of this.waiting.splice(0)) done();
-      return;
-    }
-    const { t0, t1, width, threads } = this.wanted!;
-    this.isAsking = true;
-    const more = (t1 - t0) * MARGIN;
-    const from = Math.floor(Math.max(0, t0 - more));
-    const to = Math.ceil(Math.min(Math.max(this.durationNs, from + 1), t1 + more));
-    const columns = Math.max(1, Math.ceil((width * (to - from)) / Math.max(1, t1 - t0)));
-    try {
-      const params = { from, to, threads, width: Math.min(65536, columns), limit: MOST_ANSWERED };
-      const lanes = new Map<number, Lane[]>();
-      for (const lane of decodeLanes(await this.source.columns('lanes', params, 'lanes')))
-        lanes.set(lane.thread, [...(lanes.get(lane.thread) ?? []), lane]);
-      this.part = { from, to, pixel: (to - from) / columns, threads: new Set(threads), lanes };
-    } catch (error) {
-      this.isStopped ||= !(error instanceof Superseded); // without lanes the rest is still there
-    }
-    this.isAsking = false;
-    this.onChange();
-    void this.ask();
+  protected async load(part: Part, threads: readonly number[], columns: number): Promise<void> {
+    const { from, to } = part;
+    const params = { from, to, threads, width: Math.min(65536, columns), limit: MOST_ANSWERED };
+    const lanes = new Map<number, Lane[]>();
+    for (const lane of decodeLanes(await this.source.columns('lanes', params, this.kind)))
+      lanes.set(lane.thread, [...(lanes.get(lane.thread) ?? []), lane]);
+    this.answer = { ...part, threads: new Set(threads), lanes };
   }
 }
 

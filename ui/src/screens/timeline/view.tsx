@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The Timeline: every thread as rows of calls, from the whole trace down to a nanosecond.
+import { useStage } from '../../shared/views/chart';
 import type { JSX } from 'preact';
-import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { objects } from '../../shared/api/columns';
 import { ticksOf } from '../../shared/draw/base';
 import { plural, compact, duration, percent } from '../../shared/lib/format';
@@ -427,44 +428,18 @@ function followCall(app: App, stage: TimelineStage, scroller: HTMLElement): () =
 
 function TimelineChart({ onReady }: { onReady: OnReady }): JSX.Element {
   const app = useApp();
-  const scroller = useRef<HTMLDivElement>(null);
-  const area = useRef<HTMLDivElement>(null);
-  const axis = useRef<HTMLCanvasElement>(null);
-  const base = useRef<HTMLCanvasElement>(null);
-  const over = useRef<HTMLCanvasElement>(null);
-  const [stage, setStage] = useState<TimelineStage | null>(null);
-  const [box, setBox] = useState({ top: 0, height: 600 });
-  const [, redraw] = useReducer((n: number) => n + 1, 0);
-  useLayoutEffect(() => {
-    const canvases = { axis: axis.current!, base: base.current!, overlay: over.current! };
-    const made = new TimelineStage(app, canvases);
-    const off = connect(app, made, () => redraw(undefined));
-    const unbind = bindTimeline(app, made, area.current!);
-    const measure = (): void => {
-      const height = scroller.current!.clientHeight;
-      made.resize(area.current!.clientWidth, height);
-      setBox(now => ({ ...now, height }));
-    };
-    const observer = new ResizeObserver(measure);
-    observer.observe(scroller.current!);
-    observer.observe(area.current!);
-    measure();
-    const unfollow = followCall(app, made, scroller.current!);
-    setStage(made);
-    onReady(made);
-    return () => {
-      [off, unbind, unfollow].forEach(stop => stop());
-      made.stop();
-      observer.disconnect();
-    };
-  }, [app]);
+  const { stage, scroller, area, axis, base, overlay, ...box } = useStage(
+    (own, canvases) => new TimelineStage(own, canvases),
+    (made, of, view, redraw) => [
+      connect(app, made, redraw),
+      bindTimeline(app, made, of),
+      followCall(app, made, view),
+      () => made.stop(),
+    ],
+    onReady,
+  );
   useEffect(() => scroller.current?.focus({ preventScroll: true }), []);
   const { height, tracks } = timelineOf(app).tracks();
-  const onScroll = (): void => {
-    const top = scroller.current!.scrollTop;
-    stage?.scroll(top);
-    setBox(now => ({ ...now, top }));
-  };
   return (
     <section class="tchart" aria-label="Threads over time">
       <MiniMap />
@@ -481,7 +456,7 @@ function TimelineChart({ onReady }: { onReady: OnReady }): JSX.Element {
         role="listbox"
         aria-label="Calls of all threads. Left and right walk in time, up and down between callers and callees."
         aria-activedescendant="item-now"
-        onScroll={onScroll}
+        onScroll={box.onScroll}
       >
         <div class="sr">
           <Selected />
@@ -489,7 +464,7 @@ function TimelineChart({ onReady }: { onReady: OnReady }): JSX.Element {
         <div class="content" style={{ height: `${height}px` }} role="presentation">
           <div ref={area} class="area" style={{ height: `${box.height}px` }}>
             <canvas ref={base} aria-hidden="true" />
-            <canvas ref={over} aria-hidden="true" class="over" />
+            <canvas ref={overlay} aria-hidden="true" class="over" />
           </div>
           {stage && <Labels stage={stage} top={box.top} />}
           {stage && tracks.length === 0 && <Empty />}

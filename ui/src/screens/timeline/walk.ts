@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Going from call to call: to neighbours, callers, callees, other threads, the slowest, outliers.
 // Where a call is asked for, the server says where it is; the newest wish counts.
+import { messageOf } from '../../shared/lib/format';
 import { num, objects, text } from '../../shared/api/columns';
 import { unlessSuperseded } from '../../shared/api/source';
 import { KIND } from '../../shared/lib/model';
@@ -8,10 +9,10 @@ import type { Span } from '../../shared/lib/model';
 import * as act from '../../shared/state/actions';
 import { rowAt, writeRow } from '../../shared/state/app';
 import type { App } from '../../shared/state/app';
-import { setServed } from '../../shared/state/served';
+import { setServed, callAt, isSameCall } from '../../shared/state/served';
 import type { CallAt, CallSet } from '../../shared/state/served';
-import { binBehind, callFrom, callOfSet, detailsOf, setFrom } from './details';
-import { callSpan, isSameCall, selectCall, setAsking, setMode, timelineOf } from './state';
+import { binBehind, callFrom, detailsOf, setFrom } from './details';
+import { callSpan, selectCall, setAsking, setMode, timelineOf } from './state';
 import type { TimelineHit } from './state';
 import { FEW_LEVELS } from './tracks';
 
@@ -31,7 +32,7 @@ function wish(app: App, work: (isNewest: () => boolean) => Promise<void>): void 
   const own = timeline.wish;
   const isNewest = (): boolean => timeline.wish === own;
   void unlessSuperseded(work(isNewest)).catch((error: unknown) => {
-    if (isNewest()) act.say(app, error instanceof Error ? error.message : String(error));
+    if (isNewest()) act.say(app, messageOf(error));
   });
 }
 
@@ -161,7 +162,7 @@ function stepInSet(app: App, set: CallSet, call: CallAt | null, direction: 1 | -
   if (next < 0) next = stepSet(set, direction > 0 ? -1 : Infinity, direction);
   if (next < 0) return;
   forget(app);
-  const found = callOfSet(set, next);
+  const found = callAt(set, next);
   if (found.end - found.start < (window.t1 - window.t0) / 400) zoomToCall(app, found, 0.1);
   else goToCall(app, found);
 }
@@ -251,7 +252,7 @@ async function longestOf(app: App, hit: TimelineHit): Promise<CallAt | null> {
     limit: 100,
   };
   const set = setFrom(await source.columns('calls', params, WALK), { title: '', functions: [] });
-  for (let i = 0; i < set.n; i++) if (set.depth[i] === hit.depth) return callOfSet(set, i);
+  for (let i = 0; i < set.n; i++) if (set.depth[i] === hit.depth) return callAt(set, i);
   return null;
 }
 
@@ -271,7 +272,7 @@ export function pickHit(app: App, hit: TimelineHit): void {
   if (hit.count > 1) return act.say(app, 'merged calls: zoom in to pick one');
   const { thread, depth, start, end, fn } = hit;
   const own = set?.functions.length === 0 && set.total === set.n ? set : null;
-  const picked = own ? Array.from({ length: own.n }, (_, i) => callOfSet(own, i)) : [];
+  const picked = own ? Array.from({ length: own.n }, (_, i) => callAt(own, i)) : [];
   const call = { thread, depth, start, end, fn };
   const rest = picked.filter(one => !isSameCall(one, call));
   if (rest.length === picked.length) rest.push(call);
@@ -309,7 +310,7 @@ export function goToSlowest(app: App): void {
   if (!call) return;
   wish(app, async () => {
     const set = await longestCall(app, call.fn, 0);
-    if (set.n > 0) zoomToCall(app, callOfSet(set, 0));
+    if (set.n > 0) zoomToCall(app, callAt(set, 0));
   });
 }
 
@@ -324,7 +325,7 @@ export function goToNextSlower(app: App): void {
     for (let bin = Math.max(0, own); bin >= 0; bin = binBehind(bins, bins.from[bin]!)) {
       const set = await longestCall(app, call.fn, length + 1, bins.to[bin]);
       if (set.n > 0) {
-        zoomToCall(app, callOfSet(set, set.n - 1));
+        zoomToCall(app, callAt(set, set.n - 1));
         return;
       }
     }

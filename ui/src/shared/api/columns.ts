@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the server answers: JSON whose values are checked when read, and binary tables.
+import type { Bins } from '../lib/histogram';
 import { parsePlain } from '../lib/format';
 import type { WaitObject } from '../lib/names';
 import type { Path, PathArrow, PathSegment, PathSum, PathThread } from '../lib/path';
@@ -244,4 +245,21 @@ export function decodePath(json: Json): Path {
 export function tableOf<T extends object>(columns: Columns, table: string) {
   return <K extends keyof T & string>(name: K): T[K] =>
     take<Column>(columns, table, name) as unknown as T[K];
+}
+
+/** The answer to `histogram`. */
+export function decodeBins(json: Json): Bins {
+  const bins = objects(json, 'bins').filter(bin => num(bin, 'count') > 0);
+  const pick = (key: string): Float64Array => Float64Array.from(bins, bin => num(bin, key));
+  return {
+    n: bins.length,
+    from: pick('from_ns'),
+    to: pick('to_ns'),
+    count: pick('count'),
+    sum: pick('sum_ns'),
+    total: num(json, 'count'),
+    totalNs: num(json, 'sum_ns'),
+    min: num(json, 'min_ns'),
+    max: num(json, 'max_ns'),
+  };
 }

@@ -66,7 +66,7 @@ export function paintGrid(
 /* ---- What moves with the pointer: range, the hovered item's time in all threads, outlines. It has a
  * canvas of its own, so that hovering never paints the rows again. ---- */
 
-interface Ground {
+export interface Ground {
   ctx: CanvasRenderingContext2D;
   theme: Theme;
   view: View;

@@ -291,3 +291,25 @@ export class Panes implements Picture {
     for (const painter of this.all) painter.retheme();
   }
 }
+
+/** Device px. */
+export interface Rect {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+/** A line around a box: outside of it, or within. */
+export function outline(
+  { ctx, theme, dpr }: Pane,
+  { x, y, w, h }: Rect,
+  width: number,
+  isWithin = false,
+): void {
+  const line = width * dpr;
+  const out = isWithin ? -line : line;
+  ctx.strokeStyle = theme.ink;
+  ctx.lineWidth = line;
+  ctx.strokeRect(x - out / 2, y - out / 2, Math.max(1, w + out), Math.max(1, h + out));
+}

@@ -5,8 +5,8 @@ import { inkOn } from '../lib/color';
 import type { Box, Flame } from '../lib/flame';
 import { integer } from '../lib/format';
 import type { CallTree } from '../lib/tree';
-import { hatchIn } from './canvas';
-import type { Hatch, Pane } from './canvas';
+import { hatchIn, outline } from './canvas';
+import type { Hatch, Pane, Rect } from './canvas';
 
 export const ECCT_LEVEL = 19; // px: 18 of a box and one between
 const BOX = 18;
@@ -39,13 +39,6 @@ interface EcctScene {
   hovered: number;
 }
 
-interface Rect {
-  x: number;
-  y: number;
-  w: number;
-  h: number;
-}
-
 class EcctPainter {
   constructor(
     private readonly pane: Pane,
@@ -61,8 +54,8 @@ class EcctPainter {
     }
     for (const box of flame.boxes) {
       if (box.kind !== 'node') continue;
-      if (box.node === this.scene.selected) this.outline(this.rectOf(box), 2);
-      else if (box.node === this.scene.hovered) this.outline(this.rectOf(box), 1);
+      if (box.node === this.scene.selected) outline(this.pane, this.rectOf(box), 2, true);
+      else if (box.node === this.scene.hovered) outline(this.pane, this.rectOf(box), 1, true);
     }
   }
 
@@ -77,14 +70,6 @@ class EcctPainter {
       w: Math.max(1, w - (w > 3 ? 1 : 0)),
       h: Math.round(BOX * dpr),
     };
-  }
-
-  private outline({ x, y, w, h }: Rect, width: number): void {
-    const { ctx, theme, dpr } = this.pane;
-    const line = width * dpr;
-    ctx.strokeStyle = theme.ink;
-    ctx.lineWidth = line;
-    ctx.strokeRect(x + line / 2, y + line / 2, Math.max(1, w - line), h - line);
   }
 
   private paintBox(box: Box, rect: Rect): void {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Paints calling context trees as boxes. Levels go down from the outermost call, or up from it.
+import { outline } from './canvas';
 import { boxAt } from '../lib/flame';
 import type { Box, Flame } from '../lib/flame';
 import { duration, integer } from '../lib/format';
 import type { CallTree } from '../lib/tree';
-import type { Pane } from './canvas';
+import type { Pane, Rect } from './canvas';
 
 export const LEVEL = 19; // px: 18 of a box and one between
 const BOX = 18;
@@ -32,13 +33,6 @@ interface FlameScene {
   selected: { part: number; node: number } | null;
   hovered: { part: number; box: Box } | null;
   fn: number;
-}
-
-interface Rect {
-  x: number;
-  y: number;
-  w: number;
-  h: number;
 }
 
 const topOf = (part: FlamePart, level: number): number => part.top + part.way * level * LEVEL;
@@ -75,12 +69,12 @@ class FlamePainter {
         this.paintBox(part, box, rect);
       }
     const { hovered, selected } = scene;
-    if (hovered) this.outline(this.rectOf(scene.parts[hovered.part]!, hovered.box), 1);
+    if (hovered) outline(pane, this.rectOf(scene.parts[hovered.part]!, hovered.box), 1);
     const part = selected && scene.parts[selected.part];
     const box = part?.flame.boxes.find(
       ({ kind, node }) => kind === 'node' && node === selected!.node,
     );
-    if (part && box) this.outline(this.rectOf(part, box), 2);
+    if (part && box) outline(pane, this.rectOf(part, box), 2);
   }
 
   private rectOf(part: FlamePart, box: Box): Rect {
@@ -93,14 +87,6 @@ class FlamePainter {
       w: Math.max(1, x1 - x0 - (x1 - x0 > 3 ? 1 : 0)),
       h: Math.round(BOX * dpr),
     };
-  }
-
-  private outline({ x, y, w, h }: Rect, width: number): void {
-    const { ctx, theme, dpr } = this.pane;
-    const line = width * dpr;
-    ctx.strokeStyle = theme.ink;
-    ctx.lineWidth = line;
-    ctx.strokeRect(x - line / 2, y - line / 2, w + line, h + line);
   }
 
   private paintBox(part: FlamePart, box: Box, rect: Rect): void {

@@ -154,6 +154,8 @@ export interface EcctNode {
   name: string;
   /** Exclusive, ns. */
   self: number;
+  /** Of a state: how it is drawn (lib/states), if that is known. */
+  look?: number;
 }
 
 /** The tree of nodes (parents before their children): widths are `self` and all below. */
@@ -189,12 +191,12 @@ export class EcctGrower {
   readonly nodes: EcctNode[] = [];
   private readonly known = new Map<string, number>();
 
-  child(parent: number, kind: FrameKind, name: string): number {
+  child(parent: number, kind: FrameKind, name: string, look?: number): number {
     const key = `${parent}\n${kind}\n${name}`;
     let node = this.known.get(key);
     if (node === undefined) {
       node = this.nodes.length;
-      this.nodes.push({ parent, kind, name, self: 0 });
+      this.nodes.push({ parent, kind, name, self: 0, look });
       this.known.set(key, node);
     }
     return node;

@@ -198,3 +198,6 @@ export function shortNote(kind: string, count: number): string {
 
 export const isBytes = (kind: string): boolean =>
   kind === 'truncated' || kind === 'unwritten' || kind === 'bad_record';
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

@@ -94,8 +94,7 @@ export interface Path {
   spans: PathSum[];
 }
 
-const PATH_STATES = [...(['running', 'interrupted', 'preempted', 'blocked', 'unknown'] as const)];
-type PathState = (typeof PATH_STATES)[number];
+type PathState = 'running' | 'interrupted' | 'preempted' | 'blocked' | 'unknown';
 
 /** What a stretch of time went to. */
 export interface Cause {

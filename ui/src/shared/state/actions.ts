@@ -73,13 +73,6 @@ export function resetView(app: App): void {
   set(app, { window: initialState(app.model.trace).window, crumbs: [] });
 }
 
-export function hover(app: App, item: Item | null, pointer: State['pointer']): void {
-  const now = app.state.get();
-  const isSame = now.hover?.thread === item?.thread && now.hover?.row === item?.row;
-  if (isSame && !item) return;
-  set(app, { hover: isSame ? now.hover : item, pointer });
-}
-
 export function select(app: App, item: Item | null): void {
   set(app, { item, panel: 'interval', said: item ? sentence(app, item) : '' });
 }
@@ -278,7 +271,7 @@ export function showPanel(app: App, panel: State['panel']): void {
 }
 
 export function setScreen(app: App, screen: State['screen']): void {
-  set(app, { screen, hover: null, pointer: null, said: '' });
+  set(app, { screen, said: '' });
 }
 
 export function setTheme(app: App, theme: State['theme']): void {

@@ -50,8 +50,6 @@ export interface State {
   range: Span | null;
   /** The range is still being dragged. */
   isPreview: boolean;
-  hover: Item | null;
-  pointer: { x: number; y: number } | null;
   item: Item | null;
   query: string;
   isFiltered: boolean;
@@ -87,8 +85,6 @@ export function initialState(trace: Trace): State {
     crumbs: [],
     range: null,
     isPreview: false,
-    hover: null,
-    pointer: null,
     item: null,
     query: '',
     isFiltered: false,
@@ -300,7 +296,6 @@ export function replaceModel(app: App, model: Model): void {
     return {
       ...now,
       epoch: now.epoch + 1,
-      hover: null,
       item,
       range: isLost ? { t0: at.start, t1: at.end } : now.range,
       family: key === undefined ? -1 : model.families.list.findIndex(one => one.key === key),

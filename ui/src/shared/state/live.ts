@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The regimes of a served page: a first picture at once, those of the whole trace when the server has
 // them, and those of the window while it rests.
+import { messageOf } from '../lib/format';
 import { num, text } from '../api/columns';
 import type { Columns } from '../api/columns';
 import { decodeSketch, decodeRegimes } from '../api/page';
@@ -59,8 +60,6 @@ export function askSketch(source: Source, window: Span | null): Promise<Columns>
   return source.columns('lod', params, 'sketch');
 }
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
 const keyOf = (ask: Ask, { t0, t1 }: Span): string => `${writeAsk(ask)} ${t0}-${t1}`;
 const holds = (outer: Span, inner: Span): boolean => outer.t0 <= inner.t0 && inner.t1 <= outer.t1;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The Critical path screen: which paths it shows, one above the other from a common start, and its
 // questions to the server.
+import { messageOf } from '../lib/format';
 import { take, num, text, decodePath } from '../api/columns';
 import { Superseded } from '../api/source';
 import type { Params } from '../api/source';
@@ -171,7 +172,7 @@ export class Paths {
       if (this.toPin && samePick(this.toPin, pick)) this.pin(this.toPin);
     } catch (error) {
       if (error instanceof Superseded) return;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       this.put(pick, { error: why, isWaiting: false });
     }
   }
@@ -201,7 +202,7 @@ export class Paths {
       await this.findFunction(name, n);
     } catch (error) {
       if (error instanceof Superseded) return;
-      this.set({ trouble: error instanceof Error ? error.message : String(error) });
+      this.set({ trouble: messageOf(error) });
     }
   }
 
@@ -282,8 +283,6 @@ export function showInTimeline(app: App, thread: number, span: Span): void {
     ...now,
     crumbs: [...crumbs, window],
     screen: 'timeline' as const,
-    hover: null,
-    pointer: null,
     range: span,
     isPreview: false,
   }));

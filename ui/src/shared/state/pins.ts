@@ -49,8 +49,6 @@ export function goToPin(app: App, pin: Pin): void {
   const isSame = window.t0 === pin.window.t0 && window.t1 === pin.window.t1;
   set(app, {
     screen: pin.screen,
-    hover: null,
-    pointer: null,
     range: null,
     crumbs: isSame ? crumbs : [...crumbs, window],
     isPreview: false,

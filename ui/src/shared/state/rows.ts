@@ -46,8 +46,12 @@ export function sortThreads(threads: readonly Thread[], sort: SortKey): Thread[]
   );
 }
 
-export function shownThreads(model: Model, state: State): Thread[] {
-  const hits = state.isFiltered ? findHits(model, state.query) : null;
+export function shownThreads(
+  model: Model,
+  state: State,
+  find: (model: Model, text: string) => { threads: ReadonlySet<number> } | null = findHits,
+): Thread[] {
+  const hits = state.isFiltered ? find(model, state.query) : null;
   const keeps = (t: Thread): boolean =>
     !state.hidden.has(t.index) &&
     (!hits || hits.threads.has(t.index)) &&

@@ -317,8 +317,9 @@ export function callAt(set: CallSet, i: number): CallAt {
   };
 }
 
-export function sameCall(a: CallAt | null, b: CallAt): boolean {
-  return a !== null && a.thread === b.thread && a.start === b.start && a.depth === b.depth;
+export function isSameCall(a: CallAt | null, b: CallAt | null): boolean {
+  if (!a || !b) return a === b;
+  return a.thread === b.thread && a.depth === b.depth && a.start === b.start;
 }
 
 /** Selects a call and shows it, with some room around it, on the timeline (or the Overview). The
@@ -335,8 +336,6 @@ export function goToCall(app: App, served: Served, call: CallAt): void {
     screen: screen.key,
     range: null,
     isPreview: false,
-    hover: null,
-    pointer: null,
     said: `${name} in ${served.threads[call.thread]?.label ?? 'a thread'}; ${plural(crumbs.length + 1, 'step')} to go back.`,
   }));
   setWindow(app, call.start - room, call.end + room);

@@ -6,7 +6,7 @@ import type { Columns } from '../api/columns';
 import { unlessSuperseded } from '../api/source';
 import type { Params } from '../api/source';
 import { Atom } from '../lib/atom';
-import { duration, exact, plural } from '../lib/format';
+import { duration, exact, plural, messageOf } from '../lib/format';
 import { KIND } from '../lib/model';
 import type { Span } from '../lib/model';
 import { matchesName, matchesThread, parseQuery } from '../lib/search';
@@ -14,7 +14,7 @@ import type { Query } from '../lib/search';
 import { reveal, set as setState, setWindow } from './actions';
 import { findRow } from './app';
 import type { App, State } from './app';
-import { setServed } from './served';
+import { setServed, callAt, isSameCall } from './served';
 import type { CallAt, CallSet, Served } from './served';
 
 const REST_MS = 250;
@@ -83,23 +83,10 @@ function threadsOf(set: CallSet): Set<number> {
   return new Set(set.thread);
 }
 
-export function callOf(set: CallSet, i: number): CallAt {
-  return {
-    thread: set.thread[i]!,
-    depth: set.depth[i]!,
-    start: set.start[i]!,
-    end: set.end[i]!,
-    fn: set.fn[i]!,
-  };
-}
-
-const isSame = (a: CallAt, b: CallAt): boolean =>
-  a.thread === b.thread && a.start === b.start && a.depth === b.depth && a.end === b.end;
-
 /** The place of the selected call in the set, or -1. */
 export function placeIn(set: CallSet, call: CallAt | null): number {
   if (!call) return -1;
-  for (let i = 0; i < set.n; i++) if (isSame(callOf(set, i), call)) return i;
+  for (let i = 0; i < set.n; i++) if (isSameCall(callAt(set, i), call)) return i;
   return -1;
 }
 
@@ -176,7 +163,7 @@ export class Searches {
           .then(answer => this.put(decodeSet(answer, text.trim(), params), '')),
       );
     } catch (error) {
-      this.put(null, error instanceof Error ? error.message : String(error));
+      this.put(null, messageOf(error));
     }
   }
 
@@ -238,7 +225,7 @@ export function stepSet(app: App, direction: 1 | -1): boolean {
   const { set, call } = served;
   const at = placeIn(set, call);
   const next = at < 0 ? (direction > 0 ? 0 : set.n - 1) : (at + direction + set.n) % set.n;
-  showCall(app, callOf(set, next));
+  showCall(app, callAt(set, next));
   return true;
 }
 

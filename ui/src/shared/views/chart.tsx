@@ -88,9 +88,26 @@ function keepInView<Row extends FrameRow, S extends BaseStage<Row>>(
   return () => offs.forEach(off => off?.());
 }
 
-export function Frame<Row extends FrameRow, S extends BaseStage<Row>>(
-  props: FrameProps<Row, S>,
-): JSX.Element {
+interface Staged<S> {
+  stage: S | null;
+  scroller: { current: HTMLDivElement | null };
+  area: { current: HTMLDivElement | null };
+  /** For the canvases: axis, rows, and what lies over them. */
+  axis: { current: HTMLCanvasElement | null };
+  base: { current: HTMLCanvasElement | null };
+  overlay: { current: HTMLCanvasElement | null };
+  /** What of the content is in view, CSS px. */
+  top: number;
+  height: number;
+  onScroll: () => void;
+}
+
+/** A stage on canvases as large as what scrolls over them. `bind` says what ends with it. */
+export function useStage<S extends BaseStage>(
+  make: (app: App, canvases: Canvases) => S,
+  bind: (stage: S, area: HTMLElement, scroller: HTMLElement, redraw: () => void) => (() => void)[],
+  onReady: (stage: S) => void,
+): Staged<S> {
   const app = useApp();
   const scroller = useRef<HTMLDivElement>(null);
   const area = useRef<HTMLDivElement>(null);
@@ -102,9 +119,8 @@ export function Frame<Row extends FrameRow, S extends BaseStage<Row>>(
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   useLayoutEffect(() => {
     const canvases = { axis: axis.current!, base: base.current!, overlay: overlay.current! };
-    const made = props.make(app, canvases);
-    const off = connect(app, made, props, () => redraw(undefined as never));
-    const unbind = props.bind(app, made, area.current!);
+    const made = make(app, canvases);
+    const offs = bind(made, area.current!, scroller.current!, () => redraw(undefined));
     const measure = (): void => {
       const height = scroller.current!.clientHeight;
       made.resize(area.current!.clientWidth, height);
@@ -115,23 +131,34 @@ export function Frame<Row extends FrameRow, S extends BaseStage<Row>>(
     observer.observe(area.current!);
     measure();
     setStage(made);
-    props.onReady(made);
+    onReady(made);
     return () => {
-      off();
-      unbind();
+      offs.forEach(off => off());
       observer.disconnect();
     };
   }, [app]);
-  useEffect(() => keepInView(app, stage, scroller.current, props), [stage]);
-  const built = stage?.rows() ?? { rows: [], height: 0 };
-  const visible = built.rows.filter(
-    row => row.y + row.height >= box.top - 40 && row.y <= box.top + box.height + 40,
-  );
   const onScroll = (): void => {
-    const top = scroller.current!.scrollTop;
+    const { scrollTop: top } = scroller.current!;
     stage?.scroll(top);
     setBox(now => ({ ...now, top }));
   };
+  return { stage, scroller, area, axis, base, overlay, ...box, onScroll };
+}
+
+export function Frame<Row extends FrameRow, S extends BaseStage<Row>>(
+  props: FrameProps<Row, S>,
+): JSX.Element {
+  const app = useApp();
+  const { stage, scroller, area, axis, base, overlay, top, height, onScroll } = useStage<S>(
+    props.make,
+    (made, of, _, redraw) => [connect(app, made, props, redraw), props.bind(app, made, of)],
+    props.onReady,
+  );
+  useEffect(() => keepInView(app, stage, scroller.current, props), [stage]);
+  const built = stage?.rows() ?? { rows: [], height: 0 };
+  const visible = built.rows.filter(
+    row => row.y + row.height >= top - 40 && row.y <= top + height + 40,
+  );
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.target !== scroller.current) return;
     if (stage && props.onKey(app, stage, event)) event.preventDefault();
@@ -159,7 +186,7 @@ export function Frame<Row extends FrameRow, S extends BaseStage<Row>>(
       >
         <div class="sr">{props.selected()}</div>
         <div class="content" style={{ height: `${built.height}px` }} role="presentation">
-          <div ref={area} class="area" style={{ height: `${box.height}px` }}>
+          <div ref={area} class="area" style={{ height: `${height}px` }}>
             <canvas ref={base} aria-hidden="true" />
             <canvas ref={overlay} aria-hidden="true" class="over" />
           </div>

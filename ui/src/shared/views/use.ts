@@ -21,39 +21,44 @@ export function usePart<T>(choose: (state: State) => T): T {
   return useAtom(useApp().state, choose);
 }
 
+/** What can be heard when it changes, whatever it holds. */
+interface Heard {
+  subscribe: (listener: () => void) => () => void;
+}
+
 /**
- * What was chosen of the state when it last came to rest: a panel does not follow every step of a
+ * What was chosen of some state when it last came to rest: a panel does not follow every step of a
  * gesture. `restOf` says for how many ms it has to rest; 0: none.
  */
 export function useRested<T>(
-  choose: (state: State) => T,
+  atoms: readonly Heard[],
+  choose: () => T,
   isSame: (a: T, b: T) => boolean,
-  restOf: (state: State) => number,
+  restOf: () => number,
 ): T {
-  const { state } = useApp();
   const [, redraw] = useReducer((n: number) => n + 1, 0);
-  const [held] = useState(() => ({ value: choose(state.get()), timer: 0 }));
+  const [held] = useState(() => ({ value: choose(), timer: 0 }));
   const how = useRef({ choose, isSame, restOf });
   how.current = { choose, isSame, restOf };
   useEffect(() => {
     const take = (): void => {
-      held.value = how.current.choose(state.get());
+      held.value = how.current.choose();
       redraw(undefined);
     };
-    const look = (now: State): void => {
+    const look = (): void => {
       window.clearTimeout(held.timer);
-      if (how.current.isSame(how.current.choose(now), held.value)) return;
-      const ms = how.current.restOf(now);
+      if (how.current.isSame(how.current.choose(), held.value)) return;
+      const ms = how.current.restOf();
       if (ms > 0) held.timer = window.setTimeout(take, ms);
       else take();
     };
-    look(state.get());
-    const off = state.subscribe(look);
+    look();
+    const offs = atoms.map(atom => atom.subscribe(look));
     return () => {
-      off();
+      offs.forEach(off => off());
       window.clearTimeout(held.timer);
     };
-  }, [state]);
+  }, [...atoms]);
   return held.value;
 }
 
