@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Maps of input files, temporary files without a name, and the buffered writer behind weft_out. A
+ * failed write is remembered: the commit then fails, whatever the caller did about the error.
+ * Creating and naming an output is left to fresh.c.
+ */
 #include "base/file.h"
 
 #include <errno.h>
