@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One function for each meaning that a kernel event can have (kernel/known.h): it names the threads
+ * an event refers to and delivers the event of weft. Which thread runs on which CPU is updated here
+ * by switches, and corrected where an event contradicts it (n_inferred counts that). It does not
+ * depend on the format the event came from.
+ */
 #include "kernel/convert.h"
 
 enum weft_code kernel_no_memory(struct kernel_convert *convert)

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of threads by (host, tid), with one entry for each generation of a reused tid, and of
+ * CPUs by (host, number). A small direct-mapped cache answers most look-ups. After the survey the
+ * table is sealed: the second pass takes the same steps and adds nothing.
+ */
 #include "kernel/threads.h"
 
 #include "base/vec.h"
