@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer's frame: header or --columns, announcing functions and threads, notes, and the order
+ * of the phases (read.c sorts rows by thread, deliver.c nests them). Threads are announced by their
+ * first time, then by identity.
+ */
 #include "ingest/csv/csv.h"
 
 #include "base/vec.h"
