@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer's frame: two passes over the merged events (kernel/readings.c), the thread of each
+ * event, and the notes. Kernel events go to kernel/convert.h; those of LTTng-UST to user.c; the
+ * rest become instants with their fields as JSON.
+ */
 #include "ingest/ctf/ctf.h"
 
 #include "base/checked.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Resolves addresses of calls: mappings are collected in the first pass and sorted by (address
+ * space, base), then searched by halves; a table by address answers repeated calls. A function that
+ * is new is announced to the sink without a name; import/naming.h finds that.
+ */
 #include "ingest/ctf/modules.h"
 
 #include "base/vec.h"

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Indexes the packets of a stream file when it is opened and iterates over their events. After
+ * damage the next packet is searched for by its magic number, at most 4,096 times for each file,
+ * and must have the metadata's UUID. Lost packets and events are derived from the counters in
+ * packet contexts.
+ */
 #include "ingest/ctf/packets.h"
 
 #include "base/vec.h"
