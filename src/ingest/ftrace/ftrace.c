@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer: two passes over the lines (kernel/readings.c). Lines with the same event name form
+ * a class whose fields are those of its first line; known classes go to kernel/convert.h, others
+ * become instants or samples. A stack belongs to the event line before it, so a line is converted
+ * when the next one is read.
+ */
 #include "ingest/ftrace/ftrace.h"
 
 #include "base/json_text.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parses one line from both ends, since names of threads may contain blanks, digits and brackets:
+ * the time stamp is searched first, then CPU, flags and process to its left, the event to its
+ * right. Nothing is copied; a line that does not fit is no event.
+ */
 #include "ingest/ftrace/line.h"
 
 #include "base/decimal.h"
