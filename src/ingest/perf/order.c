@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A natural merge sort of record offsets: a CPU's records are runs already. Times never step back;
+ * a record that is late is raised and counted. The order of a small trace is kept for the second
+ * pass, that of a large one is computed again.
+ */
 #include "ingest/perf/order.h"
 
 #include "base/search.h"

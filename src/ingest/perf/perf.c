@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer's frame: two passes over the ordered records (kernel/readings.c), samples with their
+ * stacks, instants of unknown tracepoints, clock and notes. Records that are not samples (mmap,
+ * comm, fork, switch) are in records.c.
+ */
 #include "ingest/perf/perf.h"
 
 #include "base/checked.h"
