@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Scans the file for pieces, verifies each checksum once, and unpacks payloads on demand. Searching
+ * behind damage has a budget proportional to the file's size, so that a hostile file cannot make it
+ * quadratic. Pages that were read are given back to the kernel on the way.
+ */
 #include "ingest/recording/pieces.h"
 
 #include "base/cursor.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer's frame: what the META pieces describe, the ledger of processes, the parallel loops
+ * over threads (survey.c, then deliver.c), and the notes. Threads of the recorded program are
+ * announced before those of the rest of the machine.
+ */
 #include "ingest/recording/recording.h"
 
 #include "base/vec.h"

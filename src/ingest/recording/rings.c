@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Assembles pieces of rings into one stream for each (process, thread, library, start), with the
+ * table of function numbers that its ring file had, and iterates over its records. Units that are
+ * missing between pieces are counted as lost, repeated ones skipped; a record without a time or
+ * function is dropped and counted.
+ */
 #include "ingest/recording/rings.h"
 
 #include "base/vec.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reconstructs address spaces from the recorded /proc/PID/maps: images of a process follow each
+ * other, a fork starts with its parent's. Look-up searches the image of the time first, then its
+ * neighbours, then the parent's. Build ids and kernel names are kept here too.
+ */
 #include "ingest/recording/spaces.h"
 
 #include "base/vec.h"

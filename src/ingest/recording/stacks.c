@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Folded text of stacks from three sources: frame pointer chains, copies of the user stack
+ * (symbols/walk.h), and the kernel's side, which arrives as a record before the user's. A leaf
+ * function's caller is found by checking for a call instruction before the candidate return
+ * address.
+ */
 #include "ingest/recording/stacks.h"
 
 #include "base/cursor.h"

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The first reading of a thread's rings: it finds the functions, locks, call sites, task names and
+ * watched descriptors that deliver.c will need, and delivers nothing. It runs in parallel for all
+ * threads; a cache of 4,096 addresses for each thread in work keeps the shared tables (names.h) out
+ * of the loop.
+ */
 #include "base/vec.h"
 #include "ingest/recording/convert.h"
 
