@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer: merges the CPUs' pages by a heap, in two passes (kernel/readings.c). Known events
+ * go to kernel/convert.h, others become instants with their fields as JSON. Events of which no
+ * format was recorded are counted.
+ */
 #include "ingest/tracecmd/tracecmd.h"
 
 #include "base/checked.h"
