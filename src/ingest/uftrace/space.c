@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads modules (in parallel) and memory maps, and resolves an address of a task at a time to a
+ * symbol: by the session's map, else by the library opened last that has it. Epochs limit how often
+ * that is done: walk.c caches results for each of them.
+ */
 #include "ingest/uftrace/space.h"
 
 #include "base/vec.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Rebuilds a task's call stack from the depth in each record, so that lost records and longjmp
+ * close the right calls, and hands batches to the sink. Arguments, return values, events and
+ * scheduling become events; anything that flushes the batch first keeps the order.
+ */
 #include "ingest/uftrace/task_out.h"
 
 #include "base/checked.h"
