@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * `weft cut`: a window and a choice of threads become a replay (replay.h) into a new writer. A cut
+ * that keeps everything writes the same trace; any other gets a note that it is an excerpt. This
+ * file decides what is kept; how events at the edges are treated is the replay's.
+ */
 #include "import/cut.h"
 
 #include "base/checked.h"

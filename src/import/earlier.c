@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the state of a thread before a window starts: its last own scheduling event, unless a later
+ * wakeup or switch by another thread replaces it. It reads event blocks from the last one backwards
+ * and skips those whose summary excludes them.
+ */
 #include "import/earlier.h"
 
 enum { STATES = 0xff, EXITED = 0x10 | 0x20 };

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Aligns and combines traces. The clock is chosen in this order: CLOCK_MONOTONIC if all traces are
+ * of one boot of one host, else the wall clock, else each trace starts at 0; packets between hosts
+ * (clock_sync.h) refine it. Names and threads are combined by merge_names.c and merge_threads.c,
+ * events by the replay.
+ */
 #include "import/merge.h"
 
 #include "base/checked.h"

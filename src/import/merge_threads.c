@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Two threads of different traces are one if host, tid and pid agree, their times overlap, and one
+ * trace has its calls and the other its kernel events. Candidates are the threads of one tid, so
+ * the cost is linear in practice. Threads are announced in the order of the traces, with
+ * generations that stay unique.
+ */
 #include "import/merge_threads.h"
 
 #include "base/checked.h"

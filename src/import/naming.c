@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A filter between an importer and the writer: functions with an address and no name are looked up
+ * by the symbol files (symbols.h), all other calls of the sink are passed on unchanged. Functions
+ * that stay unnamed are counted for each module and become notes.
+ */
 #include "import/naming.h"
 
 #include "base/vec.h"

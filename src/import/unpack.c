@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Streaming decoders around zlib and libzstd. The zstd decoder gets no more input than it asks for,
+ * so that the bytes before damage are known to be complete. The window is limited by the memory
+ * limit, as a header may ask for gigabytes.
+ */
 #include "import/unpack.h"
 
 #include "base/cursor.h"
