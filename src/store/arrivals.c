@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Collects while events are delivered, from any worker, under one lock; sorts by thread and by CPU;
+ * writes at the end, CPUs first, since their switches reveal threads that left a CPU without a
+ * record of it. Records of the same nanosecond are ordered by content, so the file does not depend
+ * on the workers.
+ */
 #include "store/arrivals.h"
 
 #include "base/map.h"

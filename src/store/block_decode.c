@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decoding in two passes: first functions and depths, which proves that the stack never underflows;
+ * then times, which needs no further checks. The two loops are the hot part of every scan over
+ * calls. It sees columns only; chunks and checksums are the business of reader_load.c.
+ */
 #include "store/block_decode.h"
 
 #include <inttypes.h>

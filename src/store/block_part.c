@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Random access in a block: prefix sums of the time columns every 64 values (SSE2 where there is),
+ * depths four rows at a time, and open calls found by depths. After 32 searches in one block all of
+ * its times are decoded once. The scans of model/calls and model/interval read the edges of a range
+ * with it.
+ */
 #include "store/block_part.h"
 
 #include "base/checked.h"

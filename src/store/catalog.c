@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables of what the sink announced, texts interned, and their encoding as chunks. Notes of the
+ * same kind, thread and detail are added up; they are sorted before they are written, so that the
+ * order in which workers reported them does not matter.
+ */
 #include "store/catalog.h"
 
 #include "base/checked.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The only place that writes to the output file once it is open. Blocks of threads that come later
+ * in the order wait in lists, in memory up to a limit, then in an unlinked file. The index of
+ * blocks grows with each block and is written at the end, before the directory and the footer.
+ */
 #include "store/commit.h"
 
 #include "base/file.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Encodes events column by column as they come; a column is stored from its first value that is not
+ * zero. Names and categories are interned for each block. It can also append a whole block to
+ * another one (event_group.c), which translates indices of strings.
+ */
 #include "store/event_builder.h"
 
 #include "base/checked.h"

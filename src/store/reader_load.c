@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads one block of calls: chunk, head compared with the index, columns, rows (block_decode.c),
+ * calls that cross its edges. Each buffer belongs to one worker and grows to the largest block it
+ * has seen. Further entry points give only the functions, the contexts, or the raw columns of a
+ * block.
+ */
 #include "base/vec.h"
 #include "store/block_decode.h"
 #include "store/reader.h"
