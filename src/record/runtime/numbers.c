@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The slow path of a call's record: finding or giving the function's number, without a lock.
+ * Addresses are published in the ring file by compare-and-swap before they are counted, so that the
+ * recorder never reads a number without its address. Async-signal-safe; functions.c calls it for
+ * what its fast path does not find.
+ */
 #include "record/runtime/numbers.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Everything of a ring that is not on the fast path in ring.h: making the process's file, giving
+ * slots to threads, giving memory to rings, fork, the end of a thread, and records of any size.
+ * Functions named weft_ring_* run in the recorded program, also in signal handlers, so they keep
+ * errno and take no lock.
+ */
 #include "record/runtime/ring.h"
 
 #include "record/runtime/journal.h"

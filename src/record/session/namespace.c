@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Translates pids and tids of other pid namespaces by searching /proc: NSpid in status, and for a
+ * process the ring file it has mapped. Results are cached by (namespace, number); a number that
+ * cannot be translated is marked as unknown (WEFT_NUMBER_UNKNOWN) and stays unique.
+ */
 #include "record/session/namespace.h"
 
 #include "base/vec.h"

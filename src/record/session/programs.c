@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Follows the recorded processes: finds ring files by inotify, orders them by start, writes what
+ * each process has mapped whenever that changed, notices ends by pidfd, and removes files that were
+ * read to their end. It also makes the folder, and removes those of recorders that were killed.
+ * recorder.c polls it.
+ */
 #include "record/session/programs.h"
 
 #include "base/checked.h"

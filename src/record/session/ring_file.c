@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Maps a ring file's head and slots, copies units by pread, and writes them out as pieces of whole
+ * records. Every access to the mapping is guarded against SIGBUS (the program may truncate the
+ * file), hence the static jump buffer: only one thread reads rings. A file that contradicts itself
+ * is given up; other files are not affected.
+ */
 #include "record/session/ring_file.h"
 
 #include "base/cursor.h"
