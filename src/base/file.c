@@ -103,7 +103,7 @@ static bool folder_of(const char *path, char folder[PATH_MAX])
     return n_written >= 0 && n_written < PATH_MAX;
 }
 
-/* For file systems that know no file without a name (NFS, some FUSE ones). */
+/* For file systems without nameless files (NFS, some FUSE ones). */
 static int temp_by_name(const char *beside)
 {
     char path[PATH_MAX];
