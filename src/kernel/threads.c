@@ -168,7 +168,7 @@ bool kernel_thread_name(struct kernel_threads *threads, uint32_t thread, struct 
     return weft_strtab_intern(threads->names, name, &threads->items[thread].name, NULL) == WEFT_OK;
 }
 
-/* ---- processors ----------------------------------------------------------------------------- */
+/* ---- CPUs ----------------------------------------------------------------------------------- */
 
 struct kernel_cpu *kernel_cpu_add(struct kernel_threads *threads, uint32_t host_id, int32_t cpu)
 {
