@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- telling the format --------------------------------------------------------------------- */
+/* ---- sniffing ------------------------------------------------------------------------------- */
 
 static bool is_one_of(const struct weft_json_value *key, const char *const *names)
 {
