@@ -47,7 +47,7 @@ static bool is_header(const struct csv_table *table, const struct csv_row *row)
            !csv_time_read(row->fields[place].text, table->columns.items[place].unit, &time);
 }
 
-/* Columns that the caller named, by comma; a first line of names is then left out. */
+/* Columns that the caller named, by comma; a first line of names is then omitted. */
 static enum weft_code named_columns(struct csv_table *table, const char *names,
                                     struct weft_err *err)
 {
