@@ -101,7 +101,7 @@ struct identity {
     uint32_t path, build_id;
 };
 
-/* The key of a function; a new one is told to the sink, without a name. */
+/* The key of a function; a new one is announced to the sink, without a name. */
 static enum weft_code identify(struct ctf_modules *modules, const struct identity *identity,
                                struct weft_sink *sink, uint32_t *key, struct weft_err *err)
 {

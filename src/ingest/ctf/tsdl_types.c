@@ -403,7 +403,7 @@ struct member_vec {
     size_t n, cap;
 };
 
-/* One pair of brackets, of which the last is the innermost: told by a number or by a field. */
+/* One pair of brackets, of which the last is the innermost: given by a number or by a field. */
 struct bracket {
     uint64_t length;
     struct ctf_path *path; /* NULL: the length */
