@@ -89,7 +89,7 @@ static size_t find_last_byte(struct weft_str text, char byte)
     return at ? (size_t)(at - text.bytes) : SIZE_MAX;
 }
 
-/* ---- the thread, the processor --------------------------------------------------------------- */
+/* ---- the thread, the CPU --------------------------------------------------------------------- */
 
 static bool read_cpu(struct weft_str word, int32_t *cpu)
 {
@@ -150,7 +150,7 @@ static bool read_front(struct weft_str text, struct ftrace_line *line)
 {
     struct weft_str rest = kernel_trim(text);
     struct weft_str word = take_last(&rest);
-    if (!read_cpu(word, &line->cpu)) { /* flags stand behind the processor */
+    if (!read_cpu(word, &line->cpu)) { /* flags stand behind the CPU */
         struct weft_str before = rest;
         word = take_last(&before);
         if (read_cpu(word, &line->cpu))
