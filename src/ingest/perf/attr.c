@@ -53,7 +53,7 @@ static bool flag_of(uint64_t flags, unsigned bit, bool is_big)
 /* A part of a record that always takes 8 bytes. */
 struct part {
     uint32_t bit;
-    uint8_t *place; /* NULL: nobody asks for it */
+    uint8_t *place; /* NULL: not needed */
 };
 
 static void place(uint64_t type, const struct part *parts, size_t n_parts,

@@ -106,7 +106,7 @@ static bool merge_pairs(struct perf_order *order, struct perf_place *places, siz
     return true;
 }
 
-/* Sorts those that wait; a processor's records are a run already. */
+/* Sorts those that wait; a CPU's records are a run already. */
 static bool sort(struct perf_order *order)
 {
     struct perf_place *waiting = order->places.items + order->n_ready;
