@@ -183,7 +183,7 @@ static enum weft_code check_head(const struct weft_mapped *file, uint64_t *head_
                          version, version > WEFT_RECORDING_VERSION ? "newer" : "older",
                          WEFT_RECORDING_VERSION);
     if (!is_right || *head_bytes < n_head || *head_bytes % ALIGNMENT)
-        *head_bytes = n_head; /* a damaged header tells nothing that pieces do not */
+        *head_bytes = n_head; /* nothing in a damaged header is missing in the pieces */
     return WEFT_OK;
 }
 

@@ -390,7 +390,7 @@ uint32_t rec_image_next(const struct rec_spaces *spaces, uint32_t pid, uint32_t 
         return spaces->images.items[image].next;
     if (process->first_image != REC_NO_IMAGE || process->began_ns)
         return process->first_image;
-    return spaces->images.items[image].next; /* forked nobody knows when */
+    return spaces->images.items[image].next; /* forked at an unknown time */
 }
 
 uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t pid, uint32_t image)

@@ -141,7 +141,7 @@ static bool open_code(struct rec_stacks *stacks, uint32_t module)
     return stacks->code_fd >= 0;
 }
 
-/* Does a call return to this address? The program itself tells. */
+/* Does a call return to this address? The code before it shows that. */
 static bool is_returned_to(struct rec_stacks *stacks, uint32_t image, uint64_t address)
 {
     const struct rec_mapping *mapping = rec_mapping_of(stacks->spaces, image, address);

@@ -123,7 +123,7 @@ static bool meet_object(struct survey *survey, uint64_t address)
     return meet(survey, &survey->convert->names.objects, survey->pid, address);
 }
 
-/* An operation on an object, told with its caller. */
+/* An operation on an object, recorded with its caller. */
 static bool meet_use(struct survey *survey, const struct rec_record *record)
 {
     return meet_object(survey, rec_extra(record, 0)) && meet_caller(survey, rec_extra(record, 1));
