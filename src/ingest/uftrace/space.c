@@ -304,7 +304,7 @@ static const struct weft_uft_mapping *mapping_at(const struct weft_uft_memory *m
     return &memory->maps.items[low - 1];
 }
 
-/* The library opened last, by the begin of the epoch, that holds the address. */
+/* The library opened last, by the start of the epoch, that holds the address. */
 static struct weft_uft_place place_in_opened(const struct weft_uft_space *space, size_t session,
                                              uint64_t by_ns, uint64_t address)
 {

@@ -306,7 +306,8 @@ enum weft_code weft_uft_out_plain(struct weft_uft_out *out, const struct weft_uf
 /* ---- scheduling -------------------------------------------------------------------------------
  */
 
-/* Leaving: to nobody known, state 0 when it was pre-empted, 1 when it slept. Coming: to itself. */
+/* Leaving: to no known thread, state 0 when it was pre-empted, 1 when it slept. Coming: to
+ * itself. */
 static struct weft_event switch_event(const struct weft_uft_out *out,
                                       const struct weft_uft_switch *row)
 {
