@@ -83,7 +83,7 @@ static const struct point *hull_touch(const struct hull *hull, double slope)
 /* What lines of a slope may be: between the least and the most at x 0. */
 struct gap {
     double least, most;
-    double widens; /* with the slope: the sign tells whether */
+    double widens; /* with the slope, if positive */
 };
 
 static struct gap gap_of(const struct fitting *fitting, double slope)

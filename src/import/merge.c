@@ -40,7 +40,7 @@ struct job {
     uint64_t *shifts_ns;
     uint32_t *hosts; /* by input: added to the ids of its hosts */
     enum weft_alignment alignment;
-    bool joins;        /* threads of which several traces tell */
+    bool joins;        /* joins threads that several traces recorded */
     uint64_t n_joined; /* threads of which an earlier trace told */
     struct weft_clock clock;
     struct weft_clock_sync sync;
@@ -70,7 +70,7 @@ static bool is_one_host(const struct weft_merge_input *inputs, size_t n_inputs)
     return true;
 }
 
-/* Where both clocks are known, their difference tells the boot. */
+/* Where both clocks are known, their difference is the time of the boot. */
 static bool is_one_boot(const struct weft_merge_input *inputs, size_t n_inputs)
 {
     bool has_boot = false;
@@ -168,7 +168,8 @@ static size_t nearest_host(const struct job *job, size_t input)
     return best;
 }
 
-/* Packets told that traces are of different hosts: those are numbered, and threads know theirs. */
+/* Packets showed that traces are of different hosts: hosts are numbered, and each thread gets the
+ * number of its host. */
 static enum weft_code hosts_set(struct job *job, struct weft_err *err)
 {
     job->fits = calloc(job->n_inputs, sizeof *job->fits);
@@ -197,7 +198,7 @@ static enum weft_code hosts_set(struct job *job, struct weft_err *err)
                    : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu traces", job->n_inputs);
 }
 
-/* The earliest begin of a trace, by the clock that all have now. */
+/* The earliest start of a trace, by the clock that all have now. */
 static int64_t least_of(const struct job *job)
 {
     int64_t least_ns = INT64_MAX;

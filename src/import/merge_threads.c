@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a trace says of a thread; no two say the same of one that is joined. */
+/* What a trace contains of a thread; traces whose threads are joined contain different things. */
 enum tells { TELLS_CALLS = 1, TELLS_KERNEL = 2 };
 
 #define NONE UINT32_MAX
@@ -24,7 +24,7 @@ enum tells { TELLS_CALLS = 1, TELLS_KERNEL = 2 };
 struct thread {
     struct weft_thread_info info;
     uint64_t first_ns, last_ns; /* on the merged clock */
-    size_t last_trace;          /* that told of it */
+    size_t last_trace;          /* that recorded it */
     uint32_t next;              /* with the same tid; NONE: the last */
     uint8_t tells;
     bool is_named_by_kernel;
@@ -100,7 +100,7 @@ static uint64_t common_ns(const struct thread *a, const struct thread *b)
     return weft_add_sat_u64(last_ns - first_ns, 1);
 }
 
-/* The thread that it is; NONE: a new one. Tid 0 is the idle tasks', and nobody's. */
+/* The thread that it is; NONE: a new one. Tid 0 is that of the idle tasks, and is never joined. */
 static uint32_t thread_find(const struct merger *merger, uint32_t first,
                             const struct thread *thread)
 {
@@ -116,7 +116,7 @@ static uint32_t thread_find(const struct merger *merger, uint32_t first,
     return best;
 }
 
-/* A program knows the whole names of its threads. */
+/* A program's own names of its threads are not cut, unlike the kernel's. */
 static void thread_join(struct thread *into, const struct thread *thread)
 {
     const bool is_better = into->is_named_by_kernel && !thread->is_named_by_kernel;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The threads of a merged trace. Traces on one clock of one machine tell of the same threads: what
+ * The threads of a merged trace. Traces on one clock of one machine contain the same threads: what
  * a kernel says of one and what its program says become one thread (docs/ingest/inputs.md).
  */
 #ifndef WEFT_IMPORT_MERGE_THREADS_H

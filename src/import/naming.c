@@ -117,7 +117,7 @@ enum weft_code weft_naming_note(struct weft_naming *naming, struct weft_err *err
     return code;
 }
 
-/* ---- the rest goes on ------------------------------------------------------------------------ */
+/* ---- calls that are passed on ---------------------------------------------------------------- */
 
 static enum weft_code begin(struct weft_sink *sink, const struct weft_sink_begin *about,
                             struct weft_err *err)
