@@ -16,7 +16,7 @@ struct time_column {
 
 #define BAD_DELTA UINT64_MAX
 
-/* Rare: a value that did not fit the plane. BAD_DELTA if bytes are missing or `limit_ns` is passed.
+/* Rare: a value that did not fit the plane. BAD_DELTA if bytes are missing or `last_ns` is passed.
  */
 __attribute__((noinline)) static uint64_t escape_take(struct time_column *column, uint64_t marker,
                                                       uint64_t now_ns, uint64_t last_ns)

@@ -119,7 +119,7 @@ static void put_flags(struct weft_block_encoder *encoder, struct weft_block_head
     put_column(encoder, head, WEFT_COLUMN_FLAGS, encoder->raw.items, encoder->raw.n);
 }
 
-/* Left out where they would be longer than they are worth. */
+/* Omitted where they would be longer than they are worth. */
 static void put_contexts(struct weft_block_encoder *encoder, struct weft_block_head *head,
                          const struct weft_block_rows *rows)
 {

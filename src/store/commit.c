@@ -17,7 +17,7 @@
 
 enum { DEFAULT_BACKLOG_BYTES = 64 << 20 };
 
-/* A finished block that waits for its turn. */
+/* A finished block that waits until its thread is next. */
 struct waiting {
     struct waiting *next;
     uint8_t *bytes; /* NULL: in the spill file at spill_off */
@@ -447,7 +447,7 @@ static enum weft_code waiting_write(struct weft_commit *commit, uint32_t thread_
     return group_put(commit, WEFT_COMMIT_EVENTS, &head, columns, err);
 }
 
-/* Writes what waits of the thread whose turn it is. */
+/* Writes what waits of the thread that is next. */
 static enum weft_code turn_drain(struct weft_commit *commit, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;

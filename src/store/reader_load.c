@@ -219,7 +219,7 @@ static enum weft_code rows_reserve(struct load *load, struct weft_err *err)
     return WEFT_OK;
 }
 
-/* Calls open at the begin: a walk down the stack as it was then. */
+/* Calls open at the start: a walk down the stack as it was then. */
 static void open_fill(struct load *load)
 {
     uint32_t at = load->block->top;
