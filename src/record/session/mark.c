@@ -18,7 +18,7 @@
 
 enum { FOLDER_NAME_BYTES = 11, ABOUT_BYTES = 4096 };
 
-/* A folder of ours whose recorder lives. */
+/* A folder of ours whose recorder is running. */
 static bool is_live(int fd)
 {
     struct stat about;

@@ -19,7 +19,7 @@
 /* Processes of other namespaces that are remembered: their numbers are theirs to write. */
 enum { MOST_NUMBERS = 1 << 18, MOST_LOOKS = 4 };
 
-/* "NSpid:	4711	12	1": what it calls itself comes last. 0: it is not told. */
+/* "NSpid: 4711    12      1": what it calls itself comes last. 0: unknown. */
 static uint32_t own_number(uint32_t pid, const char *name, struct proc_text *room)
 {
     if (!proc_read(pid, name, room))
