@@ -40,8 +40,7 @@ struct job {
     uint64_t *shifts_ns;
     uint32_t *hosts; /* by input: added to the ids of its hosts */
     enum weft_alignment alignment;
-    bool joins;        /* joins threads that several traces recorded */
-    uint64_t n_joined; /* threads of which an earlier trace told */
+    bool joins; /* joins threads that several traces recorded */
     struct weft_clock clock;
     struct weft_clock_sync sync;
     size_t *sync_hosts;                  /* by input: the place of its host, if is_by_trace */
@@ -408,7 +407,7 @@ static enum weft_code name_all(struct job *job, struct weft_sink *sink, struct w
         code = weft_merge_functions(names, job->inputs[k].store, job->keys[k], sink, err);
     weft_merge_names_free(names);
     WEFT_THEN(code, weft_merge_threads(job->replays, job->n_inputs, job->hosts, job->joins,
-                                       job->thread_ids, &job->n_joined, sink, err));
+                                       job->thread_ids, sink, err));
     return code;
 }
 

@@ -245,18 +245,14 @@ static void merger_fini(struct merger *merger)
 
 enum weft_code weft_merge_threads(const struct weft_replay *replays, size_t n_replays,
                                   const uint32_t *hosts, bool joins, uint32_t **thread_ids,
-                                  uint64_t *n_joined, struct weft_sink *sink, struct weft_err *err)
+                                  struct weft_sink *sink, struct weft_err *err)
 {
     struct merger merger = { .replays = replays, .hosts = hosts, .thread_ids = thread_ids };
     enum weft_code code = merger_init(&merger) ? WEFT_OK : weft_no_memory(err, "threads");
-    uint64_t n_all = 0;
     for (size_t k = 0; k < n_replays; k++)
-        for (uint32_t id = 0; id < weft_store_meta_get(replays[k].store)->n_threads; id++) {
+        for (uint32_t id = 0; id < weft_store_meta_get(replays[k].store)->n_threads; id++)
             WEFT_THEN(code, take(&merger, k, id, joins, err));
-            n_all++;
-        }
     WEFT_THEN(code, announce(&merger, sink, err));
-    *n_joined = n_all - merger.threads.n;
     merger_fini(&merger);
     return code;
 }
