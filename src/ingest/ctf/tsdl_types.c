@@ -212,7 +212,7 @@ static bool set_integer(struct tsdl *tsdl, struct weft_str key, const struct tsd
     return true;
 }
 
-/* The sizes of mantissa and exponent are told apart by `n_bits` while they are read. */
+/* The sizes of mantissa and exponent are distinguished by `n_bits` while they are read. */
 static bool set_float(struct tsdl *tsdl, struct weft_str key, const struct tsdl_value *value,
                       struct ctf_class *class)
 {

@@ -2,7 +2,7 @@
  *
  * Where each part of a record lies, computed once for each attribute, and the readers of samples
  * and trailers that use it. All offsets are checked against the record's size. Records of several
- * attributes are told apart by their id, through a dense table where ids are close together.
+ * attributes are distinguished by their id, through a dense table where ids are close together.
  */
 #include "ingest/perf/attr.h"
 
