@@ -431,7 +431,8 @@ static uint32_t function_of(const struct weft_block_part *part, size_t row)
     return part->block.ids[code[3 * row] | (uint32_t)code[3 * row + 1] << 8];
 }
 
-/* Calls open at the start must end here as the index says, and calls left open be those it knows.
+/* Calls open at the start must end here as the index says, and calls left open be those that it
+ * lists.
  */
 static enum weft_code borders_check(struct weft_block_part *part, uint32_t least,
                                     struct weft_err *err)

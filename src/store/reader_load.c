@@ -235,7 +235,7 @@ static const struct weft_open_call *calls_left(const struct load *load)
     return load->head.n_left ? &load->thread->crossing.items[load->block->first_left] : NULL;
 }
 
-/* Open calls must end here as the index says, and calls left open be those it knows. */
+/* Open calls must end here as the index says, and calls left open be those that it lists. */
 static enum weft_code borders_check(struct load *load, const struct weft_block_decode *decoded,
                                     struct weft_err *err)
 {
