@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The part of clock.h that is not inline: the factors of a tick scale, made once for each clock so
+ * that a conversion needs no division, and CLOCK_MONOTONIC. Importers and the recorders use it;
+ * nothing here depends on a trace.
+ */
 #include "base/clock.h"
 
 #include <assert.h>

@@ -24,7 +24,7 @@ struct weft_tick_scale weft_tick_scale_init(uint64_t frequency_hz);
 static inline uint64_t weft_ticks_to_ns(const struct weft_tick_scale *scale, uint64_t ticks)
 {
     uint64_t ns = ticks * scale->whole_ns + (uint64_t)(((weft_u128)ticks * scale->fraction) >> 64);
-    /* The truncated factor loses less than one: the remainder modulo 2^64 tells. */
+    /* The truncated factor loses less than one: the remainder modulo 2^64 decides. */
     uint64_t rest = ticks * UINT64_C(1000000000) - ns * scale->frequency_hz;
     return rest >= scale->frequency_hz ? ns + 1 : ns;
 }

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The cursor's slow path: integers of variable length that take more than one byte. Only the
+ * shortest form is accepted (no leading zero groups, at most 64 bits), so that a value has one
+ * encoding.
+ */
 #include "base/cursor.h"
 
 enum { VARINT_BYTES = 10 };

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Two paths to the same result: numbers of at most 18 digits and a point, which nearly all are, in
+ * one pass over the text; all others (exponents, signs, any length) digit by digit. Integers only;
+ * what does not fit into int64 nanoseconds is refused. The text importers (chrome, csv, ftrace)
+ * call it for each time.
+ */
 #include "base/decimal.h"
 
 /* Digits below the ns that are kept, and digits of a whole number that surely fit. */

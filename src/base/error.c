@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Fills and prints struct weft_err. Everything works on buffers of fixed size inside the struct,
+ * since an error may report that there is no memory. Text that comes from a trace is made plain
+ * when the error is printed, not when it is stored.
+ */
 #include "base/error.h"
 
 #include "base/plain.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Maps of input files, temporary files without a name, and the buffered writer behind weft_out. A
+ * failed write is remembered: the commit then fails, whatever the caller did about the error.
+ * Creating and naming an output is left to fresh.c.
+ */
 #include "base/file.h"
 
 #include <errno.h>
@@ -98,7 +103,7 @@ static bool folder_of(const char *path, char folder[PATH_MAX])
     return n_written >= 0 && n_written < PATH_MAX;
 }
 
-/* For file systems that know no file without a name (NFS, some FUSE ones). */
+/* For file systems without nameless files (NFS, some FUSE ones). */
 static int temp_by_name(const char *beside)
 {
     char path[PATH_MAX];

@@ -31,7 +31,7 @@ WEFT_CHECKED enum weft_code weft_mapped_from_fd(int fd, const char *path, struct
                                                 struct weft_err *err);
 void weft_mapped_close(struct weft_mapped *file);
 
-/* Tells the kernel that [off, off + n_bytes) will not be read again soon (keeps resident memory
+/* Advises the kernel that [off, off + n_bytes) will not be read again soon (keeps resident memory
  * bounded while a large input is walked once). Nothing happens to bytes that are not a map: there
  * they would be lost. */
 void weft_mapped_done(const struct weft_mapped *file, uint64_t off, uint64_t n_bytes);

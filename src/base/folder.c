@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Lists the plain files of a directory that the caller's filter accepts, sorts them by name and
+ * maps each. Importers of formats that are directories (ctf, uftrace, optrack) use it. Links to
+ * directories, devices and subdirectories are skipped.
+ */
 #include "base/folder.h"
 
 #include "base/vec.h"

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Creation, naming and removal of an output file, with a fallback for each step that a file system
+ * may not support: O_TMPFILE, else a random name; linkat(2), else a copy; rename(2) over an
+ * existing target. A target that is not a regular file is refused, so that no rename replaces a
+ * device. file.c and the recorder's output are the only callers.
+ */
 #include "base/fresh.h"
 
 #include <errno.h>

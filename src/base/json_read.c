@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The out-of-line half of the pull reader: values that are not short plain strings, skipping whole
+ * objects and arrays, and unescaping. A bit stack of fixed depth (1024) replaces recursion, so that
+ * hostile nesting costs neither stack nor time beyond O(bytes). The chrome importer and the options
+ * of executions read with it.
+ */
 #include "base/json_read.h"
 
 /* Objects and arrays within each other, in one value: a bit for each says which it is. */

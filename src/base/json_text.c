@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Appends JSON values to one growing buffer. Strings are escaped by the byte and not checked for
+ * UTF-8, as they come from traces; numbers that JSON cannot express become null. For payloads of
+ * events; answers to clients are written by render/json.
+ */
 #include "base/json_text.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A comma-separated list in a buffer of fixed size, for messages like "expected one of ...". A name
+ * that does not fit ends the list before it; no name is cut.
+ */
 #include "base/listing.h"
 
 #include <stdio.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Linear probing over 32-bit slots that point into an array of keys; growing rebuilds the slots
+ * only, so an id never changes. The arrays are those of room.h and may lie in files. There is no
+ * removal, and no lock: callers that share a map hold their own.
+ */
 #include "base/map.h"
 
 #include "base/room.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A bitmap with a summary of one bit for each 64-bit word; marking and taking are inline in the
+ * header. This file grows and frees it; new words are zeroed, so that growing keeps the set.
+ */
 #include "base/marks.h"
 
 #include <stdlib.h>

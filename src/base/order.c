@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Radix sort from the least significant digit, stable, over the bits in which the keys differ: 8 or
+ * 11 bits a pass, insertion sort for up to 32 items, and no pass at all if the items are in order.
+ * The upper half of the items' array is the sort's second buffer. O(passes * n).
+ */
 #include "base/order.h"
 
 #include "base/room.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decides which code points are plain, writes the escapes of the others, and is the project's own
+ * printf for text from traces: %s and %c go through the escapes, numbers through snprintf. A
+ * conversion that plain.h does not list aborts, as it is a mistake in this program.
+ */
 #include "base/plain.h"
 
 #include "base/utf8.h"

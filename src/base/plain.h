@@ -36,7 +36,7 @@ size_t weft_plain_escape(struct weft_str text, enum weft_plain_form form,
  * arena; {NULL, 0} without memory. */
 struct weft_str weft_plain(struct weft_arena *arena, struct weft_str text);
 
-/* vsnprintf, whose %s and %c arguments are made plain: what the format itself holds stays. Knows
+/* vsnprintf, whose %s and %c arguments are made plain: what the format itself holds stays. Supports
  * the conversions d i u x X o c s p e f g and %, with the lengths hh h l ll z j t. The precision of
  * %s counts bytes of the argument, its width columns of what is printed. Returns the bytes that
  * there would be with room for all; always terminated if n_bytes > 0. */

@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a long work says about itself. Written by workers, read by whoever draws the line. */
+/* What a long work says about itself. Written by workers, read by the thread that draws the
+ * line. */
 struct weft_progress {
     _Atomic uint64_t done;        /* units done so far */
     _Atomic uint64_t total;       /* units expected, or 0 if unknown */

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Recognises absolute paths in free text by their first folder: a fixed list of usual ones, and
+ * those of the trace's own modules. What it replaces is stated in docs/privacy.md. The names of an
+ * opened trace (model/trace.h), the exports and `weft compare` use it, and have no rules of their
+ * own.
+ */
 #include "base/private.h"
 
 #include "base/vec.h"

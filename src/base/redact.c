@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A heuristic over words and names: which options and variables hold a secret, where its value
+ * starts and ends. It works on one argument at a time, with a little state between them (an option
+ * whose value is the next argument). The recorder calls it before a command line is stored, so no
+ * secret reaches the recording.
+ */
 #include "base/redact.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- *     [ head | the array ]      from malloc, or the begin of a mapping
+ *     [ head | the array ]      from malloc, or the start of a mapping
  *
  * No state is shared: what the process has is asked of the kernel, for large arrays only.
  */

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sorted runs in a spool, merged by a binary heap. With a limit on the number of results (n_most),
+ * a full buffer is sorted and cut instead of spilled, so that a top-N needs O(N) memory. Not
+ * thread-safe.
+ */
 #include "base/runs.h"
 
 #include "base/vec.h"

@@ -27,7 +27,7 @@
         WEFT_SEARCH_REST(place, is_before);                                                        \
     } while (0)
 
-/* The same, for who knows about where it is: O(log of how far it is from there). */
+/* The same, if the approximate place is known: O(log of how far it is from there). */
 #define WEFT_SEARCH_NEAR(place, n, near, is_before)                                                \
     do {                                                                                           \
         __typeof__(place) search_low = 0, search_high = (n), search_step = 1;                      \

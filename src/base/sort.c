@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The sorter and its readers: stable merge sort for each lane in memory, segments in one unlinked
+ * file, a heap that merges them on reading. If there is no memory for the second buffer, a lane is
+ * sorted in place by rotations (O(n log^2 n)). One thread adds; afterwards several may read, each
+ * another lane.
+ */
 #include "base/sort.h"
 
 #include "base/checked.h"

@@ -8,13 +8,12 @@
  *                                 |  limit reached
  *                                 v
  *                        run 0, run 1 ...                each lane sorted, in one unlinked file
- *     seal
  *     read lane k        <--  concatenate its runs if they follow each other, else merge them
  *
  * A lane that arrives in order is never sorted, nor merged. The result depends neither on the limit
  * nor on how many threads read. Memory: the limit while records are added, and half as much again
- * while one lane is sorted; a few MB for each reader; 24 bytes for each lane and run. Where less is
- * to be had it does with that: what is held goes to the file earlier, and lanes are sorted where
+ * while one lane is sorted; a few MB for each reader; 24 bytes for each lane and run. If less is
+ * available it works with that: what is held goes to the file earlier, and lanes are sorted where
  * they lie, which takes longer.
  */
 #ifndef WEFT_BASE_SORT_H

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Bookkeeping of the arrays behind one lock: which lie in memory, which in the file, and where.
+ * Dropped arrays of the file become holes (fallocate), so that the disk does not fill with what is
+ * no longer needed.
+ */
 #include "base/spool.h"
 
 #include "base/file.h"

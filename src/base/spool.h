@@ -4,11 +4,11 @@
  * others in one file without a name, mapped. All are read and written as any array is.
  *
  *     memory   | array | array |                     up to the limit
- *     file             | array | array | array |     what is resident is let go when it is told
+ *     file             | array | array | array |     resident pages are released on request
  *
- * Pages of the file that were touched stay in memory until weft_spool_forget: who walks through
- * such arrays calls it every so often, and needs memory for what lies between two calls. Room on
- * the disk is taken beforehand, so that a full one is an error here and no signal later.
+ * Pages of the file that were touched stay in memory until weft_spool_forget: a loop over such
+ * arrays calls it from time to time, and needs memory for what lies between two calls. Room on the
+ * disk is taken beforehand, so that a full one is an error here and no signal later.
  */
 #ifndef WEFT_BASE_SPOOL_H
 #define WEFT_BASE_SPOOL_H

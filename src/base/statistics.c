@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Textbook formulas, with their sources at the functions: the incomplete beta function as a
+ * continued fraction (Lentz), Student's t, Welch's test with Satterthwaite's degrees of freedom,
+ * Hedges' g, the Benjamini-Hochberg adjustment, and SplitMix64 as random numbers. Comparisons and
+ * executions use them; no state, no allocation.
+ */
 #include "base/statistics.h"
 
 #include <float.h>

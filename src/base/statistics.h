@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What tells a difference from chance: Student's and Welch's t, and p-values of many tests.
+ * Whether a difference is significant: Student's and Welch's t, and p-values of many tests.
  */
 #ifndef WEFT_BASE_STATISTICS_H
 #define WEFT_BASE_STATISTICS_H

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The interning table: open addressing over XXH3 hashes, texts copied into an arena. An id and the
+ * bytes it stands for stay valid until the table is freed. Not thread-safe; the order of ids is the
+ * order of first insertion, so it is deterministic only if the callers are.
+ */
 #include "base/str.h"
 
 #include "base/arena.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One mutex and one condition for all parts and items. Items of the pool start in ascending order,
+ * so the item that comes next is always in work and waiting cannot deadlock; a failed item releases
+ * those behind it. query/build.c uses it to write results in order.
+ */
 #include "base/turns.h"
 
 #include <stdbool.h>

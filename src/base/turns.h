@@ -29,7 +29,7 @@ void weft_turns_fini(struct weft_turns *turns);
 WEFT_CHECKED enum weft_code weft_turns_wait(struct weft_turns *turns, unsigned part, size_t item,
                                             struct weft_err *err);
 
-/* The item, whose turn it was, has done the part. */
+/* The item, which was next, has done the part. */
 void weft_turns_pass(struct weft_turns *turns, unsigned part);
 
 /* The item ends early, wherever it is. */

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decoding by the rules of Unicode (no overlong forms, no surrogates), and the width of text in
+ * terminal columns. The tables of wide and combining ranges are coarse on purpose: they align
+ * columns, nothing depends on them for safety.
+ */
 #include "base/utf8.h"
 
 #include <stdbool.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The one function behind the macros of vec.h: capacity grows by half, sizes are checked for
+ * overflow. On failure the vector stays as it was.
+ */
 #include "base/vec.h"
 
 #include "base/checked.h"

@@ -4,7 +4,7 @@
  *
  *     struct { struct row *items; size_t n, cap; } rows = { 0 };
  *     struct row *row = WEFT_VEC_PUSH(&rows);      // zeroed; NULL without memory
- *     weft_vec_fini(&rows);
+ *     WEFT_VEC_FINI(&rows);
  */
 #ifndef WEFT_BASE_VEC_H
 #define WEFT_BASE_VEC_H

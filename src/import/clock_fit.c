@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Fits the offset and drift of one clock against another: convex hulls of the packets received and
+ * sent, then the line in the middle of the widest gap between them, found by bisection over the
+ * slope (the width is concave). Drift 0 is preferred where the packets allow it. O(n log n);
+ * clock_sync.c chooses the pairs of hosts, replay.c applies the result.
+ */
 #include "import/clock_fit.h"
 
 #include "base/checked.h"
@@ -77,7 +83,7 @@ static const struct point *hull_touch(const struct hull *hull, double slope)
 /* What lines of a slope may be: between the least and the most at x 0. */
 struct gap {
     double least, most;
-    double widens; /* with the slope: the sign tells whether */
+    double widens; /* with the slope, if positive */
 };
 
 static struct gap gap_of(const struct fitting *fitting, double slope)

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Collects packet events of all traces, pairs a send with its receive by the packet's key, fits
+ * each pair of hosts (clock_fit.h) and grows a tree of the most accurate fits from the first host.
+ * Memory is bounded: beyond 2^21 packets every second key is dropped, the same ones on every host.
+ */
 #include "import/clock_sync.h"
 
 #include "base/checked.h"

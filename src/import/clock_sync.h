@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Clocks of hosts whose kernels tell of packets between them, set to one (docs/ingest/inputs.md).
+ * Clocks of hosts whose kernels recorded packets between them, set to one (docs/ingest/inputs.md).
  *
  *     packets of all traces --> sent by one host, received by another: each once --> lines between
  *     pairs of hosts --> a tree of them, from the first host on, the most accurate ones first
@@ -25,7 +25,7 @@ struct weft_sync_trace {
 struct weft_sync_host {
     uint32_t trace;              /* its first */
     uint32_t host_id;            /* there */
-    uint64_t n_sent, n_received; /* packets that told its line */
+    uint64_t n_sent, n_received; /* packets that its line is from */
     struct weft_clock_fit fit;   /* to the clock of the first; fit.next: on the way there */
     bool is_set;                 /* it has a line; the first has none, and needs none */
 };

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * `weft cut`: a window and a choice of threads become a replay (replay.h) into a new writer. A cut
+ * that keeps everything writes the same trace; any other gets a note that it is an excerpt. This
+ * file decides what is kept; how events at the edges are treated is the replay's.
+ */
 #include "import/cut.h"
 
 #include "base/checked.h"
@@ -30,7 +35,7 @@ struct weft_clock weft_clock_later(const struct weft_clock *clock, uint64_t from
     struct weft_clock later = *clock;
     if (from_ns == 0)
         return later;
-    later.has_monotonic = false; /* so that it is the ticks that tell the zero */
+    later.has_monotonic = false; /* so that the ticks define the zero */
     later.zero_ticks = weft_clock_zero_ns(&later) + from_ns;
     later.frequency_hz = NS_PER_S; /* a number of ns need not be a number of ticks */
     later.has_monotonic = clock->has_monotonic;

@@ -28,8 +28,8 @@ struct weft_cut_opts {
 };
 
 /* Writes the part as a trace of its own whose time 0 is `from`. Calls open at its edges are kept,
- * as WEFT_CALL_CUT_START and CUT_END; a note says of what it is a part. Threads that did not live
- * then are left out. WEFT_E_ARG if the times lie outside of the trace, if nothing happened between
+ * as WEFT_CALL_CUT_START and CUT_END; a note says of what it is a part. Threads that did not exist
+ * then are omitted. WEFT_E_ARG if the times lie outside of the trace, if nothing happened between
  * them, or for a tid that no thread has. The output appears whole or not at all. */
 WEFT_CHECKED enum weft_code weft_cut_run(const struct weft_cut_opts *opts,
                                          const struct weft_run *run,

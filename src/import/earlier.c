@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the state of a thread before a window starts: its last own scheduling event, unless a later
+ * wakeup or switch by another thread replaces it. It reads event blocks from the last one backwards
+ * and skips those whose summary excludes them.
+ */
 #include "import/earlier.h"
 
 enum { STATES = 0xff, EXITED = 0x10 | 0x20 };
@@ -18,7 +23,7 @@ static uint32_t kinds_of_state(void)
     return kinds;
 }
 
-/* The last that the thread does before `from_ns`: `*state` is 0 unless it leaves its processor. */
+/* The last that the thread does before `from_ns`: `*state` is 0 unless it leaves its CPU. */
 static enum weft_code last_own(struct weft_store *store, uint32_t thread_id, uint64_t from_ns,
                                struct weft_event_buf *buf, uint64_t *last_ns, uint32_t *state,
                                struct weft_err *err)
@@ -48,7 +53,7 @@ static enum weft_code last_own(struct weft_store *store, uint32_t thread_id, uin
     return WEFT_OK;
 }
 
-/* Has another thread woken it, or given it a processor, in [since_ns, from_ns)? */
+/* Has another thread woken it, or given it a CPU, in [since_ns, from_ns)? */
 static enum weft_code has_come(struct weft_store *store, uint32_t thread_id, uint64_t since_ns,
                                uint64_t from_ns, struct weft_event_buf *buf, bool *has,
                                struct weft_err *err)

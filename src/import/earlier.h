@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads that are blocked where a window begins: the switch that they left their processor with
- * lies before it, and would be lost with the wait.
+ * Threads that are blocked where a window begins: the switch that they left their CPU with lies
+ * before it, and would be lost with the wait.
  */
 #ifndef WEFT_IMPORT_EARLIER_H
 #define WEFT_IMPORT_EARLIER_H
@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-/* The state, as a SWITCH has it, in which the thread is off its processor at `from_ns` and since
- * before, or 0: it runs then, or could, or that is unknown. Reads the blocks of the thread's events
- * and arrivals that may be the last before `from_ns`. As loading those fails. */
+/* The state, as a SWITCH has it, in which the thread is off its CPU at `from_ns` and since before,
+ * or 0: it runs then, or could, or that is unknown. Reads the blocks of the thread's events and
+ * arrivals that may be the last before `from_ns`. As loading those fails. */
 WEFT_CHECKED enum weft_code weft_earlier_state(struct weft_store *store, uint32_t thread_id,
                                                uint64_t from_ns, struct weft_event_buf *buf,
                                                uint32_t *state, struct weft_err *err);

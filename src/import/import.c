@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Joins an importer to the store: opens the inputs, tells their format by content, writes.
+ * Joins an importer to the store: opens the inputs, recognises their format by content, writes.
  */
 #include "import/import.h"
 
@@ -253,7 +253,7 @@ static const struct format *detect(const struct weft_import_opts *opts,
     return NULL;
 }
 
-/* ---- what an unknown file is told -------------------------------------------------------------
+/* ---- the message for an unknown file ----------------------------------------------------------
  */
 
 static bool is_printable(const struct weft_mapped *file, size_t n_bytes)

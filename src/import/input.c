@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Recognises and opens inputs. A plain file is mapped as it is; everything else streams through one
+ * buffer, with unpack.h in between, into an unlinked temporary file. Damage in packed data loses
+ * the rest of the input, not what came before; the loss becomes a note of the trace.
+ */
 #include "import/input.h"
 
 #include "base/folder.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Inputs of any form: a file, standard input ("-"), a pipe, a socket; each as it is or packed with
- * gzip or zstd, which is told by its first bytes; and folders, of which only the path is kept.
+ * gzip or zstd, which is recognised by its first bytes; and folders, of which only the path is
+ * kept.
  *
  * What is not a plain file is written, unpacked, to a file without a name beside the output, so
  * that importers always see a map: memory stays bounded, and nothing is left whatever happens.
@@ -24,7 +25,7 @@ struct weft_input_opts {
     const char *beside;    /* a path; its folder holds what is unpacked */
     uint64_t memory_bytes; /* ceiling for a zstd window; 0: none */
     /* Asked once, with the first bytes (all of them, or 64 KiB) before a long input is unpacked to
-     * its end: no means that nobody can read it, and it is not read on. NULL: yes. */
+     * its end; false: no importer can read it, and reading stops. NULL: yes. */
     bool (*is_welcome)(const uint8_t *bytes, size_t n_bytes);
     struct weft_progress *progress;
 };

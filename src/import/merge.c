@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Aligns and combines traces. The clock is chosen in this order: CLOCK_MONOTONIC if all traces are
+ * of one boot of one host, else the wall clock, else each trace starts at 0; packets between hosts
+ * (clock_sync.h) refine it. Names and threads are combined by merge_names.c and merge_threads.c,
+ * events by the replay.
+ */
 #include "import/merge.h"
 
 #include "base/checked.h"
@@ -34,8 +40,7 @@ struct job {
     uint64_t *shifts_ns;
     uint32_t *hosts; /* by input: added to the ids of its hosts */
     enum weft_alignment alignment;
-    bool joins;        /* threads of which several traces tell */
-    uint64_t n_joined; /* threads of which an earlier trace told */
+    bool joins; /* joins threads that several traces recorded */
     struct weft_clock clock;
     struct weft_clock_sync sync;
     size_t *sync_hosts;                  /* by input: the place of its host, if is_by_trace */
@@ -64,7 +69,7 @@ static bool is_one_host(const struct weft_merge_input *inputs, size_t n_inputs)
     return true;
 }
 
-/* Where both clocks are known, their difference tells the boot. */
+/* Where both clocks are known, their difference is the time of the boot. */
 static bool is_one_boot(const struct weft_merge_input *inputs, size_t n_inputs)
 {
     bool has_boot = false;
@@ -162,7 +167,8 @@ static size_t nearest_host(const struct job *job, size_t input)
     return best;
 }
 
-/* Packets told that traces are of different hosts: those are numbered, and threads know theirs. */
+/* Packets showed that traces are of different hosts: hosts are numbered, and each thread gets the
+ * number of its host. */
 static enum weft_code hosts_set(struct job *job, struct weft_err *err)
 {
     job->fits = calloc(job->n_inputs, sizeof *job->fits);
@@ -191,7 +197,7 @@ static enum weft_code hosts_set(struct job *job, struct weft_err *err)
                    : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu traces", job->n_inputs);
 }
 
-/* The earliest begin of a trace, by the clock that all have now. */
+/* The earliest start of a trace, by the clock that all have now. */
 static int64_t least_of(const struct job *job)
 {
     int64_t least_ns = INT64_MAX;
@@ -401,7 +407,7 @@ static enum weft_code name_all(struct job *job, struct weft_sink *sink, struct w
         code = weft_merge_functions(names, job->inputs[k].store, job->keys[k], sink, err);
     weft_merge_names_free(names);
     WEFT_THEN(code, weft_merge_threads(job->replays, job->n_inputs, job->hosts, job->joins,
-                                       job->thread_ids, &job->n_joined, sink, err));
+                                       job->thread_ids, sink, err));
     return code;
 }
 

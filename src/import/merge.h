@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Makes one trace of several (docs/ingest/inputs.md): times aligned by a clock that all have,
- * functions of the same name joined, and threads of which a kernel and a program tell.
+ * functions of the same name joined, and threads that both a kernel and a program recorded.
  */
 #ifndef WEFT_IMPORT_MERGE_H
 #define WEFT_IMPORT_MERGE_H
@@ -35,7 +35,7 @@ struct weft_merge_input {
 enum weft_alignment weft_merge_align(const struct weft_merge_input *inputs, size_t n_inputs,
                                      uint64_t *shifts_ns, struct weft_clock *clock);
 
-/* Hosts whose kernels tell of packets between them are set to one clock, unless there are offsets.
+/* Hosts whose kernels recorded packets between them are set to one clock, unless there are offsets.
  * Writes the traces, threads in order of the inputs, as one. Does not depend on the number of
  * workers. The output appears whole or not at all. */
 WEFT_CHECKED enum weft_code weft_merge_stores(const struct weft_merge_input *inputs,

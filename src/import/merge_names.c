@@ -30,7 +30,7 @@ struct weft_merge_names {
         size_t n, cap;
     } keys;
     struct weft_map *used_keys;
-    uint64_t next_key; /* nobody has it, nor a greater one */
+    uint64_t next_key; /* no function has it, nor a greater one */
     struct {
         char *items;
         size_t n, cap;

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Two threads of different traces are one if host, tid and pid agree, their times overlap, and one
+ * trace has its calls and the other its kernel events. Candidates are the threads of one tid, so
+ * the cost is linear in practice. Threads are announced in the order of the traces, with
+ * generations that stay unique.
+ */
 #include "import/merge_threads.h"
 
 #include "base/checked.h"
@@ -9,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a trace says of a thread; no two say the same of one that is joined. */
+/* What a trace contains of a thread; traces whose threads are joined contain different things. */
 enum tells { TELLS_CALLS = 1, TELLS_KERNEL = 2 };
 
 #define NONE UINT32_MAX
@@ -18,7 +24,7 @@ enum tells { TELLS_CALLS = 1, TELLS_KERNEL = 2 };
 struct thread {
     struct weft_thread_info info;
     uint64_t first_ns, last_ns; /* on the merged clock */
-    size_t last_trace;          /* that told of it */
+    size_t last_trace;          /* that recorded it */
     uint32_t next;              /* with the same tid; NONE: the last */
     uint8_t tells;
     bool is_named_by_kernel;
@@ -94,7 +100,7 @@ static uint64_t common_ns(const struct thread *a, const struct thread *b)
     return weft_add_sat_u64(last_ns - first_ns, 1);
 }
 
-/* The thread that it is; NONE: a new one. Tid 0 is the idle tasks', and nobody's. */
+/* The thread that it is; NONE: a new one. Tid 0 is that of the idle tasks, and is never joined. */
 static uint32_t thread_find(const struct merger *merger, uint32_t first,
                             const struct thread *thread)
 {
@@ -110,7 +116,7 @@ static uint32_t thread_find(const struct merger *merger, uint32_t first,
     return best;
 }
 
-/* A program knows the whole names of its threads. */
+/* A program's own names of its threads are not cut, unlike the kernel's. */
 static void thread_join(struct thread *into, const struct thread *thread)
 {
     const bool is_better = into->is_named_by_kernel && !thread->is_named_by_kernel;
@@ -239,18 +245,14 @@ static void merger_fini(struct merger *merger)
 
 enum weft_code weft_merge_threads(const struct weft_replay *replays, size_t n_replays,
                                   const uint32_t *hosts, bool joins, uint32_t **thread_ids,
-                                  uint64_t *n_joined, struct weft_sink *sink, struct weft_err *err)
+                                  struct weft_sink *sink, struct weft_err *err)
 {
     struct merger merger = { .replays = replays, .hosts = hosts, .thread_ids = thread_ids };
     enum weft_code code = merger_init(&merger) ? WEFT_OK : weft_no_memory(err, "threads");
-    uint64_t n_all = 0;
     for (size_t k = 0; k < n_replays; k++)
-        for (uint32_t id = 0; id < weft_store_meta_get(replays[k].store)->n_threads; id++) {
+        for (uint32_t id = 0; id < weft_store_meta_get(replays[k].store)->n_threads; id++)
             WEFT_THEN(code, take(&merger, k, id, joins, err));
-            n_all++;
-        }
     WEFT_THEN(code, announce(&merger, sink, err));
-    *n_joined = n_all - merger.threads.n;
     merger_fini(&merger);
     return code;
 }

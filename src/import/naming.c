@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A filter between an importer and the writer: functions with an address and no name are looked up
+ * by the symbol files (symbols.h), all other calls of the sink are passed on unchanged. Functions
+ * that stay unnamed are counted for each module and become notes.
+ */
 #include "import/naming.h"
 
 #include "base/vec.h"
@@ -112,7 +117,7 @@ enum weft_code weft_naming_note(struct weft_naming *naming, struct weft_err *err
     return code;
 }
 
-/* ---- the rest goes on ------------------------------------------------------------------------ */
+/* ---- calls that are passed on ---------------------------------------------------------------- */
 
 static enum weft_code begin(struct weft_sink *sink, const struct weft_sink_begin *about,
                             struct weft_err *err)

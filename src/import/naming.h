@@ -9,7 +9,8 @@
 
 struct weft_naming;
 
-/* Everything goes on to `below`. `place`: see weft_symbols_new; not copied. NULL without memory. */
+/* Everything is passed on to `below`. `place`: see weft_symbols_new; not copied. NULL without
+ * memory. */
 struct weft_naming *weft_naming_new(struct weft_sink *below, const char *place);
 /* NULL is allowed. */
 void weft_naming_free(struct weft_naming *naming);

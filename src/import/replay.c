@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Plans a replay and its parallel loop: which threads of the traces feed which thread of the sink,
+ * each delivered by one worker (replay_thread.c). Notes are copied too, less what the sink counts
+ * again when it balances the same calls. cut.c, merge.c and the import of a .weft file are its
+ * callers.
+ */
 #include "import/replay.h"
 
 #include "base/checked.h"

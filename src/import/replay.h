@@ -36,8 +36,8 @@ struct weft_replay {
      * calls. */
     const uint32_t *thread_ids;
     const uint32_t *function_keys; /* by function id; NULL: their own */
-    /* By thread: the state, as a SWITCH has it, in which it is off its processor at from_ns, and
-     * since before (import/earlier.h); 0: it is not, or unknown. NULL: of none. */
+    /* By thread: the state, as a SWITCH has it, in which it is off its CPU at from_ns, and since
+     * before (import/earlier.h); 0: it is not, or unknown. NULL: of none. */
     const uint32_t *earlier;
     atomic_uchar *is_used;       /* by function id: set to 1 where it occurs; may be NULL */
     struct weft_str note_prefix; /* before the detail of notes on the whole trace; may be empty */
@@ -60,7 +60,7 @@ uint64_t weft_replay_time(const struct weft_replay *replay, uint32_t thread_id, 
 bool weft_replay_is_alive(const struct weft_replay *replay, uint32_t thread_id);
 
 /* Delivers names of objects, calls, events, thread ends and notes of the traces, the first one's
- * threads first. The sink has begun (parallel), and knows the threads. */
+ * threads first. The sink has begun (parallel), and the threads are announced. */
 WEFT_CHECKED enum weft_code weft_replay_run(const struct weft_replay *replays, size_t n_replays,
                                             struct weft_sink *sink, const struct weft_run *run,
                                             struct weft_err *err);
@@ -69,7 +69,7 @@ WEFT_CHECKED enum weft_code weft_replay_run(const struct weft_replay *replays, s
 WEFT_CHECKED enum weft_code weft_replay_whole(struct weft_store *store, struct weft_sink *sink,
                                               const struct weft_run *run, struct weft_err *err);
 
-/* Tells the sink a clock, unless it is one that a damaged file made up. */
+/* Gives the sink a clock, unless its numbers are invalid (a damaged file). */
 WEFT_CHECKED enum weft_code weft_replay_clock(const struct weft_clock *clock,
                                               struct weft_sink *sink, struct weft_err *err);
 

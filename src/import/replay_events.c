@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * An iterator over the events of one thread of the sink. Events of one trace may step back in time
+ * and keep their order; to merge several traces, each is cut into runs of ascending time and the
+ * runs are merged. Where that needs too many runs, or would reorder arguments of calls, the trace
+ * stays one run.
+ */
 #include "import/replay_events.h"
 
 #include "base/checked.h"

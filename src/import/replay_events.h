@@ -28,7 +28,7 @@ WEFT_CHECKED enum weft_code weft_replay_events_open(struct weft_replay_events *e
 
 /* The event that comes next, with the times of its trace, which `*source` is of; NULL at the end.
  * It and its texts are valid until the one after which weft_replay_events_is_last says so is
- * skipped. Of a trace of which a window is delivered, blocks outside of that are left out. */
+ * skipped. Of a trace of which a window is delivered, blocks outside of that are omitted. */
 WEFT_CHECKED enum weft_code weft_replay_events_peek(struct weft_replay_events *events,
                                                     const struct weft_event **event,
                                                     struct weft_replay_source *source,
@@ -37,7 +37,7 @@ WEFT_CHECKED enum weft_code weft_replay_events_peek(struct weft_replay_events *e
 /* Is the event that comes next the last one of a block? */
 bool weft_replay_events_is_last(const struct weft_replay_events *events);
 
-/* Goes on behind the event that comes next. */
+/* Continues behind the event that comes next. */
 void weft_replay_events_skip(struct weft_replay_events *events);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rows in pre-order become entries and exits again by a stack: before a row of depth d, all calls
- * but the d outermost have returned. A call that was entered before the window is on the stack,
- * but its entry was not delivered; its exit then makes it a cut frame, since nothing that the sink
- * knows is open when it returns.
+ * but the d outermost have returned. A call that was entered before the window is on the stack, but
+ * its entry was not delivered; its exit then makes it a cut frame, since no call is open in the
+ * sink when it returns.
  */
 #include "import/replay_thread.h"
 
@@ -47,7 +47,7 @@ struct player {
     uint64_t first_row, next_row; /* rows delivered: first .. next - 1 */
     uint64_t args_row;            /* row of the CALL_ARGS that comes next; NO_ROW: none */
     bool is_over;                 /* no row will come */
-    bool outlives_calls; /* another trace tells of the thread after the one with its calls ends */
+    bool outlives_calls; /* the trace with its calls ends before another's events of the thread */
 };
 
 struct weft_replay_room *weft_replay_room_new(void)
@@ -137,7 +137,7 @@ static enum weft_code exit_put(struct player *player, const struct frame *frame,
     return call_put(player, event, err);
 }
 
-/* The innermost call returns; before the window nobody sees it. */
+/* The innermost call returns; before the window it is not visible. */
 static enum weft_code frame_pop(struct player *player, struct weft_err *err)
 {
     const struct frame *frame = &player->room->stack.items[--player->room->stack.n];
@@ -333,8 +333,8 @@ static enum weft_code rows_play(struct player *player, const struct weft_calls *
 }
 
 /* What is on the stack after the last row: calls that return in the window, and below them those
- * that do not. Where the sink does not know one of these, or would end them later, all have to be
- * told it. */
+ * that do not. Where the sink did not get one of these, or would end them later, each of them is
+ * delivered. */
 static enum weft_code stack_end(struct player *player, struct weft_err *err)
 {
     const struct weft_replay *replay = player->replay;
@@ -382,7 +382,7 @@ static enum weft_code blocks_play(struct player *player, struct weft_progress *p
     return stack_end(player, err);
 }
 
-/* The one whose calls are told: of a joined thread at most one has any. */
+/* The one whose calls are delivered: of a joined thread at most one has any. */
 static const struct weft_replay_source *caller_of(const struct weft_replay_source *sources,
                                                   size_t n_sources)
 {

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens a .weft file through input.h, so that cut and merge accept packed files, pipes and standard
+ * input, and refuses other formats before anything is copied.
+ */
 #include "import/stored.h"
 
 static bool is_weft(const uint8_t *bytes, size_t n_bytes)

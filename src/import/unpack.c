@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Streaming decoders around zlib and libzstd. The zstd decoder gets no more input than it asks for,
+ * so that the bytes before damage are known to be complete. The window is limited by the memory
+ * limit, as a header may ask for gigabytes.
+ */
 #include "import/unpack.h"
 
 #include "base/cursor.h"
@@ -165,8 +170,8 @@ static enum weft_code zstd_failed(struct weft_unpacker *unpacker, size_t result,
     }
 }
 
-/* A call that fails does not tell what it had put out before. So the decoder gets no more than it
- * says it wants for the next block, and nothing while it holds back what had no room. */
+/* A call that fails does not return how much it had put out before. So the decoder gets no more
+ * than it says it wants for the next block, and nothing while it holds back what had no room. */
 static enum weft_code zstd_step(struct weft_unpacker *unpacker, struct weft_unpack_io *io,
                                 struct weft_err *err)
 {

@@ -41,7 +41,7 @@ struct weft_unpack_io {
     size_t n_room;
 };
 
-/* Goes on until the input is used up, the room is full, or there is damage. WEFT_E_LIMIT for a
+/* Continues until the input is used up, the room is full, or there is damage. WEFT_E_LIMIT for a
  * window beyond the bound, WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_unpacker_step(struct weft_unpacker *unpacker,
                                                struct weft_unpack_io *io, struct weft_err *err);

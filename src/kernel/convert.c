@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One function for each meaning that a kernel event can have (kernel/known.h): it names the threads
+ * an event refers to and delivers the event of weft. Which thread runs on which CPU is updated here
+ * by switches, and corrected where an event contradicts it (n_inferred counts that). It does not
+ * depend on the format the event came from.
+ */
 #include "kernel/convert.h"
 
 enum weft_code kernel_no_memory(struct kernel_convert *convert)
@@ -161,7 +167,7 @@ static uint32_t id_of(const struct kernel_convert *convert, uint32_t thread)
 
 /* ---- scheduling ----------------------------------------------------------------------------- */
 
-/* What the switch says of the thread that it leaves is more than what is known of the processor. */
+/* What the switch says of the thread that it leaves is more than what is known of the CPU. */
 static enum weft_code leave(struct kernel_convert *convert, const struct kernel_now *now,
                             struct kernel_cpu *cpu, uint32_t *prev)
 {
@@ -296,8 +302,8 @@ static enum weft_code numbered_name(struct kernel_convert *convert, enum kernel_
     return WEFT_OK;
 }
 
-/* Arguments of a call that is told by number stand behind that. Of the third one there is no more
- * room than for what a futex needs. */
+/* Arguments of a call that is recorded by number stand behind that. Of the third one there is no
+ * more room than for what a futex needs. */
 static void syscall_arguments(const struct kernel_now *now, struct weft_event *event)
 {
     const unsigned first = now->known->subtype, third = 3;
@@ -401,7 +407,7 @@ enum weft_code kernel_convert_earlier(struct kernel_convert *convert, const stru
     return kernel_deliver(convert, now->thread, &event);
 }
 
-/* Events of run time come with ticks, and before a thread leaves its processor. */
+/* Events of run time come with ticks, and before a thread leaves its CPU. */
 static void count_run_time(struct kernel_convert *convert, const struct kernel_now *now)
 {
     uint64_t *ran_ns = &convert->threads.items[now->thread].ran_ns;

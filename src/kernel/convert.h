@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * From events of a Linux kernel to events of weft, for every format that records them. An event
- * belongs to the thread that runs on its processor; which one that is follows from switches, and
- * from what the events say themselves.
+ * belongs to the thread that runs on its CPU; which one that is follows from switches, and from
+ * what the events say themselves.
  *
  * An importer reads its events twice (kernel_read_twice), in order of time: to meet the threads
  * (is_survey: nothing is delivered), and to deliver. Each event goes through kernel_find_thread,
- * unless it is a switch, and then kernel_convert, or kernel_deliver for what the importer makes of
- * it.
+ * unless it is a switch, and then kernel_convert_event, or kernel_deliver for what the importer
+ * makes of it.
  */
 #ifndef WEFT_KERNEL_CONVERT_H
 #define WEFT_KERNEL_CONVERT_H
@@ -31,7 +31,7 @@ struct kernel_now {
     uint64_t time_ns;
     uint32_t host_id;
     int32_t cpu;         /* -1 unknown */
-    enum kernel_abi abi; /* of calls that are told by number */
+    enum kernel_abi abi; /* of calls that are recorded by number */
     uint32_t thread;     /* in threads, after it was found */
     uint64_t ran_ns;     /* of a switch: run time of the thread that leaves; 0: unknown */
     uint64_t
@@ -90,7 +90,7 @@ static inline bool kernel_find_running(struct kernel_threads *threads, struct ke
     return true;
 }
 
-/* Sets name and process of a thread as far as they are told. Nothing in the second reading. */
+/* Sets name and process of a thread as far as they are recorded. Nothing in the second reading. */
 WEFT_CHECKED enum weft_code kernel_thread_details(struct kernel_convert *convert, uint32_t thread,
                                                   const struct kernel_told *told);
 
@@ -110,10 +110,10 @@ WEFT_CHECKED enum weft_code kernel_convert_event(struct kernel_convert *convert,
 WEFT_CHECKED enum weft_code kernel_convert_earlier(struct kernel_convert *convert,
                                                    const struct kernel_now *now, uint32_t state);
 
-/* Tells the sink of a thread, unless it was told. */
+/* Announces a thread to the sink, unless that was done. */
 WEFT_CHECKED enum weft_code kernel_announce_thread(struct kernel_convert *convert,
                                                    struct kernel_thread *thread);
-/* Of all that it was not told yet, or only of those that events are of, or point to. */
+/* Of all that were not announced yet, or only of those that events are of, or point to. */
 WEFT_CHECKED enum weft_code kernel_announce_threads(struct kernel_convert *convert, bool all);
 WEFT_CHECKED enum weft_code kernel_end_threads(struct kernel_convert *convert);
 
@@ -122,13 +122,13 @@ struct kernel_readings {
     void *importer;
     /* Converts the next event, or says that there is none. */
     enum weft_code (*next)(void *importer, bool *is_end);
-    /* After the survey: tells the sink begin and clock, and goes back to the first event. */
+    /* After the survey: gives the sink begin and clock, and goes back to the first event. */
     enum weft_code (*rewind)(void *importer);
     const char *unit;   /* what `next` takes: "events" */
     bool announces_all; /* threads, also those that no event is of */
 };
 
-/* Meets all threads, tells the sink of them, delivers, ends them. `run` may be NULL.
+/* Meets all threads, announces them to the sink, delivers, ends them. `run` may be NULL.
  * WEFT_E_CANCELLED, and what the functions and the sink return. */
 WEFT_CHECKED enum weft_code kernel_read_twice(struct kernel_convert *convert,
                                               const struct kernel_readings *readings,

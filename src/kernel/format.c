@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parses format descriptions into fields, and compiles the few fields that the converter needs into
+ * steps, so that reading a record compares offsets and loads numbers. Data outside the record reads
+ * as absent. perf.data, trace.dat and the recorder's perf events share it.
+ */
 #include "kernel/format.h"
 
 #include "base/vec.h"

@@ -139,7 +139,7 @@ static bool begins_with(struct weft_str text, const char *front, size_t n_front)
     return text.n_bytes > n_front && memcmp(text.bytes, front, n_front) == 0;
 }
 
-/* Does `text` begin with one of "a|b", and go on? */
+/* Does `text` begin with one of "a|b", and continue? */
 static bool begins_with_any(struct weft_str text, const char *fronts)
 {
     while (*fronts) {
@@ -275,7 +275,7 @@ static void known_by_prefix(const struct kernel_class *class, struct kernel_know
     known->fields[0] = is_number(class, ret) ? ret : KERNEL_NO_FIELD;
 }
 
-/* Interrupts of processors: local timer, reschedule and so on, by the name of their vector. */
+/* Interrupts of CPUs: local timer, reschedule and so on, by the name of their vector. */
 static void known_by_vector(const struct kernel_class *class, struct kernel_known *known)
 {
     static const char front[] = "x86_irq_vectors_";

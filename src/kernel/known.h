@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which events of a Linux kernel mean something to weft, and which of their fields tell it: looked
+ * Which events of a Linux kernel mean something to weft, and which of their fields say what: looked
  * up once a class of events. A class is its name and its fields, in whatever format they were
  * recorded.
  */
@@ -57,11 +57,11 @@ struct kernel_class {
 };
 
 struct kernel_known {
-    uint8_t meaning;            /* enum kernel_meaning, or an importer's own */
-    uint8_t subtype;            /* WOKEN: 1 for a new thread; SYSCALL: 1 if it is told by number */
-    struct weft_str event_name; /* without the provider ("sched:") */
-    struct weft_str name;       /* what the event of weft is called: "softirq", "futex" */
-    uint32_t name_id;           /* of `name` among the names of threads */
+    uint8_t meaning; /* enum kernel_meaning, or an importer's own */
+    uint8_t subtype; /* WOKEN: 1 for a new thread; SYSCALL: 1 if it is recorded by number */
+    struct weft_str event_name;     /* without the provider ("sched:") */
+    struct weft_str name;           /* what the event of weft is called: "softirq", "futex" */
+    uint32_t name_id;               /* of `name` among the names of threads */
     uint32_t fields[KERNEL_FIELDS]; /* places in the class; KERNEL_NO_FIELD: absent */
 };
 

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The two passes over an importer's events: a survey that finds threads and names, then the
+ * announcement of the threads, then the delivery. The importer supplies `next` and `rewind`; both
+ * passes must see the same events in the same order.
+ */
 #include "kernel/convert.h"
 
 enum { STEP_EVENTS = 1 << 16 };

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses the table of a machine's system call names. The tables themselves are generated
+ * (syscall_names.c, by tools/syscalls). A number without a name gives an empty text; the caller
+ * then shows the number.
+ */
 #include "kernel/syscalls.h"
 
 #include "kernel/known.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * System calls that a trace tells by number (raw_syscalls): only the machine that recorded can name
- * them. A table of our own is smaller than a library, and knows machines that are not this one.
+ * System calls that a trace contains by number (raw_syscalls): names depend on the machine that
+ * recorded. A table of our own is smaller than a library, and has other machines than this one.
  */
 #ifndef WEFT_KERNEL_SYSCALLS_H
 #define WEFT_KERNEL_SYSCALLS_H
@@ -10,7 +10,8 @@
 
 #include <stdint.h>
 
-/* Whose numbers. Programs of 32 bits on a machine of 64 use others, which no trace tells apart. */
+/* Whose numbers. Programs of 32 bits on a machine of 64 use others, which no trace
+ * distinguishes. */
 enum kernel_abi {
     KERNEL_ABI_UNKNOWN,
     KERNEL_ABI_X86_64,
@@ -25,7 +26,7 @@ enum {
     KERNEL_CALLS = KERNEL_OWN_CALLS + KERNEL_COMMON_CALLS,
 };
 
-/* Of a machine as uname tells it ("x86_64", "i686", "aarch64"). */
+/* Of a machine as uname prints it ("x86_64", "i686", "aarch64"). */
 enum kernel_abi kernel_abi_of(struct weft_str machine);
 
 /* The name of a call, empty: none is known. Static. */

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of threads by (host, tid), with one entry for each generation of a reused tid, and of
+ * CPUs by (host, number). A small direct-mapped cache answers most look-ups. After the survey the
+ * table is sealed: the second pass takes the same steps and adds nothing.
+ */
 #include "kernel/threads.h"
 
 #include "base/vec.h"
@@ -163,7 +168,7 @@ bool kernel_thread_name(struct kernel_threads *threads, uint32_t thread, struct 
     return weft_strtab_intern(threads->names, name, &threads->items[thread].name, NULL) == WEFT_OK;
 }
 
-/* ---- processors ----------------------------------------------------------------------------- */
+/* ---- CPUs ----------------------------------------------------------------------------------- */
 
 struct kernel_cpu *kernel_cpu_add(struct kernel_threads *threads, uint32_t host_id, int32_t cpu)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads of a trace of the kernel, and which of them runs on which processor. Events are read
- * twice: first to meet the threads, their names and processes, then to deliver. Both times the same
- * steps are taken, so that the number of a thread, its place in `items`, is the same.
+ * Threads of a trace of the kernel, and which of them runs on which CPU. Events are read twice:
+ * first to meet the threads, their names and processes, then to deliver. Both times the same steps
+ * are taken, so that the number of a thread, its place in `items`, is the same.
  */
 #ifndef WEFT_KERNEL_THREADS_H
 #define WEFT_KERNEL_THREADS_H
@@ -27,22 +27,22 @@ struct kernel_thread {
     uint32_t syscall;   /* name of the system call it is in; WEFT_ID_NONE: none */
     uint64_t last_ns;
     uint64_t handle; /* its pthread_t; 0: unknown */
-    uint64_t ran_ns; /* by its own clock, since it came to its processor; 0: unknown */
+    uint64_t ran_ns; /* by its own clock, since it came to its CPU; 0: unknown */
     bool is_used;    /* met in this reading */
     bool is_known;   /* an event is of it, or points to it */
     bool is_met;     /* an event other than those of the threads at the start */
     bool ran_first;  /* the first of them is its own: it may have run since the start */
     bool is_leaving; /* its exit was seen */
-    bool is_ended;   /* it left its processor for the last time */
+    bool is_ended;   /* it left its CPU for the last time */
     bool is_own;     /* of the recorded program, and so are those that it makes */
-    bool is_foreign; /* as the sink is told (weft_thread_info) */
+    bool is_foreign; /* as the sink gets it (weft_thread_info) */
     struct {
         uint32_t *items; /* functions it is in */
         size_t n, cap;
     } stack;
 };
 
-/* A processor. */
+/* A CPU. */
 struct kernel_cpu {
     uint32_t current; /* WEFT_ID_NONE: not known yet */
     uint32_t first;   /* the thread that its first switch leaves */
@@ -71,8 +71,8 @@ struct kernel_threads {
         size_t n, cap;
     } hosts;
     struct weft_strtab *names;
-    uint32_t call_names[KERNEL_ABIS][KERNEL_CALLS]; /* 1 + a name, of calls told by number; 0: not
-                                                       asked yet */
+    uint32_t call_names[KERNEL_ABIS][KERNEL_CALLS]; /* 1 + a name, of calls recorded by number; 0:
+                                                       not asked yet */
     bool is_sealed;
     uint64_t n_inferred; /* switches that were not seen, in this reading */
 };
@@ -83,8 +83,8 @@ void kernel_threads_fini(struct kernel_threads *threads);
 /* Begins to read again; no thread is added from now on. */
 void kernel_threads_seal(struct kernel_threads *threads);
 
-/* Number of the thread with this tid now. Of tid 0 every processor has its own. A tid whose thread
- * has ended gets a new one, unless `is_mention`. WEFT_ID_NONE without memory. */
+/* Number of the thread with this tid now. Of tid 0 every CPU has its own. A tid whose thread has
+ * ended gets a new one, unless `is_mention`. WEFT_ID_NONE without memory. */
 uint32_t kernel_thread_of(struct kernel_threads *threads, uint32_t host_id, uint64_t tid,
                           int32_t cpu, bool is_mention);
 
@@ -103,8 +103,8 @@ static inline bool kernel_thread_has(const struct kernel_threads *threads, uint3
     return place->tid == tid && !place->is_ended && threads->current.items[place->key] == thread;
 }
 
-/* NULL without memory, and for processors or hosts beyond KERNEL_MOST_CPUS and KERNEL_MOST_HOSTS;
- * valid until the next one is met. */
+/* NULL without memory, and for CPUs or hosts beyond KERNEL_MOST_CPUS and KERNEL_MOST_HOSTS; valid
+ * until the next one is met. */
 struct kernel_cpu *kernel_cpu_add(struct kernel_threads *threads, uint32_t host_id, int32_t cpu);
 
 static inline struct kernel_cpu *kernel_cpu_of(struct kernel_threads *threads, uint32_t host_id,

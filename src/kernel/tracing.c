@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the parts of that description with a cursor, in the order in which perf.data and version 6
+ * of trace.dat have them; version 7 calls the parts one by one. It also names threads that no event
+ * names, from the recorded table of command names.
+ */
 #include "kernel/tracing.h"
 
 #include "base/vec.h"

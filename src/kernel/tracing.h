@@ -49,7 +49,7 @@ WEFT_CHECKED enum weft_code kernel_tracing_cmdlines(struct weft_cursor *cur, boo
                                                     struct kernel_tracing *tracing,
                                                     struct weft_err *err);
 
-/* All parts after the begin, as they stand in perf.data and in trace.dat before version 7. */
+/* All parts after the start, as they stand in perf.data and in trace.dat before version 7. */
 WEFT_CHECKED enum weft_code kernel_tracing_all(struct weft_cursor *cur,
                                                struct kernel_formats *formats,
                                                struct kernel_tracing *tracing, bool has_cmdlines,

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Names and texts of event kinds, call flags and notes, and the few questions about kinds that
+ * several layers ask. The names are part of the JSON, CSV and text output: a new kind gets its row
+ * here and nowhere else.
+ */
 #include "schema/event.h"
 
 #include "base/clock.h"

@@ -71,7 +71,7 @@ enum weft_event_kind {
                                  object_id = third, if the arguments are known */
     WEFT_EVENT_SYSCALL_EXIT,  /* name, value = return value */
     WEFT_EVENT_LOCK_REQUEST,  /* object_id, name = operation, category = the function that asked,
-                                 empty if it is not told */
+                                 empty if it is not recorded */
     WEFT_EVENT_LOCK_ACQUIRED, /* prev_state = what the call returned; not 0, in traces of earlier
                                  versions: as LOCK_FAILED */
     WEFT_EVENT_LOCK_RELEASED,
@@ -90,7 +90,7 @@ enum weft_event_kind {
     WEFT_EVENT_KINDS,       /* how many there are */
 };
 
-/* What the processor did when the sample was taken. */
+/* What the CPU did when the sample was taken. */
 enum weft_sample_mode { WEFT_SAMPLE_MODE_UNKNOWN, WEFT_SAMPLE_IN_USER, WEFT_SAMPLE_IN_KERNEL };
 
 /* Joined to the subtype of a SPAN whose end was not seen: it lasts until the trace ends; and of one
@@ -113,8 +113,8 @@ struct weft_event {
     struct weft_str payload; /* raw bytes, kept as they came */
 };
 
-/* Joined to the prev_state of a SWITCH to no thread that is known, on no processor: it was not
- * seen. The thread was off its processor, in that state, before the trace began. */
+/* Joined to the prev_state of a SWITCH to no thread that is known, on no CPU: it was not seen. The
+ * thread was off its CPU, in that state, before the trace began. */
 enum { WEFT_SWITCH_EARLIER = 0x10000 };
 
 /* The value of a COUNTER. */
@@ -135,13 +135,13 @@ static inline double weft_counter_double(uint64_t value)
 /* Stable lower-case name ("lock_request"). */
 const char *weft_event_kind_name(enum weft_event_kind kind);
 
-/* Told by a kernel: scheduling, interrupts, system calls, requests, packets, processes. */
+/* Recorded by a kernel: scheduling, interrupts, system calls, requests, packets, processes. */
 bool weft_event_is_kernel(enum weft_event_kind kind);
 
 /* Is a system call of this name the futex call, as argument 1 its address, 2 its operation? */
 bool weft_event_is_futex(struct weft_str call);
 
-/* A thread, as the importer knows it: (host, pid, tid, generation) is its identity. */
+/* A thread, as the importer found it: (host, pid, tid, generation) is its identity. */
 struct weft_thread_info {
     uint64_t tid;
     uint64_t pid; /* 0 unknown */
@@ -218,10 +218,10 @@ enum weft_note_kind {
     WEFT_NOTE_KINDS,
 };
 
-/* Class of a note: what the user is told. */
+/* Class of a note: what the user reads. */
 enum weft_note_class {
     WEFT_NOTE_CLASS_LOST,     /* data is missing from the trace */
-    WEFT_NOTE_CLASS_REPAIRED, /* data was mended */
+    WEFT_NOTE_CLASS_REPAIRED, /* data was repaired */
     WEFT_NOTE_CLASS_INFO,     /* neither */
 };
 

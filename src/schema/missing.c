@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decides which failures a page survives: all but cancellation and wrong arguments, which the
+ * caller still returns. The error moves into the list, so that the caller can continue with an
+ * empty one.
+ */
 #include "schema/missing.h"
 
 bool weft_missing_add(struct weft_missing *missing, const char *name, enum weft_code code,

@@ -14,7 +14,7 @@ enum { WEFT_MISSING_MAX = 8 };
 
 struct weft_missing {
     struct weft_missing_part {
-        const char *name; /* lives for ever */
+        const char *name; /* static */
         struct weft_err reason;
     } parts[WEFT_MISSING_MAX];
     size_t n;

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A stack of open calls, on which spans end by themselves and entries by their exits. Memory is
+ * O(depth), with at most 256 remembered exits; calls are delivered in batches of 1,024. The chrome
+ * and csv importers use it, one nest for each worker.
+ */
 #include "schema/nest.h"
 
 #include "base/checked.h"
@@ -13,7 +18,7 @@ struct frame {
     uint64_t limit_ns; /* the least end of this and all spans below; UINT64_MAX: none */
     uint32_t key;
     uint32_t level;
-    uint8_t flags; /* of the call, enum weft_call_flag; CUT_START: the sink was told no entry */
+    uint8_t flags; /* of the call, enum weft_call_flag; CUT_START: the sink got no entry */
     bool is_entry;
     bool is_cut; /* its own end lies beyond the limit */
 };
@@ -27,7 +32,7 @@ struct weft_nest {
     uint32_t n_entries; /* on the stack */
     uint32_t thread_id;
     uint64_t clock_ns; /* latest time handed over */
-    uint64_t n_cut;    /* calls cut short that the sink cannot tell */
+    uint64_t n_cut;    /* calls cut short that the sink cannot count */
     uint64_t n_ignored;
     bool is_latest_open; /* the top of the stack is the latest entry of all */
     size_t n_batch;
@@ -96,7 +101,7 @@ void weft_nest_start(struct weft_nest *nest, uint32_t thread_id)
     nest->is_latest_open = false;
 }
 
-/* ---- what the sink is told ------------------------------------------------------------------ */
+/* ---- what the sink gets --------------------------------------------------------------------- */
 
 enum weft_code weft_nest_flush(struct weft_nest *nest, struct weft_err *err)
 {
@@ -155,7 +160,7 @@ static void pop(struct weft_nest *nest, bool is_orphaned)
 
 /* Ends frame `depth` by its exit, and those above it without one. The sink closes these when it
  * sees the exit below; but if one of them is of the same function, the exit would be taken for its
- * own, and one whose entry it was not told is taken for none while others are open: then each gets
+ * own, and one without an entry in the sink is taken for none while others are open: then each gets
  * an exit, and they are counted here. */
 static enum weft_code end_frames(struct weft_nest *nest, size_t depth, uint64_t time_ns,
                                  struct weft_err *err)

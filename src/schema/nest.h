@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Turns what a thread's source says about its calls - spans with begin and end, entries, exits,
- * mixed, ordered by their begin - into entries and exits in order of time for a sink.
+ * Turns what a thread's source says about its calls - spans with start and end, entries, exits,
+ * mixed, ordered by their start - into entries and exits in order of time for a sink.
  *
  *     span a [0, 10)  span b [2, 5)   -->   E a @0   E b @2   X b @5   X a @10
  *
- * What does not nest is mended so that every call stays:
+ * What does not nest is repaired so that every call stays:
  *   - a span that outlasts the call around it ends with that call;
  *   - an entry whose exit is not seen before the span around it ends, ends with that span; its own
  *     exit, when it comes, is ignored;
@@ -85,7 +85,7 @@ WEFT_CHECKED enum weft_code weft_nest_advance(struct weft_nest *nest, uint64_t t
 WEFT_CHECKED enum weft_code weft_nest_flush(struct weft_nest *nest, struct weft_err *err);
 
 /* Ends the thread: its open spans at their own end, its open entries as the sink does; notes what
- * was mended here. `last_ns`: the thread's last event so far. */
+ * was repaired here. `last_ns`: the thread's last event so far. */
 WEFT_CHECKED enum weft_code weft_nest_end(struct weft_nest *nest, uint64_t last_ns,
                                           struct weft_err *err);
 

@@ -5,8 +5,8 @@
  * (docs/recording-format.md). `weft record` turns the file into a .weft at the end; the file of a
  * recorder that was killed is an input as any other, and holds all that had been written.
  *
- * Everything is little-endian. Whoever reads treats every byte as hostile: a recorded program can
- * write anything into its rings.
+ * Everything is little-endian. A reader treats every byte as hostile: a recorded program can write
+ * anything into its rings.
  */
 #ifndef WEFT_SCHEMA_RECORDING_H
 #define WEFT_SCHEMA_RECORDING_H
@@ -22,13 +22,14 @@
  * modulo n_units; `head` counts the units written, always whole records, `tail` those the recorder
  * has read. A thread never waits: a record that finds no room is counted in `lost`, and LOST stands
  * in the ring when there is room again, and a TIME behind it; of those that were lost behind all
- * that stands there, at a thread's end or the recording's, the recorder tells. A slot begins with a
- * TIME. Of a new program (not after a mere fork) PID.LIBRARY.N.maps, made before the file is ready,
- * is what /proc/self/maps was: a program may be gone before the recorder can ask.
+ * that stands there, at a thread's end or the recording's, the recorder writes one. A slot begins
+ * with a TIME. Of a new program (not after a mere fork) PID.LIBRARY.N.maps, made before the file is
+ * ready, is what /proc/self/maps was: a program may be gone before the recorder can ask.
  *
  * Functions are called by numbers, which the file explains: `functions_off` leads to their
  * addresses. A number is given once, by any thread, and its address stands there before the number
- * stands in a record; `n_functions` only grows. Number 0 is address 0. */
+ * stands in a record; `n_functions` only grows. Number 0 is address 0.
+ */
 
 #define WEFT_RING_MAGIC UINT64_C(0x34474e4952544657) /* "WFTRING4" */
 #define WEFT_RING_ENV "WEFT_RECORD"
@@ -46,9 +47,9 @@ enum weft_ring_state {
 };
 
 /* One a slot, 128 bytes: two cache lines, the writer's and the reader's. A slot is taken again and
- * again: head, tail and lost go on counting; tid, start_ticks and name are those of the new thread
- * as soon as head lies above the units of the old one. The reader makes an ENDED slot FREE, when
- * tail is head. */
+ * again: head, tail and lost continue counting; tid, start_ticks and name are those of the new
+ * thread as soon as head lies above the units of the old one. The reader makes an ENDED slot FREE,
+ * when tail is head. */
 struct weft_ring_slot {
     _Atomic uint32_t state; /* enum weft_ring_state */
     uint32_t tid;
@@ -225,7 +226,7 @@ enum weft_op {
     WEFT_OP_THREAD_BEGIN,  /* words: pthread_t of this thread, start routine */
     WEFT_OP_THREAD_END,
     /* argument: enum weft_ring_lock. REQUEST only of those that had to wait, or by --all-requests;
-     * ACQUIRED without a REQUEST before it was had at once. */
+     * ACQUIRED without a REQUEST before it was uncontended. */
     WEFT_OP_LOCK_REQUEST,  /* words: object, caller; of a semaphore + WEFT_REQUEST_TIMED */
     WEFT_OP_LOCK_ACQUIRED, /* words: object, caller; kind + 256 x (result & 0xffffff) */
     WEFT_OP_LOCK_FAILED,   /* words: object, caller; likewise: timed out, busy, deadlock */
@@ -365,9 +366,9 @@ struct weft_clock_pair {
 
 /* The slot that units are of. Units of (pid, library, start_ticks, tid) follow each other without a
  * gap, unless pieces between them were thrown away; what found no room stands in the records. A
- * piece begins and ends between records, and tells its time, so that it can be read without those
- * before it. What a slot lost behind its last unit is a piece of its own, behind the others: a
- * TIME, when the last record found no room, and a LOST. */
+ * piece begins and ends between records, and contains its time, so that it can be read without
+ * those before it. What a slot lost behind its last unit is a piece of its own, behind the others:
+ * a TIME, when the last record found no room, and a LOST. */
 struct weft_ring_piece {
     uint32_t library;
     uint32_t tid;
@@ -381,8 +382,8 @@ struct weft_ring_piece {
 };
 _Static_assert(sizeof(struct weft_ring_piece) == 64, "on disk");
 
-/* Addresses of functions by number, of the ring file of `pid` with these start_ticks; told before
- * the units that name them. */
+/* Addresses of functions by number, of the ring file of `pid` with these start_ticks; written
+ * before the units that name them. */
 struct weft_functions_piece {
     uint64_t file_ticks;
     uint64_t first; /* number of the first */
@@ -431,7 +432,7 @@ enum weft_kernel_context {
     WEFT_CONTEXT_HARDIRQ = 2, /* + irq << 8 */
     WEFT_CONTEXT_TIMER = 3,   /* a hrtimer's function */
     WEFT_CONTEXT_NUMBER_SHIFT = 8,
-    WEFT_CONTEXT_NUMBER_UNKNOWN = 0xffffff, /* perf events tell the kind alone */
+    WEFT_CONTEXT_NUMBER_UNKNOWN = 0xffffff, /* perf events record the kind alone */
 };
 
 enum weft_kernel_type {
@@ -487,7 +488,7 @@ enum weft_kernel_stack {
     WEFT_STACK_KINDS,
     WEFT_STACK_KIND_MASK = 0xff,
     /* The first word of the payload is the one at sp: the return address of a leaf function that
-     * made no frame (system calls of libc), whose caller the frame pointers leave out. */
+     * made no frame (system calls of libc), whose caller the frame pointers omit. */
     WEFT_STACK_HAS_TOP = 0x100,
     WEFT_STACK_IN_USER = 0x200, /* of a sample: the mode of the processor; neither: unknown */
     WEFT_STACK_IN_KERNEL = 0x400,

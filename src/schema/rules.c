@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Matching of names against patterns with * and ? in O(pattern * text) without recursion, and names
+ * of rule kinds. Parsing and evaluation are in query and analysis/executions; this file is what
+ * both share.
+ */
 #include "schema/rules.h"
 
 void weft_rules_free(struct weft_rules *rules)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rules: which points of a trace begin and end executions, and which depend on which, as they are
- * after parsing (docs/rules.md; query/rules.h parses them). Whoever evaluates them needs no more
- * than this: texts and lists live in the arena of struct weft_rules.
+ * after parsing (docs/rules.md; query/rules.h parses them). Evaluation needs no more than this:
+ * texts and lists live in the arena of struct weft_rules.
  */
 #ifndef WEFT_SCHEMA_RULES_H
 #define WEFT_SCHEMA_RULES_H

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Collects while events are delivered, from any worker, under one lock; sorts by thread and by CPU;
+ * writes at the end, CPUs first, since their switches reveal threads that left a CPU without a
+ * record of it. Records of the same nanosecond are ordered by content, so the file does not depend
+ * on the workers.
+ */
 #include "store/arrivals.h"
 
 #include "base/map.h"
@@ -37,7 +43,7 @@ struct processor {
 struct weft_arrivals {
     pthread_mutex_t lock;
     struct weft_sorter *by_thread, *by_processor;
-    struct weft_map *of_processor; /* host and processor -> lane */
+    struct weft_map *of_processor; /* host and CPU -> lane */
     struct weft_strtab *names;
     struct {
         struct processor *items;
@@ -181,7 +187,7 @@ static enum weft_code record_interrupt(struct weft_arrivals *arrivals,
     return WEFT_OK;
 }
 
-/* A switch, under its processor. One from a thread to itself is a thread that comes. */
+/* A switch, under its CPU. One from a thread to itself is a thread that comes. */
 static enum weft_code processor_take(struct weft_arrivals *arrivals, uint32_t source,
                                      uint32_t host_id, const struct weft_event *event,
                                      struct weft_err *err)
@@ -345,7 +351,7 @@ struct writing {
     struct weft_event_builder *builder;
     struct weft_event_flush flush;
     struct lane lane;
-    uint32_t current; /* on the processor in work */
+    uint32_t current; /* on the CPU in work */
 };
 
 static enum weft_code block_flush(void *context, struct weft_event_builder *builder,
@@ -377,7 +383,7 @@ static struct weft_event event_at(uint64_t time_ns, enum weft_event_kind kind)
                                 .payload = WEFT_STR("") };
 }
 
-/* The thread that was on the processor had left it unseen: it is told so. */
+/* The thread that was on the CPU had left it without a record: it gets an arrival that says so. */
 static enum weft_code displace(struct writing *writing, uint64_t time_ns, int32_t cpu,
                                struct weft_err *err)
 {
@@ -406,7 +412,7 @@ static enum weft_code switch_write(struct writing *writing, const struct weft_so
     return code == WEFT_OK ? event_write(writing, &event, err) : code;
 }
 
-/* Switches of one ns: each the one that leaves who is there, if there is one. */
+/* Switches of one ns: each time the one that leaves the current thread, if there is one. */
 static enum weft_code switches_write(struct writing *writing, int32_t cpu, struct weft_err *err)
 {
     struct instant *instant = &writing->lane.instant;
@@ -481,7 +487,7 @@ static enum weft_code thread_write(struct writing *writing, uint32_t thread_id,
     return code;
 }
 
-/* Processors in order of host and number, whichever was met first. */
+/* CPUs in order of host and number, whichever was met first. */
 static int compare_processors(const void *a_void, const void *b_void)
 {
     const struct processor *a = a_void;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What events of one thread say of another: that it got a processor, was woken, was forked. The
- * writer collects these *arrivals* while events are delivered, and puts them under the thread that
- * they concern, and switches once more under their processor, so that a question about a thread
- * need not read the others (docs/format.md, "ARRV").
+ * What events of one thread say of another: that it got a CPU, was woken, was forked. The writer
+ * collects these *arrivals* while events are delivered, and puts them under the thread that they
+ * concern, and switches once more under their CPU, so that a question about a thread need not read
+ * the others (docs/format.md, "ARRV").
  *
  *     events of source threads  -->  arrivals by target thread, by time   \   external sort,
- *                               -->  switches by processor, by time       /   bounded memory
+ *                               -->  switches by CPU, by time       /   bounded memory
  *
  * With a wakeup goes what the source did: the innermost interrupt that it was serving.
  */

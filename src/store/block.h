@@ -6,9 +6,9 @@
  *     columns  dictionary | code | pops | gap | gap ext | tail | tail ext | flags | args | contexts
  *
  * A row is an entry: "pops exits, then function f enters, gap ns after the event before"; the exits
- * take their times from the tail column in time order. So an end needs no duration: it is where
- * the stack says. Frames entered in earlier blocks that end here stand in the head too, with those
- * left open, so that a reader that has only the heads knows every call that crosses a border.
+ * take their times from the tail column in time order. So an end needs no duration: it is where the
+ * stack says. Frames entered in earlier blocks that end here stand in the head too, with those left
+ * open, so that the heads alone contain every call that crosses a border.
  */
 #ifndef WEFT_STORE_BLOCK_H
 #define WEFT_STORE_BLOCK_H
@@ -38,7 +38,7 @@ struct weft_block_head {
     uint32_t thread_id;
     uint32_t n_rows;
     uint32_t n_exits;
-    uint32_t n_carried;    /* calls open at the begin that were entered in earlier blocks */
+    uint32_t n_carried;    /* calls open at the start that were entered in earlier blocks */
     uint32_t n_cut_before; /* cut frames that ended in earlier blocks */
     int32_t max_level;
     uint32_t n_functions; /* in the dictionary */
@@ -109,7 +109,7 @@ struct weft_block_encoder *weft_block_encoder_new(void);
 void weft_block_encoder_free(struct weft_block_encoder *encoder);
 
 /* Encodes a block and appends its CALL chunk to `out`. head->columns is filled in here;
- * `head_bytes` gets the length of the head at the begin of the payload. Sorts rows->keys.
+ * `head_bytes` gets the length of the head at the start of the payload. Sorts rows->keys.
  * WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_block_encode(struct weft_block_encoder *encoder,
                                               struct weft_block_head *head,

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decoding in two passes: first functions and depths, which proves that the stack never underflows;
+ * then times, which needs no further checks. The two loops are the hot part of every scan over
+ * calls. It sees columns only; chunks and checksums are the business of reader_load.c.
+ */
 #include "store/block_decode.h"
 
 #include <inttypes.h>
@@ -11,7 +16,7 @@ struct time_column {
 
 #define BAD_DELTA UINT64_MAX
 
-/* Rare: a value that did not fit the plane. BAD_DELTA if bytes are missing or `limit_ns` is passed.
+/* Rare: a value that did not fit the plane. BAD_DELTA if bytes are missing or `last_ns` is passed.
  */
 __attribute__((noinline)) static uint64_t escape_take(struct time_column *column, uint64_t marker,
                                                       uint64_t now_ns, uint64_t last_ns)

@@ -12,7 +12,7 @@ struct weft_block_decode {
     const struct weft_block_head *head;
     const uint8_t *columns[WEFT_BLOCK_COLUMNS]; /* decompressed */
     const uint32_t *function_ids; /* by dictionary index; 256 or 65,536 elements, as indexes go */
-    uint32_t n_open;              /* calls open at the begin, cut frames too */
+    uint32_t n_open;              /* calls open at the start, cut frames too */
 
     uint64_t *start_ns; /* n_rows elements */
     uint64_t *end_ns;   /* n_rows + n_open: the last are the open calls by depth, UINT64_MAX for

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Turns the rows of a builder into the chunk of a block: the dictionary is sorted by function key,
+ * columns are compressed one by one, and the head is written before them, uncompressed, so that the
+ * index can have a copy. Contexts are omitted where they take more room than they save.
+ */
 #include "store/block.h"
 #include "store/chunk.h"
 #include "store/contexts.h"
@@ -114,7 +119,7 @@ static void put_flags(struct weft_block_encoder *encoder, struct weft_block_head
     put_column(encoder, head, WEFT_COLUMN_FLAGS, encoder->raw.items, encoder->raw.n);
 }
 
-/* Left out where they would be longer than they are worth. */
+/* Omitted where they would be longer than they are worth. */
 static void put_contexts(struct weft_block_encoder *encoder, struct weft_block_head *head,
                          const struct weft_block_rows *rows)
 {

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parses and checks the head of a block, and the frames in it that end or stay open. All limits
+ * that bound a reader's memory are enforced here, before anything is allocated. The index and
+ * recovery read heads with the same functions.
+ */
 #include "store/block.h"
 
 #include <inttypes.h>

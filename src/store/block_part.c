@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Random access in a block: prefix sums of the time columns every 64 values (SSE2 where there is),
+ * depths four rows at a time, and open calls found by depths. After 32 searches in one block all of
+ * its times are decoded once. The scans of model/calls and model/interval read the edges of a range
+ * with it.
+ */
 #include "store/block_part.h"
 
 #include "base/checked.h"
@@ -12,7 +18,7 @@
 #include <emmintrin.h>
 #endif
 
-/* Who looks for so many times in one block gets all of its times decoded: that costs as much. */
+/* After so many searches in one block all of its times are decoded: that costs as much. */
 enum { MARK_VALUES = 64, ASKED_OFTEN = 32 };
 
 #define BYTES_ALL(byte) (UINT64_C(0x0101010101010101) * (byte))
@@ -286,7 +292,7 @@ depths_leap(struct weft_block_part *part, bool is_wide, size_t row, int64_t *dep
     return row;
 }
 
-/* The deepest row must be as deep as the index says: who asks relies on it. */
+/* The deepest row must be as deep as the index says: callers rely on it. */
 static bool deepest_fits(const struct weft_block_part *part)
 {
     const uint64_t n_cut = part->store->threads.items[part->thread_id].info.cut_calls;
@@ -425,7 +431,8 @@ static uint32_t function_of(const struct weft_block_part *part, size_t row)
     return part->block.ids[code[3 * row] | (uint32_t)code[3 * row + 1] << 8];
 }
 
-/* Calls open at the begin must end here as the index says, and calls left open be those it knows.
+/* Calls open at the start must end here as the index says, and calls left open be those that it
+ * lists.
  */
 static enum weft_code borders_check(struct weft_block_part *part, uint32_t least,
                                     struct weft_err *err)

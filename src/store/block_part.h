@@ -23,8 +23,8 @@ struct weft_block_part *weft_block_part_new(void);
 void weft_block_part_free(struct weft_block_part *part);
 
 /* Opens a block. What weft_store_load checks is checked, but for the longest call and the greatest
- * depth that the index tells. Thread-safe for different parts. Fails as a load, and leaves the part
- * closed then. */
+ * depth that the index states. Thread-safe for different parts. Fails as a load, and leaves the
+ * part closed then. */
 WEFT_CHECKED enum weft_code weft_block_part_open(struct weft_store *store, uint32_t thread_id,
                                                  uint64_t block, struct weft_block_part *part,
                                                  struct weft_err *err);
@@ -49,9 +49,9 @@ WEFT_CHECKED enum weft_code weft_block_part_rows(struct weft_block_part *part, s
                                                  size_t end, struct weft_calls *calls,
                                                  struct weft_err *err);
 
-/* Rows as the stream that they are stored as, for who needs neither starts nor ends one by one:
- * exits before the first row, its entry, exits, the next entry ... and the exits behind the last.
- * Each has the time since the event before. */
+/* Rows as the stream that they are stored as, for callers that need neither starts nor ends one by
+ * one: exits before the first row, its entry, exits, the next entry ... and the exits behind the
+ * last. Each has the time since the event before. */
 struct weft_block_steps {
     const uint32_t *depth;           /* by row: calls open when it is entered */
     const uint8_t *code;             /* of the first row; weft_block_steps_function */

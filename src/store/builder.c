@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The writer's inner loop. The two common events, an entry and the exit of the innermost call, are
+ * handled with their state in registers; everything else (missing exits, calls that started before
+ * the trace, time stepping back, depth limit) goes through event_put. One builder is used by one
+ * worker at a time.
+ */
 #include "store/builder.h"
 
 #include <inttypes.h>

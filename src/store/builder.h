@@ -52,7 +52,7 @@ struct weft_builder_hot {
     uint32_t max_depth; /* of entries since the last cut frame */
 };
 
-/* What was mended or given up in this thread. */
+/* What was repaired or dropped in this thread. */
 struct weft_builder_counts {
     uint64_t calls; /* rows stored */
     uint64_t n_repaired, n_ignored, n_too_deep, n_backward, n_args_dropped;

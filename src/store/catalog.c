@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables of what the sink announced, texts interned, and their encoding as chunks. Notes of the
+ * same kind, thread and detail are added up; they are sorted before they are written, so that the
+ * order in which workers reported them does not matter.
+ */
 #include "store/catalog.h"
 
 #include "base/checked.h"
@@ -430,7 +435,7 @@ void weft_catalog_put_functions(struct weft_catalog *catalog, struct weft_bytes 
     catalog->n_functions_put = catalog->functions.n;
 }
 
-/* Order of notes that does not depend on who came first: kind, thread, detail. */
+/* Order of notes that does not depend on the order of arrival: kind, thread, detail. */
 static int compare_notes(const void *a, const void *b, void *texts)
 {
     const struct catalog_note *x = a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the writer knows besides calls: source and clock, threads, functions, notes; and their
+ * What the writer keeps besides calls: source and clock, threads, functions, notes; and their
  * chunks. What was announced before the first calls is written before the first block, so that a
  * file that breaks off still names its threads and functions; the rest follows later.
  *

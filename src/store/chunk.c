@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Builds, parses and verifies chunks. The checksum (XXH3) covers header and stored bytes; it is
+ * compared once for a chunk of a block, and always for metadata. A chunk that claims to expand
+ * beyond the format's ratio is refused before memory is reserved.
+ */
 #include "store/chunk.h"
 
 #define XXH_INLINE_ALL

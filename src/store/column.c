@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Contexts of zstd for two kinds of columns, and one decoder. Encoders and decoders belong to one
+ * worker; they are kept, as setting one up costs more than a small column.
+ */
 #define ZSTD_STATIC_LINKING_ONLY /* for the parameter that keeps Huffman coding at fast levels */
 #include "store/column.h"
 

@@ -22,7 +22,7 @@ struct weft_column_encoder;
 struct weft_column_encoder *weft_column_encoder_new(void);
 void weft_column_encoder_free(struct weft_column_encoder *encoder);
 
-/* Appends the encoded column to `out` (its sticky failure tells of lack of memory) and gives the
+/* Appends the encoded column to `out` (its sticky failure shows a lack of memory) and gives the
  * codec used. The same input gives the same bytes, whatever the encoder did before. */
 enum weft_codec weft_column_encode(struct weft_column_encoder *encoder,
                                    enum weft_column_nature nature, const uint8_t *raw,

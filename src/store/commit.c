@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The only place that writes to the output file once it is open. Blocks of threads that come later
+ * in the order wait in lists, in memory up to a limit, then in an unlinked file. The index of
+ * blocks grows with each block and is written at the end, before the directory and the footer.
+ */
 #include "store/commit.h"
 
 #include "base/file.h"
@@ -12,7 +17,7 @@
 
 enum { DEFAULT_BACKLOG_BYTES = 64 << 20 };
 
-/* A finished block that waits for its turn. */
+/* A finished block that waits until its thread is next. */
 struct waiting {
     struct waiting *next;
     uint8_t *bytes; /* NULL: in the spill file at spill_off */
@@ -442,7 +447,7 @@ static enum weft_code waiting_write(struct weft_commit *commit, uint32_t thread_
     return group_put(commit, WEFT_COMMIT_EVENTS, &head, columns, err);
 }
 
-/* Writes what waits of the thread whose turn it is. */
+/* Writes what waits of the thread that is next. */
 static enum weft_code turn_drain(struct weft_commit *commit, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;

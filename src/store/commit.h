@@ -2,10 +2,11 @@
  *
  * Puts finished chunks into the file in their order, and remembers where they are. With a parallel
  * source, blocks go by thread, those of one thread in the order in which they come: those of the
- * thread whose turn it is are written at once, the others wait, first in memory, beyond a bound in
- * an unlinked temporary file beside the output.
+ * thread that is next are written at once, the others wait, first in memory, beyond a bound in an
+ * unlinked temporary file beside the output.
  *
- * Everything here locks; the functions may be called from any worker.
+ * Blocks and ends of threads may come from any worker: those functions lock. The others are called
+ * with the lock held (weft_commit_locked, `before`), or when no worker is left.
  */
 #ifndef WEFT_STORE_COMMIT_H
 #define WEFT_STORE_COMMIT_H
@@ -67,14 +68,14 @@ WEFT_CHECKED enum weft_code weft_commit_small_block(struct weft_commit *commit,
                                                     const struct weft_bytes *columns,
                                                     struct weft_err *err);
 
-/* A block of arrivals of a row (a thread, or a processor: the number of threads + its number), in
- * order of rows; when all threads have ended. */
+/* A block of arrivals of a row (a thread, or a CPU: the number of threads + its number), in order
+ * of rows; when all threads have ended. */
 WEFT_CHECKED enum weft_code weft_commit_arrivals(struct weft_commit *commit,
                                                  const struct weft_event_head *head,
                                                  const struct weft_bytes *columns,
                                                  struct weft_err *err);
 
-/* Names the next processor, from 0 on. */
+/* Names the next CPU, from 0 on. */
 WEFT_CHECKED enum weft_code weft_commit_processor(struct weft_commit *commit, uint32_t host_id,
                                                   int32_t cpu, struct weft_err *err);
 

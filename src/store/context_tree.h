@@ -74,7 +74,7 @@ static inline size_t weft_context_slot(const struct weft_context_tree *tree, uin
     return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (tree->n_slots - 1);
 }
 
-/* The same for who asks for children in no order, so that the one asked for last tells nothing. */
+/* The same for children that are asked for in no order, so that the last one is no hint. */
 static inline uint32_t weft_context_any_child(struct weft_context_tree *tree, uint32_t parent,
                                               uint32_t function)
 {

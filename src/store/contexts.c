@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* Contexts of a block that has more than one in so many rows would be left out in the end. Those of
+/* Contexts of a block that has more than one in so many rows would be omitted in the end. Those of
  * a group are bounded for the sake of memory. */
 enum { ROWS_A_CONTEXT = 8, FEW_CONTEXTS = 64, MAX_CONTEXTS = 1 << 15 };
 

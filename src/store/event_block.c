@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Head and column table of blocks of events, parsed with the format's limits and written. Rows are
+ * decoded in store_events.c and collected in event_builder.c. The table at the top states how the
+ * value of each kind is encoded; it is part of the file format.
+ */
 #include "store/event_block.h"
 
 #include "store/chunk.h"

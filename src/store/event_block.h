@@ -6,11 +6,11 @@
  *     column table   which columns there are, and their sizes   (varints)
  *     columns        kind | time | duration | value | ... | strings | payload
  *
- * Most kinds use few fields, so most columns are left out.
+ * Most kinds use few fields, so most columns are omitted.
  *
  * Blocks of few events share a chunk: the number of runs (which are what blocks are alone), their
  * summaries, then one column table and the columns of all of them, run after run. Differences start
- * anew with each run; the strings are those of all.
+ * again with each run; the strings are those of all.
  *
  *     runs | summary | ... | summary | column table | columns
  */
@@ -28,7 +28,7 @@
 struct weft_event_head {
     uint64_t block;               /* number in the thread */
     uint64_t first_ns, last_ns;   /* earliest begin, latest end */
-    uint64_t base_ns;             /* begin of the event that came first */
+    uint64_t base_ns;             /* start of the event that came first */
     uint64_t first_row, last_row; /* of the calls whose arguments it has; 0 without */
     uint32_t thread_id;
     uint32_t n_events;
@@ -36,7 +36,7 @@ struct weft_event_head {
     uint32_t counts[WEFT_EVENT_KINDS];
 };
 
-/* A column that is left out has 0 bytes. */
+/* A column that is omitted has 0 bytes. */
 struct weft_event_columns {
     struct weft_block_column_entry items[WEFT_EVENT_COLUMNS];
 };
@@ -63,7 +63,7 @@ WEFT_CHECKED enum weft_code weft_event_columns_parse(struct weft_cursor *content
 void weft_event_head_put(struct weft_bytes *out, const struct weft_event_head *head);
 
 /* Encodes a block (WEFT_EVENT_COLUMNS raw columns) and appends its EVNT chunk to `out`;
- * `head_bytes` gets the length of the summary at the begin of the payload. WEFT_E_NOMEM. */
+ * `head_bytes` gets the length of the summary at the start of the payload. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_event_encode(struct weft_block_encoder *encoder,
                                               const struct weft_event_head *head,
                                               const struct weft_bytes *columns,

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Encodes events column by column as they come; a column is stored from its first value that is not
+ * zero. Names and categories are interned for each block. It can also append a whole block to
+ * another one (event_group.c), which translates indices of strings.
+ */
 #include "store/event_builder.h"
 
 #include "base/checked.h"
@@ -239,7 +244,7 @@ static void name_cut(struct weft_event_builder *builder, struct weft_str *name)
     builder->drops.n_names++;
 }
 
-/* Leaves out what cannot be kept; false: all of it. */
+/* Omits what cannot be kept; false: all of it. */
 static bool event_trim(struct weft_event_builder *builder, struct weft_event *event, uint64_t row)
 {
     const bool is_args = event->kind == WEFT_EVENT_CALL_ARGS;
@@ -315,7 +320,7 @@ enum weft_code weft_event_builder_put(struct weft_event_builder *builder,
 
 /* ---- all events of another block ------------------------------------------------------------ */
 
-/* Bytes of one more run: columns that one of both leaves out get zeros. */
+/* Bytes of one more run: columns that one of both omits get zeros. */
 static void column_append(struct weft_event_builder *builder, enum weft_event_column column,
                           const struct weft_bytes *from, uint32_t n_events)
 {

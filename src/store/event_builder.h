@@ -37,7 +37,7 @@ struct weft_event_builder {
     } strings;
     uint32_t *slots; /* hash table: 1 + index in strings, 0 free; NULL: no strings yet */
     unsigned slot_bits;
-    uint64_t previous_ns;                      /* begin of the event before */
+    uint64_t previous_ns;                      /* start of the event before */
     uint64_t previous_value[WEFT_EVENT_KINDS]; /* of the event of the kind before */
     uint32_t previous_name[WEFT_EVENT_KINDS];  /* likewise, as in the column: a good guess */
     uint32_t previous_category;                /* of the event before */

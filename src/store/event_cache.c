@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A hash table with chained buckets and a list in order of use; chunks are counted by their users
+ * and freed by the last one. The size limit is that of the keeper that allows most; without a
+ * keeper nothing stays. The lock is static, as a chunk may outlive its store.
+ */
 #include "store/event_cache.h"
 
 #include "base/vec.h"

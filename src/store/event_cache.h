@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decoded chunks of events, which all readers of a store share: whoever reads another part of the
- * same chunk, or the same part for another purpose, finds it as it was left. Nobody changes a chunk
- * that is shared. One lock guards all of it, which is held for some ten instructions a block.
+ * Decoded chunks of events, which all readers of a store share: reading another part of the same
+ * chunk, or the same part for another purpose, finds it decoded. A chunk that is shared is never
+ * changed. One lock guards all of it, which is held for some ten instructions a block.
  */
 #ifndef WEFT_STORE_EVENT_CACHE_H
 #define WEFT_STORE_EVENT_CACHE_H
@@ -49,19 +49,19 @@ struct event_cache {
     unsigned n_keepers;
 };
 
-/* So many bytes of chunks stay while nobody holds them, or as many as another keeper wants, until
+/* So many bytes of chunks stay while no user holds them, or as many as another keeper wants, until
  * the last of them has ended. */
 void weft_event_cache_begin(struct event_cache *cache, uint64_t most_bytes);
 void weft_event_cache_end(struct event_cache *cache);
 
-/* Forgets all, whoever keeps them. */
+/* Forgets all, for all keepers. */
 void weft_event_cache_fini(struct event_cache *cache);
 
 /* The chunk if it is kept, with one more user; or NULL. */
 struct event_chunk *weft_event_cache_find(struct event_cache *cache, uint64_t off,
                                           uint64_t checksum);
 
-/* Room to decode in, with one user: `mine`, whose user gives it back, if nobody else has it. NULL
+/* Room to decode in, with one user: `mine`, whose user gives it back, if it has no other user. NULL
  * without memory: then mine is given back, too. */
 struct event_chunk *weft_event_cache_room(struct event_cache *cache, struct event_chunk *mine);
 

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Joins the small blocks of several threads in one chunk. commit.c owns a group for each stream and
+ * decides when it is full; packing and unpacking serve blocks that wait for their place in the
+ * file, and never leave the process.
+ */
 #include "store/event_group.h"
 
 #include <inttypes.h>

@@ -151,9 +151,9 @@ enum weft_block_column {
 };
 
 /* Columns of an EVNT block, in file order; one value an event, but for the last two. A column whose
- * values are all 0 is left out. */
+ * values are all 0 is omitted. */
 enum weft_event_column {
-    WEFT_EVENT_COLUMN_KIND, /* 1 byte; left out when all are of one kind */
+    WEFT_EVENT_COLUMN_KIND, /* 1 byte; omitted when all are of one kind */
     WEFT_EVENT_COLUMN_TIME, /* zigzag varint: ns since the event before; the first: 0 */
     WEFT_EVENT_COLUMN_DURATION,
     WEFT_EVENT_COLUMN_VALUE,    /* varint; enum weft_event_value_code */

@@ -8,8 +8,8 @@
  *
  * A cell ends after 1,024 calls, or earlier with a long silence. A unit (cell, group of cells,
  * block, group of blocks) keeps, of the calls that begin and end in it, the longest one by one, and
- * of the others sums for each depth, with the longest of them: whoever draws it on pixels as long
- * as that or longer misses no call that is longer than a pixel.
+ * of the others sums for each depth, with the longest of them: drawn on pixels as long as that or
+ * longer, no call that is longer than a pixel is missed.
  */
 #ifndef WEFT_STORE_LOD_H
 #define WEFT_STORE_LOD_H

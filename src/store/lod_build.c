@@ -454,7 +454,7 @@ bool weft_lod_walk_start(struct weft_lod_walk *walk, const struct weft_block_hea
     return cell != NULL;
 }
 
-/* Puts the pairs of the cell aside, but for the first, which is nobody's. */
+/* Puts the pairs of the cell aside, but for the first, which belongs to no cell. */
 static bool cell_end(struct weft_lod_walk *walk)
 {
     const size_t n = walk->table.pairs.n - 1;

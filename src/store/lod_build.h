@@ -22,7 +22,7 @@ struct weft_lod_pair {
     int32_t level;
 };
 
-/* Zeroed: empty. Pairs by (level, function); the first is nobody's. */
+/* Zeroed: empty. Pairs by (level, function); the first is unused. */
 struct weft_lod_table {
     struct {
         struct weft_lod_pair *items;
@@ -181,7 +181,7 @@ static inline void weft_lod_exit(struct weft_lod_walk *walk, struct weft_lod_hot
         return;
     }
     const uint32_t slot = hot->slots[weft_lod_hash(level, frame->function) & hot->mask];
-    struct weft_lod_pair *pair = &hot->pairs[slot]; /* the first one is nobody's */
+    struct weft_lod_pair *pair = &hot->pairs[slot]; /* the first one is unused */
     if (__builtin_expect(pair->function != frame->function || pair->level != level, 0)) {
         walk->hot = *hot;
         weft_lod_pair_add(walk, (uint32_t)depth);

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opening and the simple getters. The directory leads to all metadata; if it is missing or damaged,
+ * everything read so far is dropped and the file is scanned instead (store_recover.c). Afterwards
+ * the structure needs no further checks by the callers.
+ */
 #include "store/reader.h"
 
 #include "base/vec.h"

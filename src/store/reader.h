@@ -137,7 +137,7 @@ const struct weft_ledger_process *weft_store_process_get(const struct weft_store
 /* Names of objects that processes wait for, by host, process and address. */
 size_t weft_store_n_objects(const struct weft_store *store);
 const struct weft_object_info *weft_store_object_get(const struct weft_store *store, size_t object);
-/* The name of what lies at `address` of a process; empty: not told. O(log objects). */
+/* The name of what lies at `address` of a process; empty: not recorded. O(log objects). */
 struct weft_str weft_store_object_name(const struct weft_store *store, uint32_t host_id,
                                        uint64_t pid, uint64_t address);
 const struct weft_note *weft_store_note_get(const struct weft_store *store, size_t note);
@@ -217,12 +217,12 @@ struct weft_event_buf *weft_event_buf_new(void);
 void weft_event_buf_free(struct weft_event_buf *buf);
 
 /* Whether the events that were loaded last, which must have been, are in order of time, and take
- * none: who wants those of a part can look for it. */
+ * none: a caller that needs those of a part can search for it. */
 bool weft_event_buf_is_in_order(const struct weft_event_buf *buf);
 
-/* Blocks of events that were decoded stay for whoever asks for them next, in so many bytes at most,
- * or as many as another wants, besides those that buffers hold: until each that keeps them has
- * dropped them. For a part of the trace that many ask about, or one again and again. Thread-safe.
+/* Blocks of events that were decoded stay for later loads, in so many bytes at most, or as many as
+ * another keeper wants, besides those that buffers hold: until each that keeps them has dropped
+ * them. For a part of the trace that many ask about, or one again and again. Thread-safe.
  */
 void weft_store_keep_events(struct weft_store *store, uint64_t most_bytes);
 void weft_store_drop_events(struct weft_store *store);
@@ -238,13 +238,21 @@ WEFT_CHECKED enum weft_code weft_store_load_events(struct weft_store *store, uin
                                                    size_t *n_events, struct weft_err *err);
 
 /* Arrivals: what events of other threads say of one, in order of time, under a *row*: a thread's
- * id, or that of a processor. Of a thread (cpu is the source's): SWITCH   it got the processor
- * `cpu`; with prev_state 1: by this time it had left `cpu` unseen WAKING, WOKEN   next_thread_id =
- * the source, value = the processor that it is put on, name, category and object_id = kind, device
- * and number of the innermost interrupt that the source served; empty and NONE for none (NONE also
- * for numbers beyond 2^32) FORK     next_thread_id = the parent Of a processor: SWITCH to
- * next_thread_id (NONE: not known); with prev_state 1 not from the thread of the row's switch
- * before, but from object_id (NONE: not known). */
+ * id, or that of a CPU.
+ *
+ * Of a thread (cpu is the source's):
+ *
+ *     SWITCH         it got the CPU `cpu`; with prev_state 1: by this time it had left `cpu` unseen
+ *     WAKING, WOKEN  next_thread_id = the source, value = the CPU that it is put on; name, category
+ *                    and object_id = kind, device and number of the innermost interrupt that the
+ *                    source served: empty and NONE for none (NONE also for numbers beyond 2^32)
+ *     FORK           next_thread_id = the parent
+ *
+ * Of a CPU:
+ *
+ *     SWITCH         to next_thread_id (NONE: not known); with prev_state 1 not from the thread of
+ *                    the row's switch before, but from object_id (NONE: not known)
+ */
 bool weft_store_has_arrivals(const struct weft_store *store);
 uint64_t weft_store_n_arrival_blocks(const struct weft_store *store, uint32_t row);
 const struct weft_event_block_info *weft_store_arrival_block_get(const struct weft_store *store,
@@ -256,7 +264,7 @@ struct weft_store_processor {
     uint32_t row; /* of arrivals */
 };
 
-/* Processors in order of host and number. */
+/* CPUs in order of host and number. */
 uint32_t weft_store_n_processors(const struct weft_store *store);
 struct weft_store_processor weft_store_processor_get(const struct weft_store *store,
                                                      uint32_t processor);

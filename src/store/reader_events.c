@@ -192,7 +192,7 @@ static inline uint64_t unzigzag(uint64_t value)
     return value >> 1 ^ (0 - (value & 1));
 }
 
-/* Columns that are left out have no bytes. */
+/* Columns that are omitted have no bytes. */
 static inline bool has(const struct event_load *load, enum weft_event_column column)
 {
     return load->columns.items[column].raw_bytes > 0;
@@ -221,7 +221,7 @@ static enum weft_code strings_read(struct event_load *load, struct weft_err *err
     return WEFT_OK;
 }
 
-/* Kinds, and all other fields as if their columns were left out. */
+/* Kinds, and all other fields as if their columns were omitted. */
 static void kinds_read(struct event_load *load, uint32_t first, uint32_t end)
 {
     struct weft_event *events = load->to->events;
@@ -518,8 +518,8 @@ static bool is_at_hand(struct event_load *load)
     return is_held(load);
 }
 
-/* The run of a row's block; its summary must be that of the index. NULL if there is none. Who reads
- * thread after thread finds it next to the one before. */
+/* The run of a row's block; its summary must be that of the index. NULL if there is none. A reader
+ * of thread after thread finds it next to the one before. */
 static const struct event_run *run_find(const struct event_load *load, uint32_t row)
 {
     struct weft_event_buf *buf = load->buf;

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads one block of calls: chunk, head compared with the index, columns, rows (block_decode.c),
+ * calls that cross its edges. Each buffer belongs to one worker and grows to the largest block it
+ * has seen. Further entry points give only the functions, the contexts, or the raw columns of a
+ * block.
+ */
 #include "base/vec.h"
 #include "store/block_decode.h"
 #include "store/reader.h"
@@ -213,7 +219,7 @@ static enum weft_code rows_reserve(struct load *load, struct weft_err *err)
     return WEFT_OK;
 }
 
-/* Calls open at the begin: a walk down the stack as it was then. */
+/* Calls open at the start: a walk down the stack as it was then. */
 static void open_fill(struct load *load)
 {
     uint32_t at = load->block->top;
@@ -229,7 +235,7 @@ static const struct weft_open_call *calls_left(const struct load *load)
     return load->head.n_left ? &load->thread->crossing.items[load->block->first_left] : NULL;
 }
 
-/* Open calls must end here as the index says, and calls left open be those it knows. */
+/* Open calls must end here as the index says, and calls left open be those that it lists. */
 static enum weft_code borders_check(struct load *load, const struct weft_block_decode *decoded,
                                     struct weft_err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Levels of detail of blocks and of groups of blocks. They only save time: what a file lacks, or
- * what does not fit its blocks, is "not known", and whoever asks looks at the calls.
+ * what does not fit its blocks, is "not known", and the caller looks at the calls.
  */
 #include "base/vec.h"
 #include "store/contexts.h"

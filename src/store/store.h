@@ -21,7 +21,7 @@ struct store_block {
     uint32_t n_exits;
     uint32_t n_carried, n_cut_before;
     uint32_t n_ended, n_left;
-    uint32_t top;        /* innermost call open at the begin, index in crossing; or WEFT_ID_NONE */
+    uint32_t top;        /* innermost call open at the start, index in crossing; or WEFT_ID_NONE */
     uint32_t first_left; /* first of n_left calls in crossing */
     int32_t max_level;
     _Atomic bool is_intact;     /* the checksum was compared */
@@ -105,7 +105,7 @@ struct weft_store {
     struct {
         struct store_event_blocks *items;
         size_t n, cap;
-    } arrivals; /* by row: threads, then processors; rows at the end that have none are left out */
+    } arrivals; /* by row: threads, then CPUs; rows at the end that have none are omitted */
     struct {
         struct store_processor *items;
         size_t n, cap;
@@ -147,7 +147,7 @@ WEFT_CHECKED enum weft_code weft_store_parse_chunk(struct weft_store *store,
 /* Puts the names of objects in order, once all are read. */
 void weft_store_sort_objects(struct weft_store *store);
 
-/* True for chunks that weft_store_parse_chunk knows. */
+/* True for chunks that weft_store_parse_chunk reads. */
 bool weft_store_knows_chunk(uint32_t id);
 
 /* store_blocks.c: adds a block whose head is at `head`. Changes nothing when it fails. */
@@ -168,7 +168,7 @@ WEFT_CHECKED enum weft_code weft_store_parse_blocks(struct weft_store *store,
 WEFT_CHECKED enum weft_code weft_store_finish(struct weft_store *store, struct weft_err *err);
 
 /* reader_contexts.c: where contexts of groups of blocks stand, or levels of detail, by the chunk's
- * id. What does not fit the blocks is left out: they only save time. */
+ * id. What does not fit the blocks is omitted: they only save time. */
 WEFT_CHECKED enum weft_code weft_store_parse_groups(struct weft_store *store,
                                                     const struct weft_chunk *chunk,
                                                     struct weft_err *err);
@@ -177,7 +177,7 @@ WEFT_CHECKED enum weft_code weft_store_parse_groups(struct weft_store *store,
 enum store_stream { STORE_EVENTS, STORE_ARRIVALS };
 
 /* store_events.c: adds the blocks of a chunk that is not in an index; those that do not fit are
- * left out, and `*n_lost` counts them. WEFT_E_NOMEM; WEFT_E_MALFORMED if none can be found. */
+ * omitted, and `*n_lost` counts them. WEFT_E_NOMEM; WEFT_E_MALFORMED if none can be found. */
 WEFT_CHECKED enum weft_code weft_store_add_event_chunk(struct weft_store *store,
                                                        const struct weft_chunk *chunk,
                                                        uint64_t *n_lost, struct weft_err *err);
@@ -205,7 +205,7 @@ struct weft_block_unpacked {
     struct weft_block_head head;
     const uint8_t *columns[WEFT_BLOCK_COLUMNS]; /* up to WEFT_COLUMN_TAIL_EXT */
     const uint32_t *ids;                        /* weft_block_decode.function_ids */
-    const struct weft_open_call *open;          /* at the begin, by depth */
+    const struct weft_open_call *open;          /* at the start, by depth */
     const struct weft_open_call *left;          /* entered here and open at the end; or NULL */
     uint32_t n_open;
     uint64_t off; /* of its chunk, for messages */

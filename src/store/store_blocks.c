@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Builds the reader's tables of blocks from their heads, be they from the index or from the blocks
+ * themselves, and links the calls that are open between blocks into stacks. At the end keys become
+ * ids, and calls without an exit end with their thread. O(blocks + open calls).
+ */
 #include "base/vec.h"
 #include "store/contexts.h"
 #include "store/store.h"

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parses the metadata chunks: trace, threads, functions, notes, objects, ledger of processes.
+ * Counts are compared with the bytes left before anything is allocated. Texts point into the mapped
+ * file, or into decompressed chunks that the store keeps. Unknown tags and kinds of newer writers
+ * are skipped.
+ */
 #include "base/vec.h"
 #include "store/store.h"
 

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The sink's functions: they find the thread's builder, flush full blocks through a borrowed
+ * encoder, and pass metadata to the catalog. Locks nest in one order: the commit's first, then the
+ * writer's. Builders and encoders are pooled, so that memory follows the number of workers and not
+ * of threads.
+ */
 #include "store/writer.h"
 
 #include "base/vec.h"

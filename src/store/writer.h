@@ -2,7 +2,7 @@
  *
  * Writes a .weft file (docs/format.md): implements the sink, balances calls, encodes blocks in the
  * worker that filled them and appends them in (thread, block) order when the source is parallel, in
- * arrival order otherwise; finished blocks that are ahead of their turn wait in memory up to a
+ * arrival order otherwise; finished blocks of threads that are not next wait in memory up to a
  * bound and then in an unlinked temporary file. The bytes do not depend on the number of workers.
  */
 #ifndef WEFT_STORE_WRITER_H

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Headers, notes and segments by libelf. Files are read, not mapped, so that one that is truncated
+ * meanwhile cannot cause SIGBUS. Files of any class and byte order are accepted; relocatable
+ * objects and core files are not.
+ */
 #include "symbols/elf_file.h"
 
 #include <fcntl.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Interns the text of a frame once and returns its number; perf and recording stacks are joined
+ * from these. Semicolons inside a name become colons, as they separate frames. Inlined functions
+ * follow the function they are in, each marked "(inlined)".
+ */
 #include "symbols/folded.h"
 
 enum { PLACE_BYTES = 320, MOST_INLINED = 64 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of frames, fit for folded stacks ("outer;inner"): what would end a frame is replaced, what
- * was inlined is told, and a place that no symbol names is named by itself.
+ * Names of frames, fit for folded stacks ("outer;inner"): what would end a frame is replaced,
+ * inlined functions are included, and a place that no symbol names is named by itself.
  */
 #ifndef WEFT_SYMBOLS_FOLDED_H
 #define WEFT_SYMBOLS_FOLDED_H

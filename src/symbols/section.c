@@ -104,7 +104,7 @@ struct unpacking {
     z_stream stream;
 };
 
-/* True: go on. `*is_over`: all is there. */
+/* True: continue. `*is_over`: all is there. */
 static bool unpack_step(struct unpacking *unpacking, bool *is_over)
 {
     z_stream *stream = &unpacking->stream;

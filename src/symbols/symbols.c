@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The search for the file of a module, in the order of docs/symbols.md, and the answers about it:
+ * names, variables, inlined functions, segments. Each module is searched once; its tables are read
+ * when they are first asked for. Not thread-safe. Whether a build id fits is decided in try_file
+ * and read_debug_file only.
+ */
 #include "symbols/symbols.h"
 
 #include "base/vec.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names of functions that a trace knows by their address in a program or library. Files are looked
- * for where the trace says they were, below a place that the user gives, and where distributions
- * keep debugging information. A file is believed if its build id is the one that the trace tells;
- * without a build id in the trace only files of the user's place are, since the machine of the
- * trace may have had others.
+ * Names of functions that a trace contains by their address in a program or library. Files are
+ * looked for where the trace says they were, below a place that the user gives, and where
+ * distributions keep debugging information. A file is accepted if its build id is the one in the
+ * trace; without a build id in the trace only files of the user's place are, since the machine of
+ * the trace may have had others.
  */
 #ifndef WEFT_SYMBOLS_SYMBOLS_H
 #define WEFT_SYMBOLS_SYMBOLS_H
@@ -23,7 +23,7 @@ enum weft_symbols_state {
     WEFT_SYMBOLS_READ,        /* its functions are known */
     WEFT_SYMBOLS_NO_FILE,     /* there is no such file */
     WEFT_SYMBOLS_OTHER_BUILD, /* files of that name are of other builds */
-    WEFT_SYMBOLS_UNPROVEN,    /* there is one, but the trace tells no build id to prove it by */
+    WEFT_SYMBOLS_UNPROVEN,    /* there is one, but the trace has no build id to prove it by */
     WEFT_SYMBOLS_NO_NAMES,    /* the file has no symbols */
     WEFT_SYMBOLS_SCATTERED,   /* it has more parts than a program that runs: it is not read */
 };

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads symbols through windows of 64 KiB, so that a hostile table costs no memory by itself, sorts
+ * them by radix (address, then binding), and finds by halves. Of several names at one address the
+ * global one wins. Without a symbol table it walks DWARF (dwarf.h).
+ */
 #include "symbols/symtab.h"
 
 #include "base/vec.h"

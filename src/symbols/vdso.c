@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Copies the vDSO of this process into a memfd, so that the rest of the code can open it by a path
+ * like any file. symbols.c keeps the descriptor and compares the build id.
+ */
 #include "symbols/vdso.h"
 
 #include <link.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer's frame: sniffing, announcing functions and threads, notes, and the order of the
+ * phases (collect.c reads and sorts, deliver.c delivers). Threads are announced by the time of
+ * their first event, so that ids do not depend on the order in the file.
+ */
 #include "ingest/chrome/chrome.h"
 
 #include "base/vec.h"
@@ -8,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- telling the format --------------------------------------------------------------------- */
+/* ---- sniffing ------------------------------------------------------------------------------- */
 
 static bool is_one_of(const struct weft_json_value *key, const char *const *names)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Events that are no calls: read again from the text, and told to the sink one by one.
+ * Events that are no calls: read again from the text, and delivered to the sink one by one.
  */
 #include "base/vec.h"
 #include "ingest/chrome/trace.h"

@@ -40,8 +40,8 @@ static bool has_text(const struct chrome_record *record)
     return record->n_bytes || record->is_whole;
 }
 
-/* Of an end that is told as a point of its own, arguments only: most such ends say a clock, and a
- * point each would bury the others. */
+/* Of an end that is delivered as a point of its own, arguments only: most such ends say a clock,
+ * and a point each would bury the others. */
 static enum weft_code find_text(struct worker *worker, const struct chrome_record *record,
                                 enum weft_event_kind kind, struct weft_str *text,
                                 struct weft_err *err)
@@ -60,7 +60,7 @@ static enum weft_code find_text(struct worker *worker, const struct chrome_recor
     return WEFT_OK;
 }
 
-/* Tells the record's text as the payload of `event`. Arguments follow their entry at once. */
+/* Delivers the record's text as the payload of `event`. Arguments follow their entry at once. */
 static enum weft_code send_text(struct worker *worker, uint32_t thread_id,
                                 const struct chrome_record *record, struct weft_event *event,
                                 struct weft_err *err)
@@ -161,7 +161,7 @@ static bool is_frame_of(const struct worker *worker, const struct chrome_record 
 }
 
 /* Arguments of an end belong to the call that it ends: while that is the latest call, they can be
- * told as its own. Else they are a point of their own that names the call. */
+ * delivered as its own. Else they are a point of their own that names the call. */
 static enum weft_code deliver_end_args(struct worker *worker, uint32_t thread_id,
                                        const struct chrome_record *record, struct weft_err *err)
 {

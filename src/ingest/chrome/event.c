@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parses one event object in a single pass. Member names of up to eight letters are compared as
+ * 64-bit words, which makes this loop as fast as reading the bytes. Values stay views of the text;
+ * the caller interprets them (collect.c, deliver.c).
+ */
 #include "ingest/chrome/event.h"
 
 #include "base/cursor.h"

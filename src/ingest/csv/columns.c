@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Maps column names to roles by a table of aliases, with a unit as suffix ("_us"), and reads times
+ * as numbers or as dates and times of day. A column that is not recognised is counted and ignored.
+ * No state beyond the struct of the caller.
+ */
 #include "ingest/csv/columns.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer's frame: header or --columns, announcing functions and threads, notes, and the order
+ * of the phases (read.c sorts rows by thread, deliver.c nests them). Threads are announced by their
+ * first time, then by identity.
+ */
 #include "ingest/csv/csv.h"
 
 #include "base/vec.h"
@@ -42,7 +47,7 @@ static bool is_header(const struct csv_table *table, const struct csv_row *row)
            !csv_time_read(row->fields[place].text, table->columns.items[place].unit, &time);
 }
 
-/* Columns that the caller named, by comma; a first line of names is then left out. */
+/* Columns that the caller named, by comma; a first line of names is then omitted. */
 static enum weft_code named_columns(struct csv_table *table, const char *names,
                                     struct weft_err *err)
 {

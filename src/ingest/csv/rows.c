@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Splits text into rows and fields without copying: fields are views, doubled quotes are only
+ * flagged and removed by csv_plain. A quote that is never closed makes the row torn; the importer
+ * then counts the rest as lost.
+ */
 #include "ingest/csv/rows.h"
 
 #include <string.h>

@@ -26,7 +26,7 @@ struct csv_rows {
 
 struct csv_row {
     const char *begin;
-    size_t n_fields; /* those beyond CSV_MOST_FIELDS are left out */
+    size_t n_fields; /* those beyond CSV_MOST_FIELDS are omitted */
     bool is_torn;    /* a quote without its end, or letters behind the closing one */
     bool is_open;    /* torn, because the text ends within quotes */
     struct csv_field fields[CSV_MOST_FIELDS];

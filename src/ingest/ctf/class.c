@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Look-up and insertion in struct ctf_metadata: clocks, streams, events and the environment by name
+ * or number. Streams are searched linearly, as a trace has few; events through a map. Both parsers
+ * (tsdl.c, json.c) build the tables with these functions.
+ */
 #include "ingest/ctf/class.h"
 
 #include "base/vec.h"

@@ -27,10 +27,10 @@ enum ctf_kind {
     CTF_VARINT,  /* LEB128 */
     CTF_FLOAT,   /* IEEE 754 of 32 or 64 bits */
     CTF_STRING,  /* ends with NUL */
-    CTF_TEXT,    /* bytes of a fixed or told length; its text ends with the first NUL */
-    CTF_BLOB,    /* likewise, but no text */
+    CTF_TEXT, /* bytes of a length that is fixed or in a field; its text ends with the first NUL */
+    CTF_BLOB, /* likewise, but no text */
     CTF_STRUCT,
-    CTF_ARRAY,    /* of a fixed or told length */
+    CTF_ARRAY,    /* of a length that is fixed or in a field */
     CTF_VARIANT,  /* the member that a tag selects */
     CTF_OPTIONAL, /* its element, if a selector says so */
 };

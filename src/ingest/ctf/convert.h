@@ -18,7 +18,7 @@ struct ctf_source {
     bool is_kernel;
     bool is_user; /* of one process, or of a user's */
     enum kernel_abi abi;
-    uint64_t pid; /* of all its events; 0: they say it, or nobody knows */
+    uint64_t pid; /* of all its events; 0: they say it, or it is unknown */
     struct weft_str comm;
 };
 

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer's frame: two passes over the merged events (kernel/readings.c), the thread of each
+ * event, and the notes. Kernel events go to kernel/convert.h; those of LTTng-UST to user.c; the
+ * rest become instants with their fields as JSON.
+ */
 #include "ingest/ctf/ctf.h"
 
 #include "base/checked.h"
@@ -11,7 +16,7 @@
 
 /* ---- the thread of an event ------------------------------------------------------------------ */
 
-/* 32 bits all set, or a negative number: the tracer did not know. */
+/* 32 bits all set, or a negative number: unknown to the tracer. */
 static struct kernel_told tell(const struct ctf_now *now)
 {
     const struct ctf_known *known = now->known;
@@ -67,7 +72,7 @@ static enum weft_code find_thread(struct ctf_convert *convert, struct ctf_now *n
 
 /* ---- one event ------------------------------------------------------------------------------ */
 
-/* What context tells of a thread is kept as its name and process. */
+/* Context fields about the thread are kept as its name and process. */
 static bool is_in_thread(const struct ctf_op *op)
 {
     static const char *const names[] = { "vtid", "tid", "vpid", "pid", "procname" };

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The interpreter of plans (plan.h), run for each event: bit fields of any alignment and byte
+ * order, strings, arrays, variants. Every length is checked against the bits left in the packet
+ * before memory is reserved, and the number of values is limited. Recursion is bounded by the depth
+ * of the plan.
+ */
 #include "ingest/ctf/decode.h"
 
 #include "ingest/ctf/bits.h"

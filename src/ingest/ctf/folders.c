@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Walks down a directory, at most 8 levels and 4,096 traces, and opens each directory that has
+ * metadata as one input of the reader. Names are visited in sorted order, which fixes the order of
+ * traces and hosts.
+ */
 #include "ingest/ctf/folders.h"
 
 #include "base/vec.h"

@@ -284,7 +284,7 @@ static uint8_t char_bytes(const struct ctf_json *object)
     return is_text(encoding, "utf-32be") || is_text(encoding, "utf-32le") ? 4 : 1;
 }
 
-/* Strings and blobs: ended by NUL, of a fixed length, or of a told one; lengths in bytes. */
+/* Strings and blobs: ended by NUL, of a fixed length, or of one in a field; lengths in bytes. */
 static bool take_string(struct parser *parser, const struct ctf_json *object, struct weft_str type,
                         struct ctf_class *class)
 {

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A parser of its own for the metadata of CTF 2, which needs a tree: nodes and unescaped strings
+ * lie in the metadata's arena, depth is limited. Texts follow each other, separated by RS (RFC
+ * 7464). Events are never read with it; for those of Chrome see base/json_read.h.
+ */
 #include "ingest/ctf/json_tree.h"
 
 #include <string.h>

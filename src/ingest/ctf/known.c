@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Matches event classes of a trace with the table of known kernel events (kernel/known.h) and with
+ * that of LTTng-UST below, and remembers where the fields, the thread and the CPU are in the
+ * decoder's values. Done once a class, so that an event costs array accesses only.
+ */
 #include "ingest/ctf/known.h"
 
 #include <stdlib.h>

@@ -31,7 +31,7 @@ struct ctf_known {
 bool ctf_known_make(const struct ctf_stream_plan *stream, const struct ctf_event_plan *event,
                     bool is_kernel, struct ctf_known *known);
 
-/* True if the trace is one of a Linux kernel: its events belong to the thread on their processor.
+/* True if the trace is one of a Linux kernel: its events belong to the thread on their CPU.
  */
 bool ctf_is_kernel(const struct ctf_trace_plan *plan);
 

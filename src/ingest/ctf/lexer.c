@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A hand-written scanner with line numbers for messages. It accepts C comments, escapes, and
+ * integers of base 2, 8, 10 and 16; tsdl.c and its parts are the only callers.
+ */
 #include "ingest/ctf/lexer.h"
 
 #include <string.h>

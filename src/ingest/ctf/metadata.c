@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Turns the metadata file into text (packets are unpacked and joined, either byte order) and gives
+ * it to the parser of its notation. The size of the file and of everything that is built from it is
+ * limited. Compressed or encrypted metadata is refused.
+ */
 #include "ingest/ctf/metadata.h"
 
 #include "base/cursor.h"

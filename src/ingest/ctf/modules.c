@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Resolves addresses of calls: mappings are collected in the first pass and sorted by (address
+ * space, base), then searched by halves; a table by address answers repeated calls. A function that
+ * is new is announced to the sink without a name; import/naming.h finds that.
+ */
 #include "ingest/ctf/modules.h"
 
 #include "base/vec.h"
@@ -96,7 +101,7 @@ struct identity {
     uint32_t path, build_id;
 };
 
-/* The key of a function; a new one is told to the sink, without a name. */
+/* The key of a function; a new one is announced to the sink, without a name. */
 static enum weft_code identify(struct ctf_modules *modules, const struct identity *identity,
                                struct weft_sink *sink, uint32_t *key, struct weft_err *err)
 {

@@ -50,7 +50,8 @@ bool ctf_modules_build_id(struct ctf_modules *modules, uint64_t space, uint64_t 
                           struct weft_str build_id);
 void ctf_modules_seal(struct ctf_modules *modules);
 
-/* Key of the function at this address; a new one is told to the sink. WEFT_E_NOMEM and the sink's.
+/* Key of the function at this address; a new one is announced to the sink. WEFT_E_NOMEM and the
+ * sink's.
  */
 WEFT_CHECKED enum weft_code ctf_modules_function(struct ctf_modules *modules, uint64_t space,
                                                  uint64_t address, struct weft_sink *sink,

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Indexes the packets of a stream file when it is opened and iterates over their events. After
+ * damage the next packet is searched for by its magic number, at most 4,096 times for each file,
+ * and must have the metadata's UUID. Lost packets and events are derived from the counters in
+ * packet contexts.
+ */
 #include "ingest/ctf/packets.h"
 
 #include "base/vec.h"
@@ -112,7 +118,7 @@ static const char *packet_read(struct ctf_file *file, uint64_t at_off, struct ct
 
 /* ---- all packets ----------------------------------------------------------------------------- */
 
-/* The counters of two packets that follow each other tell what is missing between them. */
+/* The counters of two packets that follow each other show what is missing between them. */
 struct counters {
     uint64_t sequence, discarded;
     bool has_sequence, has_discarded;
@@ -128,8 +134,8 @@ static void counters_look(struct ctf_file *file, const struct ctf_packet *packet
     if (has_sequence && before->has_sequence && sequence > before->sequence + 1)
         tally_add(file, CTF_LOST_PACKETS, sequence - before->sequence - 1, packet->at_off);
     if (has_role(decoder, CTF_ROLE_DISCARDED)) {
-        /* The counter runs from the begin of tracing: the first packet of a trace that was cut
-         * tells of what is not in it. */
+        /* The counter runs from the start of tracing: in the first packet of a trace that was cut
+         * it counts events from before the cut. */
         const uint64_t base = before->has_discarded          ? before->discarded
                               : has_sequence && sequence > 0 ? discarded
                                                              : 0;
@@ -162,7 +168,7 @@ static bool is_same_uuid(const struct ctf_file *file)
 }
 
 /* Where the next packet may begin behind damage at `at_off`; the end of the file if nowhere. Only
- * packets with a magic number can be found again, and it is not tried for ever. */
+ * packets with a magic number can be found again, and the number of tries is limited. */
 static uint64_t find_next(struct ctf_file *file, uint64_t at_off)
 {
     const struct ctf_op *op = ctf_plan_find(&file->plan->packet_header, "magic");

@@ -23,7 +23,7 @@ struct ctf_packet {
     bool has_begin, has_end;
 };
 
-/* What was lost or mended, with its first place in the file. */
+/* What was lost or repaired, with its first place in the file. */
 struct ctf_tally {
     uint64_t count;
     uint64_t at_off;
@@ -33,7 +33,7 @@ enum ctf_remark {
     CTF_BAD_BYTES,     /* in packets that contradict their format */
     CTF_MISSING_BYTES, /* the file ends within a packet */
     CTF_LOST_EVENTS,   /* the tracer discarded them */
-    CTF_LOST_PACKETS,  /* the tracer, or whoever copied the trace, lost them */
+    CTF_LOST_PACKETS,  /* lost by the tracer, or when the trace was copied */
     CTF_STEPS_BACK,    /* events before the one before them; raised to its time */
     CTF_REMARKS,
 };

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Formats decoded values as JSON, guided by the plan of the event. Recursion follows the plan,
+ * whose depth is limited. Called for events that are kept as instants only, in the second pass.
+ */
 #include "ingest/ctf/payload.h"
 
 static const struct ctf_range *range_of(const struct ctf_op *op, uint64_t number)

@@ -14,7 +14,7 @@ struct ctf_payload {
 };
 
 /* Begins a new object; adds the members of a scope; ends it. `hides` may be NULL: true of a member
- * that is left out. */
+ * that is omitted. */
 void ctf_payload_begin(struct ctf_payload *payload);
 void ctf_payload_add(struct ctf_payload *payload, const struct ctf_plan *plan,
                      const struct ctf_value *values, bool (*hides)(const struct ctf_op *op));

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Compiles field classes into operations. It resolves references (lengths, tags, clocks) by the
+ * rules of both notations, assigns slots to values, and computes the least number of bits an array
+ * element takes, by which the decoder limits its length. Metadata that refers to a field which is
+ * not there is an error here, never later.
+ */
 #include "ingest/ctf/plan.h"
 
 #include "base/vec.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Merges all stream files by a heap and converts clock cycles to nanoseconds since the earliest
+ * clock origin. A time that steps back within a file is raised to the one before it and counted.
+ * Rewinding gives exactly the same sequence, which the two passes of the importer depend on.
+ */
 #include "ingest/ctf/reader.h"
 
 #include "base/vec.h"

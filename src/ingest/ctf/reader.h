@@ -78,7 +78,7 @@ WEFT_CHECKED enum weft_code ctf_reader_open(const struct ctf_input *inputs, size
                                             struct weft_err *err);
 void ctf_reader_close(struct ctf_reader *reader);
 
-/* Begins again with the first event; what the events told of damage is counted anew. */
+/* Begins again with the first event; damage that events show is counted again. */
 void ctf_reader_rewind(struct ctf_reader *reader);
 
 /* The next event, whose values are valid until the next call. O(log files). */

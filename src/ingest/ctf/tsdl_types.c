@@ -212,7 +212,7 @@ static bool set_integer(struct tsdl *tsdl, struct weft_str key, const struct tsd
     return true;
 }
 
-/* The sizes of mantissa and exponent are told apart by `n_bits` while they are read. */
+/* The sizes of mantissa and exponent are distinguished by `n_bits` while they are read. */
 static bool set_float(struct tsdl *tsdl, struct weft_str key, const struct tsdl_value *value,
                       struct ctf_class *class)
 {
@@ -403,7 +403,7 @@ struct member_vec {
     size_t n, cap;
 };
 
-/* One pair of brackets, of which the last is the innermost: told by a number or by a field. */
+/* One pair of brackets, of which the last is the innermost: given by a number or by a field. */
 struct bracket {
     uint64_t length;
     struct ctf_path *path; /* NULL: the length */

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer: two passes over the lines (kernel/readings.c). Lines with the same event name form
+ * a class whose fields are those of its first line; known classes go to kernel/convert.h, others
+ * become instants or samples. A stack belongs to the event line before it, so a line is converted
+ * when the next one is read.
+ */
 #include "ingest/ftrace/ftrace.h"
 
 #include "base/json_text.h"
@@ -8,12 +14,12 @@
 
 #include <stdlib.h>
 
-/* Lines that are looked at to tell the format; frames that are kept of a stack. */
+/* Lines that are looked at to recognise the format; frames that are kept of a stack. */
 enum { SNIFF_LINES = 200, MOST_FRAMES = 1024, STEP_LINES = 1 << 16 };
 
 /* What is known of events of one name. */
 struct event_class {
-    struct kernel_field *fields; /* of the first line that had it */
+    struct kernel_field *fields; /* of the first line with that name */
     struct kernel_known known;
 };
 
@@ -30,7 +36,7 @@ struct reader {
     size_t n_frames;
     struct ftrace_line line; /* in work: its stack may follow */
     bool has_line;
-    enum kernel_abi abi; /* as a heading tells it */
+    enum kernel_abi abi; /* from a heading */
     bool has_zero;
     uint64_t zero_ns, last_ns;
     size_t at, done; /* the next line; where bytes begin that may be needed yet */

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parses one line from both ends, since names of threads may contain blanks, digits and brackets:
+ * the time stamp is searched first, then CPU, flags and process to its left, the event to its
+ * right. Nothing is copied; a line that does not fit is no event.
+ */
 #include "ingest/ftrace/line.h"
 
 #include "base/decimal.h"
@@ -84,7 +89,7 @@ static size_t find_last_byte(struct weft_str text, char byte)
     return at ? (size_t)(at - text.bytes) : SIZE_MAX;
 }
 
-/* ---- the thread, the processor --------------------------------------------------------------- */
+/* ---- the thread, the CPU --------------------------------------------------------------------- */
 
 static bool read_cpu(struct weft_str word, int32_t *cpu)
 {
@@ -145,7 +150,7 @@ static bool read_front(struct weft_str text, struct ftrace_line *line)
 {
     struct weft_str rest = kernel_trim(text);
     struct weft_str word = take_last(&rest);
-    if (!read_cpu(word, &line->cpu)) { /* flags stand behind the processor */
+    if (!read_cpu(word, &line->cpu)) { /* flags stand behind the CPU */
         struct weft_str before = rest;
         word = take_last(&before);
         if (read_cpu(word, &line->cpu))

@@ -15,10 +15,10 @@
 
 struct ftrace_line {
     struct weft_str comm;
-    int64_t tid, pid; /* -1: not told */
-    int32_t cpu;      /* -1: not told */
+    int64_t tid, pid; /* -1: not recorded */
+    int32_t cpu;      /* -1: not recorded */
     uint64_t time_ns;
-    uint64_t period;        /* 1 if it is not told */
+    uint64_t period;        /* 1 if it is not recorded */
     struct weft_str event;  /* "sched:sched_switch", "cpu-clock" */
     struct weft_str fields; /* as they stand there */
     struct weft_str symbol; /* where it happened, if that stands behind the fields */
@@ -37,7 +37,7 @@ uint64_t ftrace_line_lost(struct weft_str text);
 /* A line between events: empty, a comment, a heading. */
 bool ftrace_line_is_heading(struct weft_str text);
 
-/* The machine that perf script's heading tells ("# arch : x86_64"); empty: it is another line. */
+/* The machine in perf script's heading ("# arch : x86_64"); empty: it is another line. */
 struct weft_str ftrace_line_machine(struct weft_str text);
 
 enum { FTRACE_MOST_FIELDS = 32 };
@@ -52,7 +52,7 @@ struct ftrace_fields {
 };
 
 /* The fields of an event, by the names that its tracepoint gives them. `event`: without provider.
- * Further ones than FTRACE_MOST_FIELDS are left out. O(bytes). */
+ * Further ones than FTRACE_MOST_FIELDS are omitted. O(bytes). */
 void ftrace_fields_read(struct weft_str event, struct weft_str text, struct ftrace_fields *fields);
 
 /* The value as a number: decimal, hexadecimal, letters of a thread's state ("D", "R+"), a device

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the table of operation names and shortens C++ signatures to what a reader looks for, unless
+ * two names become equal. Ids may be written as signed 16-bit numbers. The whole table is checked
+ * before any record is read.
+ */
 #include "ingest/optrack/op_map.h"
 
 #include "base/vec.h"

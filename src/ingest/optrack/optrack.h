@@ -21,7 +21,7 @@ bool weft_optrack_sniff(const uint8_t *bytes, size_t n_bytes);
 /* True if the directory holds a file "optrack.*" of records. */
 bool weft_optrack_sniff_dir(const char *path);
 
-/* A file of records or a map, in any order. Its name tells process and session
+/* A file of records or a map, in any order. Its name contains process and session
  * ("optrack.0000004474.0000000017", "optrack-map.0000004474"). */
 struct weft_optrack_input {
     struct weft_mapped file;

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the runs with a stack of candidates, O(records): a stretch that overlaps an earlier one in
+ * time is joined with it. It also finds the calls that are open at the edges of a run, so that an
+ * entry overwritten by a newer session becomes a cut call instead of an error.
+ */
 #include "ingest/optrack/runs.h"
 
 #include "base/checked.h"

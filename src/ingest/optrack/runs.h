@@ -9,7 +9,7 @@
  *     time:         3                                 2                       1
  *
  * So a step back to before all that came so far begins a run. Steps inside a run stay: there two
- * threads shared a session, and the sink mends them.
+ * threads shared a session, and the sink repairs them.
  */
 #ifndef WEFT_INGEST_OPTRACK_RUNS_H
 #define WEFT_INGEST_OPTRACK_RUNS_H

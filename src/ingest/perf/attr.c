@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Where each part of a record lies, computed once for each attribute, and the readers of samples
+ * and trailers that use it. All offsets are checked against the record's size. Records of several
+ * attributes are distinguished by their id, through a dense table where ids are close together.
+ */
 #include "ingest/perf/attr.h"
 
 #include "base/checked.h"
@@ -48,7 +53,7 @@ static bool flag_of(uint64_t flags, unsigned bit, bool is_big)
 /* A part of a record that always takes 8 bytes. */
 struct part {
     uint32_t bit;
-    uint8_t *place; /* NULL: nobody asks for it */
+    uint8_t *place; /* NULL: not needed */
 };
 
 static void place(uint64_t type, const struct part *parts, size_t n_parts,

@@ -32,7 +32,7 @@ enum perf_sample_bit {
 
 enum { PERF_TYPE_IS_TRACEPOINT = 2, PERF_MOST_ATTRS = 1 << 16 };
 
-/* Where what stands: from the begin of a sample's body, or of the end of another record's. */
+/* Where what stands: from the start of a sample's body, or of the end of another record's. */
 struct perf_layout {
     uint8_t ip, tid, time, id, cpu, period; /* PERF_NOWHERE: it does not */
     uint8_t n_bytes;                        /* of what always takes the same room */
@@ -51,9 +51,9 @@ struct perf_attr {
     struct perf_layout sample, trailer;
     int32_t clockid;
     bool has_clockid;
-    bool has_both_modes;                /* neither user mode nor the kernel is left out */
+    bool has_both_modes;                /* neither user mode nor the kernel is excluded */
     bool has_sample_id;                 /* other records end with thread, time and so on too */
-    struct weft_str name;               /* as perf calls it; empty: not told */
+    struct weft_str name;               /* as perf calls it; empty: not recorded */
     const struct kernel_format *format; /* of a tracepoint; NULL: not known */
 };
 
@@ -121,7 +121,7 @@ bool perf_sample_read(const struct perf_attrs *attrs, const uint8_t *body, size_
 bool perf_trailer_read(const struct perf_attrs *attrs, const uint8_t *body, size_t n_body,
                        bool is_big, struct perf_sample *sample);
 
-/* The time alone: what sorting needs. 0 if it is not told. */
+/* The time alone: what sorting needs. 0 if it is not recorded. */
 uint64_t perf_time_of(const struct perf_attrs *attrs, bool is_sample, const uint8_t *body,
                       size_t n_body, bool is_big);
 

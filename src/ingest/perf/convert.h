@@ -18,7 +18,7 @@ struct perf_convert {
     struct kernel_known known_switch; /* of records of switches */
     struct kernel_known known_fork;
     struct kernel_known known_exit;
-    bool has_switches, has_forks, has_exits; /* tracepoints tell them: records need not */
+    bool has_switches, has_forks, has_exits; /* tracepoints record them: records need not */
     bool has_idle; /* idle threads are recorded too: all of the machine is */
     bool has_zero;
     uint64_t zero_ns; /* perf's time that becomes 0 */

@@ -17,7 +17,7 @@ enum perf_feature {
     FEATURE_CLOCK_DATA = 29,
 };
 
-/* In a record of a build id: its size is told. */
+/* In a record of a build id: its size is recorded. */
 enum { MISC_BUILD_ID_SIZE = 1 << 15, BUILD_ID_FIELD_BYTES = 24 };
 
 /* "u32 size, text, zeros" */
@@ -92,7 +92,7 @@ static void read_event_desc(struct perf_file *file, struct weft_cursor *cur)
 static void read_clock(struct perf_file *file, struct weft_cursor *cur)
 {
     (void)kernel_cur_u32(cur, file->is_big); /* version */
-    (void)kernel_cur_u32(cur, file->is_big); /* the clock; attributes tell it too */
+    (void)kernel_cur_u32(cur, file->is_big); /* the clock; attributes contain it too */
     const uint64_t wall_ns = kernel_cur_u64(cur, file->is_big);
     const uint64_t clock_ns = kernel_cur_u64(cur, file->is_big);
     if (cur->fault)

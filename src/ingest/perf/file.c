@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens perf.data: header, attributes and feature sections of a file, or the leading records of a
+ * pipe. One pass over all records counts them, takes the descriptive ones and finds where the file
+ * is cut or damaged, so that later passes need no checks of record sizes.
+ */
 #include "ingest/perf/file.h"
 
 #include "base/checked.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A natural merge sort of record offsets: a CPU's records are runs already. Times never step back;
+ * a record that is late is raised and counted. The order of a small trace is kept for the second
+ * pass, that of a large one is computed again.
+ */
 #include "ingest/perf/order.h"
 
 #include "base/search.h"
@@ -101,7 +106,7 @@ static bool merge_pairs(struct perf_order *order, struct perf_place *places, siz
     return true;
 }
 
-/* Sorts those that wait; a processor's records are a run already. */
+/* Sorts those that wait; a CPU's records are a run already. */
 static bool sort(struct perf_order *order)
 {
     struct perf_place *waiting = order->places.items + order->n_ready;

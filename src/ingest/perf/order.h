@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Records in order of time. perf empties the ring buffers of the processors in rounds: what comes
- * after a round's end is not earlier than what the round before it held. So records wait for one
- * round more than their own, sorted, and equal times stay in the order of the file. What waits is
- * 16 bytes a record, in memory up to a share of the ceiling, else in a temporary file.
+ * Records in order of time. perf empties the ring buffers of the CPUs in rounds: what comes after a
+ * round's end is not earlier than what the round before it held. So records wait for one round more
+ * than their own, sorted, and equal times stay in the order of the file. What waits is 16 bytes a
+ * record, in memory up to a share of the ceiling, else in a temporary file.
  */
 #ifndef WEFT_INGEST_PERF_ORDER_H
 #define WEFT_INGEST_PERF_ORDER_H
@@ -59,8 +59,8 @@ static inline void perf_order_fetch_ahead(const struct perf_order *order)
     __builtin_prefetch((const void *)(bytes + LINE_BYTES)); /* beyond the end it does nothing */
 }
 
-/* The next record and its time (0: it tells none); *is_end after the last one. WEFT_E_NOMEM.
- * Amortised O(log processors). */
+/* The next record and its time (0: it has none); *is_end after the last one. WEFT_E_NOMEM.
+ * Amortised O(log CPUs). */
 WEFT_CHECKED static inline enum weft_code perf_order_next(struct perf_order *order,
                                                           struct perf_record *record,
                                                           uint64_t *time_ns, bool *is_end,

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer's frame: two passes over the ordered records (kernel/readings.c), samples with their
+ * stacks, instants of unknown tracepoints, clock and notes. Records that are not samples (mmap,
+ * comm, fork, switch) are in records.c.
+ */
 #include "ingest/perf/perf.h"
 
 #include "base/checked.h"
@@ -283,7 +288,7 @@ static void known_init(struct kernel_known *known, enum kernel_meaning meaning, 
         known->fields[k] = k < n_fields ? k : KERNEL_NO_FIELD;
 }
 
-/* What tracepoints tell is not taken from other records too. */
+/* What tracepoints record is not taken from other records too. */
 static void look_at_attrs(struct perf_convert *convert)
 {
     for (size_t k = 0; k < convert->file->attrs.n; k++) {

@@ -27,10 +27,10 @@ struct weft_perf_opts {
     uint64_t most_unpacked_bytes; /* of packed records; 0: 2^40 */
 };
 
-/* Delivers tracepoints as events of the kernel, samples, and what records tell of threads, in order
- * of time; threads in the order in which they are met. Records are read three times: to look over
- * the file, to meet threads, and to deliver. Damage is noted and counted; a header that cannot be
- * used is an error. `opts` may be NULL. Memory: formats of events, maps and symbols of programs,
+/* Delivers tracepoints as events of the kernel, samples, and what records contain of threads, in
+ * order of time; threads in the order in which they are met. Records are read three times: to look
+ * over the file, to meet threads, and to deliver. Damage is noted and counted; a header that cannot
+ * be used is an error. `opts` may be NULL. Memory: formats of events, maps and symbols of programs,
  * threads, stacks, and 16 bytes for each record that waits to be sorted or whose order is kept. */
 WEFT_CHECKED enum weft_code weft_perf_import(const struct weft_mapped *file,
                                              const struct weft_perf_opts *opts,

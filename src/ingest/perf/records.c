@@ -63,7 +63,7 @@ static bool read_task(const struct perf_convert *convert, const struct perf_reco
     return !cur.fault && (int32_t)task->tid > 0;
 }
 
-/* The thread that the record names as the one it is of, on its processor. */
+/* The thread that the record names as the one it is of, on its CPU. */
 static enum weft_code begin_event(struct perf_convert *convert, const struct perf_record *record,
                                   uint32_t tid, uint32_t pid, struct kernel_now *now)
 {
@@ -78,8 +78,8 @@ static enum weft_code begin_event(struct perf_convert *convert, const struct per
     return perf_find_thread(convert, &sample, now);
 }
 
-/* At the begin perf tells of what was there before, without a time. Later on tracepoints know
- * better, if they were recorded. */
+/* At the start perf writes what existed before, without a time. Later on tracepoints are more
+ * exact, if they were recorded. */
 static enum weft_code convert_fork(struct perf_convert *convert, const struct perf_record *record,
                                    uint64_t time_ns)
 {
@@ -120,8 +120,8 @@ static enum weft_code convert_exit(struct perf_convert *convert, const struct pe
 /* ---- switches ---------------------------------------------------------------------------------
  */
 
-/* perf record --switch-events: a thread leaves its processor, and on a whole processor's record
- * the one that comes next is told. */
+/* perf record --switch-events: a thread leaves its CPU, and a record of a whole CPU names the one
+ * that comes next. */
 static enum weft_code convert_switch(struct perf_convert *convert, const struct perf_record *record,
                                      uint64_t time_ns)
 {
@@ -146,8 +146,8 @@ static enum weft_code convert_switch(struct perf_convert *convert, const struct 
 /* ---- mappings ---------------------------------------------------------------------------------
  */
 
-/* A path that is met first, with the build id that its record tells; that of the header counts
- * more. False without memory. */
+/* A path that is met first, with the build id in its record; that of the header counts more. False
+ * without memory. */
 static bool meet_path(struct perf_convert *convert, struct weft_str path, struct weft_str build_id,
                       uint32_t *id)
 {

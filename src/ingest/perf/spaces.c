@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sorted arrays of mappings, one for each process, updated as records arrive: a new mapping
+ * replaces what it overlaps, fork copies, exec clears. Each change gives the space a new version,
+ * by which stacks.c recognises stacks it has already named.
+ */
 #include "ingest/perf/spaces.h"
 
 #include "base/search.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Builds the folded text of a sample's stack from its call chain, or from the frames that unwind.h
+ * found in a copied stack. Results are cached by (version of the address space, mode, addresses). A
+ * frame pointer chain that leaves the program is cut there and counted.
+ */
 #include "ingest/perf/stacks.h"
 
 #include "base/vec.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Resolves addresses to names for stacks.c, with a cache by place in the file. Kernel names come
+ * from the kallsyms stored in perf.data, else from the running kernel if its build id is the
+ * recorded one. Programs are opened only if the caller allows it (reads_programs).
+ */
 #include "ingest/perf/symbols.h"
 
 #include "base/search.h"

@@ -79,7 +79,7 @@ static enum weft_code unpack(struct unpacker *unpacker, const uint8_t *bytes, si
     return code;
 }
 
-/* The packed bytes of a record: newer ones tell how many of them count. */
+/* The packed bytes of a record: newer ones state how many of them count. */
 static struct weft_str packed_of(const struct perf_record *record, bool is_big)
 {
     struct weft_str packed = { (const char *)record->body, record->n_body };

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Connects perf's samples with symbols/walk.h: maps perf's register numbers to those of DWARF,
+ * finds the module of an address, and counts why walks ended early. x86-64 only; other register
+ * sets are left without user frames.
+ */
 #include "ingest/perf/unwind.h"
 
 #include "kernel/bytes.h"

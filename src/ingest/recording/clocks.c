@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the pairs of clocks that the recorder writes from time to time; between two of them time is
+ * interpolated linearly, with rates of 32 fractional bits. Pairs in which a clock steps back are
+ * ignored and counted.
+ */
 #include "ingest/recording/clocks.h"
 
 #include "base/cursor.h"

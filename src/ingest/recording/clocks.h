@@ -27,7 +27,7 @@ WEFT_CHECKED enum weft_code rec_clocks_read(const struct rec_pieces *pieces,
                                             struct rec_clocks *clocks, struct weft_err *err);
 void rec_clocks_fini(struct rec_clocks *clocks);
 
-/* Whoever goes through ticks in order keeps the span reached in `*at`, 0 at first. */
+/* A caller that goes through ticks in order keeps the span reached in `*at`, 0 at first. */
 static inline uint64_t rec_clock_ns(const struct rec_clocks *clocks, size_t *at, uint64_t ticks)
 {
     const struct rec_clock_span *spans = clocks->items;

@@ -25,10 +25,10 @@ struct rec_thread {
     uint32_t pid;
     uint64_t last_ns;
     unsigned ended_libraries; /* bits: a slot of theirs was given back */
-    bool is_ended;            /* the sink was told so */
+    bool is_ended;            /* the sink has got its end */
 };
 
-/* A thread began (pthread_t `handle`), so that who made it can be told. */
+/* A thread began (pthread_t `handle`), so that the thread that created it can be found. */
 struct rec_begin {
     uint64_t handle, ticks;
     uint32_t pid, thread;
@@ -40,7 +40,7 @@ struct rec_watch {
     uint32_t pid;
 };
 
-/* The begin or end of an execution whose other one is not of its thread. */
+/* The start or end of an execution whose other one is not of its thread. */
 struct rec_loose_mark {
     uint64_t id, at_ns;
     uint32_t pid, thread; /* in `threads` */
@@ -137,8 +137,8 @@ WEFT_CHECKED enum weft_code rec_survey_thread(struct rec_convert *convert,
                                               struct rec_thread *thread, struct weft_err *err);
 WEFT_CHECKED enum weft_code rec_survey_end(struct rec_convert *convert, struct weft_err *err);
 
-/* Which function an operation stands for; REC_KNOWN: none. The end of a wait does not tell whether
- * it had a limit: that is the function of one without. */
+/* Which function an operation stands for; REC_KNOWN: none. The end of a wait does not record
+ * whether it had a limit: that is the function of one without. */
 enum rec_known rec_known_of_op(unsigned op, int64_t argument);
 
 /* ---- watches.c: which descriptor a set of epoll means by a word --------------------------------
@@ -147,7 +147,7 @@ enum rec_known rec_known_of_op(unsigned op, int64_t argument);
 /* After the survey. */
 void rec_watches_sort(struct rec_convert *convert);
 /* The one that the process, or one that it was forked from, gave the word last before `ticks`;
- * false: it is not told. O(log n). */
+ * false: it is not recorded. O(log n). */
 bool rec_watch_find(const struct rec_convert *convert, const struct rec_watch *asked, uint64_t *fd);
 
 /* ---- deliver.c: its calls and events, in order of time. From several workers at once. ----------

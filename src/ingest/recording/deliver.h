@@ -48,7 +48,7 @@ struct rec_mark {
     struct weft_json_text payload;
 };
 
-/* What is told of the operation's call that was entered last (told.c). */
+/* What is recorded of the operation's call that was entered last (told.c). */
 struct rec_told {
     struct weft_json_text text; /* without its end */
     uint64_t start_ns;
@@ -97,7 +97,7 @@ static inline enum weft_code rec_hand_call(struct rec_delivery *delivery,
 
 /* open_calls.c: an entry or exit of a stream in which records are missing. An exit behind them that
  * may be of a later call than the one that is open is marked as repaired; one whose entry is
- * missing is left out, for it would be taken for that of a call from before the trace. */
+ * missing is omitted, for it would be taken for that of a call from before the trace. */
 WEFT_CHECKED enum weft_code rec_put_doubtful(struct rec_delivery *delivery,
                                              struct weft_call_event call);
 /* Records are missing before the record in work, which happened at `time_ns`. */
@@ -107,8 +107,8 @@ WEFT_CHECKED enum weft_code rec_records_missing(struct rec_delivery *delivery, u
 void rec_told_begin(struct rec_delivery *delivery, uint32_t key, uint64_t time_ns, uint64_t caller);
 /* It asked for so many bytes. */
 void rec_told_asked(struct rec_delivery *delivery, uint64_t n_bytes);
-/* It ends: by an error number or 0, a result (an error with a minus), what it found. What is not
- * of the call that was begun last is left out. */
+/* It ends: by an error number or 0, a result (an error with a minus), what it found. What is not of
+ * the call that was begun last is omitted. */
 WEFT_CHECKED enum weft_code rec_told_error(struct rec_delivery *delivery, uint32_t key,
                                            uint32_t error);
 WEFT_CHECKED enum weft_code rec_told_result(struct rec_delivery *delivery, uint32_t key,
@@ -116,7 +116,7 @@ WEFT_CHECKED enum weft_code rec_told_result(struct rec_delivery *delivery, uint3
 WEFT_CHECKED enum weft_code rec_told_objects(struct rec_delivery *delivery, uint32_t key,
                                              const char *name, const uint64_t *objects,
                                              size_t n_objects);
-/* What is known is told. */
+/* What is known is delivered. */
 WEFT_CHECKED enum weft_code rec_told_end(struct rec_delivery *delivery);
 
 static inline enum weft_code rec_put_call(struct rec_delivery *delivery, uint8_t kind,
@@ -146,7 +146,7 @@ static inline enum weft_code rec_put_event(struct rec_delivery *delivery,
 WEFT_CHECKED enum weft_code rec_deliver_op(struct rec_delivery *delivery,
                                            const struct rec_record *record, uint64_t time_ns);
 /* Locks of a thread that missed records are given back where it writes again: it may have done so,
- * and taken them anew. */
+ * and taken them again. */
 WEFT_CHECKED enum weft_code rec_locks_leave(struct rec_delivery *delivery, uint64_t time_ns);
 /* Key of the function at an address of the source in work. */
 uint32_t rec_function_key(struct rec_delivery *delivery, uint64_t address);
@@ -162,8 +162,8 @@ WEFT_CHECKED enum weft_code rec_mark_metric(struct rec_delivery *delivery,
 /* What is still open is put by, for another thread may have ended it. */
 WEFT_CHECKED enum weft_code rec_marks_leave(struct rec_delivery *delivery);
 
-/* A thread whose end was not recorded lives as long as its process and the recording do: what is
- * open then lasts until then, though the thread has no event there. Times are since zero. */
+/* A thread whose end was not recorded lasts as long as its process and the recording: what is open
+ * then lasts until then, though the thread has no event there. Times are since zero. */
 uint64_t rec_life_end(const struct rec_convert *convert, const struct kernel_thread *known,
                       uint32_t pid, uint64_t last_ns);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The records of each processor are in order of time: the earliest of all processors comes next. A
- * stream of a ring belongs to the thread that had its tid when it began, so streams begin among the
- * records.
+ * The records of each CPU are in order of time: the earliest of all CPUs comes next. A stream of a
+ * ring belongs to the thread that had its tid when it began, so streams begin among the records.
  */
 #include "ingest/recording/kernel.h"
 
@@ -23,8 +22,8 @@ static struct rec_thread *with_streams(const struct rec_convert *convert, uint32
     return place == REC_NONE ? NULL : &convert->threads.items[place];
 }
 
-/* Where no kernel tells, a tid has a new thread when it is of another process, or takes a slot
- * after it gave one back; a program's first thread goes on as that of the next program. */
+/* Without kernel events, a tid has a new thread when it is of another process, or takes a slot
+ * after it gave one back; a program's first thread continues as that of the next program. */
 static bool is_new_thread(const struct rec_convert *convert, const struct rec_stream *stream,
                           uint32_t thread)
 {
@@ -63,7 +62,7 @@ static bool join(struct rec_convert *convert, uint32_t stream_id, uint32_t threa
     return true;
 }
 
-/* Of a thread that ended before the recorder could ask, the kernel may have told. */
+/* A thread that ended before the recorder could ask may be named by kernel events. */
 static void find_true_number(const struct rec_kernel *of, struct rec_stream *stream)
 {
     const struct rec_process *process = rec_process_of(&of->convert->spaces, stream->pid);
@@ -140,7 +139,7 @@ static bool sort_streams(struct rec_kernel *kernel)
     return kernel->streams != NULL;
 }
 
-/* ---- records of a processor -------------------------------------------------------------------
+/* ---- records of a CPU -------------------------------------------------------------------------
  */
 
 static bool open_piece(struct rec_kernel *kernel, struct rec_cpu *cpu)
@@ -167,7 +166,7 @@ static void read_record(struct rec_cpu *cpu)
     cpu->has_record = !cur->fault;
 }
 
-/* The next record of the processor; what is cut at the end of a piece is counted. False without
+/* The next record of the CPU; what is cut at the end of a piece is counted. False without
  * memory. */
 static bool next_of_cpu(struct rec_kernel *kernel, struct rec_cpu *cpu)
 {
@@ -229,7 +228,7 @@ static int by_cpu(const void *a_void, const void *b_void, void *items_void)
     return (a > b) - (a < b);
 }
 
-/* Goes back to the first record of each processor. */
+/* Goes back to the first record of each CPU. */
 static bool rewind_cpus(struct rec_kernel *kernel)
 {
     uint32_t begin = 0;

@@ -9,7 +9,7 @@
 #include "ingest/recording/packets.h"
 #include "ingest/recording/stacks.h"
 
-/* The records of one processor. */
+/* The records of one CPU. */
 struct rec_cpu {
     uint32_t cpu;
     uint32_t first; /* place of its next piece in `order`, up to `end` */
@@ -29,9 +29,9 @@ struct rec_inner {
 /* All of them, the earliest first. */
 struct rec_kernel {
     struct rec_convert *convert;
-    uint32_t *order; /* pieces, by processor, then as they stand in the file */
+    uint32_t *order; /* pieces, by CPU, then as they stand in the file */
     struct {
-        struct rec_cpu *items; /* by number of the processor */
+        struct rec_cpu *items; /* by number of the CPU */
         size_t n, cap;
     } cpus;
     uint32_t *heap; /* of those that have a record: by its time, then by place */

@@ -134,7 +134,7 @@ enum weft_code rec_marks_leave(struct rec_delivery *delivery)
 /* ---- across threads ---------------------------------------------------------------------------
  */
 
-/* Types are compared as texts: their numbers depend on who came first. */
+/* Types are compared as texts: their numbers depend on the order of arrival. */
 static int by_identity(const void *a_void, const void *b_void, void *types)
 {
     const struct rec_loose_mark *a = a_void;

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Collects functions, locks and call sites that the workers find (one lock for all tables, rarely
+ * taken thanks to survey.c's cache), then sorts them by (address space, address) and announces
+ * them. So ids do not depend on the number of workers.
+ */
 #include "ingest/recording/names.h"
 
 #include "base/vec.h"

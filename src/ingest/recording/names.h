@@ -15,7 +15,8 @@
 
 #include <pthread.h>
 
-/* Functions of libraries that operations stand for: their calls, as the analyses know them. */
+/* Functions of libraries that operations stand for: their calls, by the names that analyses look
+ * for. */
 enum rec_known {
     REC_COND_WAIT,
     REC_COND_SIGNAL,
@@ -85,7 +86,7 @@ bool rec_names_meet(struct rec_names *names, struct rec_places *places, uint32_t
 bool rec_names_meet_text(struct rec_names *names, struct weft_str text);
 void rec_names_meet_known(struct rec_names *names, enum rec_known known);
 
-/* Numbers all of them, and tells the sink of the functions, and of objects that have names.
+/* Numbers all of them, and announces the functions to the sink, and objects that have names.
  * WEFT_E_NOMEM and the sink's. */
 WEFT_CHECKED enum weft_code rec_names_seal(struct rec_names *names, const struct rec_spaces *spaces,
                                            struct weft_sink *sink, struct weft_err *err);

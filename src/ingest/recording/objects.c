@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Names locks that are global variables: an address belongs to a module if it lies in a writable
+ * segment beside the module's code. A variable's name that occurs several times in a process gets
+ * its place appended. names.c calls it once, with all addresses in order.
+ */
 #include "ingest/recording/objects.h"
 
 #include "base/vec.h"

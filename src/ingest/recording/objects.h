@@ -9,7 +9,7 @@
 
 #include "ingest/recording/names.h"
 
-/* Tells the sink the names of `objects` (by process, then address, each once): "queue_lock";
+/* Announces the names of `objects` to the sink (by process, then address, each once): "queue_lock";
  * "queue+0x28" for one within a variable; "lock (libx.so+0x4028)" where several that are met in a
  * process have one name. An address that was that of different variables, as a process ran several
  * programs, has none. O(objects * images of their process, at most 64, * log mappings).

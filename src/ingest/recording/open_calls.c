@@ -2,7 +2,7 @@
  *
  * Calls across missing records. What was open when records went missing may have ended in them, and
  * begun again: the next exit that fits may be of another call. So of a stream in which records are
- * missing the open calls are kept, and nothing doubtful is told as certain.
+ * missing the open calls are kept, and nothing doubtful is delivered as certain.
  */
 #include "base/vec.h"
 #include "ingest/recording/deliver.h"

@@ -2,7 +2,7 @@
  *
  * What operations become. Locks are events of a lock library, as LTTng's; what is waited for but
  * not held (conditions, barriers, joins), semaphores, and blocking input and output are calls of
- * the functions of the C library that they are, with their object as argument: so all analyses know
+ * the functions of the C library that they are, with their object as argument: so all analyses see
  * them, and they stand among the program's own calls.
  */
 #include "base/vec.h"
@@ -96,7 +96,7 @@ static enum weft_code semaphore(struct rec_delivery *delivery, unsigned op,
                : code;
 }
 
-/* An operation on a lock, but of whom it is. */
+/* An operation on a lock, without its thread. */
 static struct weft_event lock_event(const struct rec_delivery *delivery, enum weft_event_kind kind,
                                     const struct rec_held *lock, uint64_t time_ns)
 {
@@ -142,7 +142,7 @@ enum weft_code rec_locks_leave(struct rec_delivery *delivery, uint64_t time_ns)
     while (code == WEFT_OK && source->held.n > 0) {
         struct weft_event event = lock_event(delivery, WEFT_EVENT_LOCK_RELEASED,
                                              &source->held.items[--source->held.n], time_ns);
-        event.prev_state = UINT32_MAX; /* nobody has told so */
+        event.prev_state = UINT32_MAX; /* not recorded */
         code = rec_put_event(delivery, &event);
     }
     return code;
@@ -189,7 +189,7 @@ static enum weft_code begin_wait(struct rec_delivery *delivery, const struct rec
     return code;
 }
 
-/* Descriptors that were ready; of a set of epoll the program's own words for them are told. */
+/* Descriptors that were ready; of a set of epoll the program's own words for them are recorded. */
 static enum weft_code tell_ready(struct rec_delivery *delivery, const struct rec_record *record,
                                  uint32_t key, bool is_epoll)
 {
@@ -219,8 +219,8 @@ static enum weft_code tell_end(struct rec_delivery *delivery, const struct rec_r
     return rec_told_error(delivery, key, result);
 }
 
-/* A poll whose time is over has no error, and no object; a barrier tells one thread that it is the
- * last. */
+/* A poll whose time is over has no error, and no object; a barrier returns to one thread that it is
+ * the last. */
 static enum weft_code end_wait(struct rec_delivery *delivery, const struct rec_record *record,
                                uint64_t time_ns)
 {
@@ -236,8 +236,8 @@ static enum weft_code end_wait(struct rec_delivery *delivery, const struct rec_r
     return result ? ended_otherwise(delivery, result, time_ns) : WEFT_OK;
 }
 
-/* Where no kernel tells who ended a wait, these do: a descriptor that a thread made ready, and a
- * file that it waited for (model/graph/ends.h). */
+/* Where no kernel event shows which thread ended a wait, these do: a descriptor that a thread made
+ * ready, and a file that it waited for (model/graph/ends.h). */
 static enum weft_code descriptor(struct rec_delivery *delivery, const char *name, uint64_t value,
                                  uint64_t time_ns)
 {
@@ -321,7 +321,7 @@ static const struct rec_begin *find_begin(const struct rec_convert *convert, uin
     return found && found->pid == pid && found->handle == handle ? found : NULL;
 }
 
-/* Unless the kernel told. */
+/* Unless kernel events show it. */
 static enum weft_code created(struct rec_delivery *delivery, const struct rec_record *record,
                               uint64_t time_ns)
 {

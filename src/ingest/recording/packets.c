@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Matches bytes sent with bytes received for each flow by TCP sequence numbers, in queues that
+ * share one pool of at most 2^20 entries; the oldest of a full flow is given up. records.c makes
+ * packet events of the result.
+ */
 #include "ingest/recording/packets.h"
 
 #include "base/vec.h"

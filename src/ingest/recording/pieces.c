@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Scans the file for pieces, verifies each checksum once, and unpacks payloads on demand. Searching
+ * behind damage has a budget proportional to the file's size, so that a hostile file cannot make it
+ * quadratic. Pages that were read are given back to the kernel on the way.
+ */
 #include "ingest/recording/pieces.h"
 
 #include "base/cursor.h"
@@ -178,7 +183,7 @@ static enum weft_code check_head(const struct weft_mapped *file, uint64_t *head_
                          version, version > WEFT_RECORDING_VERSION ? "newer" : "older",
                          WEFT_RECORDING_VERSION);
     if (!is_right || *head_bytes < n_head || *head_bytes % ALIGNMENT)
-        *head_bytes = n_head; /* a damaged header tells nothing that pieces do not */
+        *head_bytes = n_head; /* nothing in a damaged header is missing in the pieces */
     return WEFT_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The pieces of a recording: found once, checked once. Behind damage reading goes on at the next
+ * The pieces of a recording: found once, checked once. Behind damage reading continues at the next
  * piece whose checksum is right.
  */
 #ifndef WEFT_INGEST_RECORDING_PIECES_H

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer's frame: what the META pieces describe, the ledger of processes, the parallel loops
+ * over threads (survey.c, then deliver.c), and the notes. Threads of the recorded program are
+ * announced before those of the rest of the machine.
+ */
 #include "ingest/recording/recording.h"
 
 #include "base/vec.h"
@@ -436,7 +441,7 @@ static enum weft_code end_threads(struct rec_convert *convert)
         struct rec_thread *thread = &convert->threads.items[k];
         struct kernel_thread *place = &threads->items[thread->thread];
         if (thread->is_ended)
-            place->thread_id = WEFT_ID_NONE; /* the sink knows */
+            place->thread_id = WEFT_ID_NONE; /* the sink has got its end */
         place->is_ended |= thread->ended_libraries != 0;
         place->last_ns = weft_max_u64(place->last_ns, thread->last_ns);
     }

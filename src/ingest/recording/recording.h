@@ -16,7 +16,7 @@
 bool weft_recording_sniff(const uint8_t *bytes, size_t n_bytes);
 
 /* What is known before it is read: whether it was ended, on which host it was made, and where its
- * rings were meanwhile (empty: not told). */
+ * rings were meanwhile (empty: not recorded). */
 struct weft_recording_about {
     bool has_end;
     char host[128];

@@ -52,7 +52,7 @@ static struct weft_str text_of(const struct rec_cpu *at)
     return kernel_text_in(at->payload, at->record.payload_bytes);
 }
 
-/* What a thread leaves its processor in: 0 of one that was preempted. */
+/* What a thread leaves its CPU in: 0 of one that was preempted. */
 static uint32_t state_left(const struct weft_kernel_record *record)
 {
     return high(record->a) & 0xff;
@@ -100,8 +100,8 @@ static struct weft_str name_of_context(uint32_t context)
     }
 }
 
-/* A wakeup from an interrupt stands between the begin and end of that, where interrupts are not
- * recorded themselves: so it is told who woke. */
+/* A wakeup from an interrupt stands between the start and end of that, where interrupts are not
+ * recorded themselves: so the waker is recorded. */
 static enum weft_code put_context(struct rec_kernel *kernel, const struct kernel_now *now,
                                   uint32_t context, enum weft_event_kind kind)
 {
@@ -239,8 +239,8 @@ static enum weft_code put_packet(struct rec_kernel *kernel, const struct kernel_
     return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
 }
 
-/* What was received is told by what was sent: one event for each send that the bytes are a part
- * of, so that both have one name. */
+/* Bytes received are delivered as the sends that they belong to: one event for each send that the
+ * bytes are a part of, so that both have one name. */
 static enum weft_code convert_packet(struct rec_kernel *kernel, struct kernel_now *now,
                                      const struct rec_cpu *at)
 {
@@ -268,8 +268,8 @@ static enum weft_code convert_packet(struct rec_kernel *kernel, struct kernel_no
     return code;
 }
 
-/* Only its end is told, and that only when it was recorded: a thread was off the processor in it.
- * Of one that goes on, its stack says all. */
+/* Only its end is recorded, and only sometimes: a thread was off the CPU in it. Of one that
+ * continues, its stack shows all. */
 static enum weft_code convert_syscall(struct rec_kernel *kernel, struct kernel_now *now,
                                       const struct rec_cpu *at)
 {
@@ -305,8 +305,8 @@ static enum weft_code put_stack(struct rec_kernel *kernel, const struct kernel_n
     return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
 }
 
-/* A wait's stack is told where the wait began, if that is known. It has no weight: it says where,
- * not how long. */
+/* A wait's stack is delivered where the wait began, if that is known. It has no weight: it says
+ * where, not how long. */
 static enum weft_code convert_stack(struct rec_kernel *kernel, struct kernel_now *now,
                                     const struct rec_cpu *at)
 {
@@ -373,7 +373,7 @@ static enum weft_code convert_of_thread(struct rec_kernel *kernel, struct kernel
     }
 }
 
-/* A record of a thread without an event of it shows that no processor of ours ran it. */
+/* A record of a thread without an event of it shows that no CPU of ours ran it. */
 static enum weft_code find_thread(struct rec_kernel *kernel, struct kernel_now *now, uint32_t tid)
 {
     struct kernel_convert *convert = &kernel->convert->kernel;

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Assembles pieces of rings into one stream for each (process, thread, library, start), with the
+ * table of function numbers that its ring file had, and iterates over its records. Units that are
+ * missing between pieces are counted as lost, repeated ones skipped; a record without a time or
+ * function is dropped and counted.
+ */
 #include "ingest/recording/rings.h"
 
 #include "base/vec.h"
@@ -12,8 +18,8 @@ enum {
     FUNCTIONS_HEAD_BYTES = sizeof(struct weft_functions_piece),
 };
 
-/* Numbers that no piece tells of, between those of the pieces that are there: so many for each of
- * the file's bytes, and a few. */
+/* Numbers that are in no piece, between those of the pieces that are there: so many for each of the
+ * file's bytes, and a few. */
 enum { LEAST_GAPS = 1 << 20, BYTES_A_GAP = 8 };
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -245,7 +251,7 @@ static void open_piece(struct rec_cursor *cursor)
     const uint64_t first = ring->first_unit;
     const size_t n_units = (payload.n_bytes - PIECE_HEAD_BYTES) / UNIT_BYTES;
     if (cursor->is_begun && first + n_units <= cursor->expected_unit && first + n_units >= first)
-        return; /* told before */
+        return; /* delivered before */
     cursor->units = (const uint8_t *)payload.bytes + PIECE_HEAD_BYTES;
     cursor->n_units = n_units;
     cursor->off = piece->payload_off;

@@ -23,7 +23,7 @@ struct rec_ring_piece {
 struct rec_functions {
     uint32_t pid;
     uint64_t file_ticks;
-    uint64_t *items; /* addresses; REC_NO_FUNCTION of a number that was not told */
+    uint64_t *items; /* addresses; REC_NO_FUNCTION of a number without a record of its function */
     size_t n, cap;
 };
 
@@ -175,7 +175,7 @@ static inline struct rec_record rec_cursor_take(struct rec_cursor *cursor, uint6
     return record;
 }
 
-/* Does it tell that records found no room before it? */
+/* Does it record that there was no room for records before it? */
 static inline bool rec_is_loss(const struct rec_record *record)
 {
     return record->kind == WEFT_UNIT_OP && rec_word_op(record->word) == WEFT_OP_LOST;

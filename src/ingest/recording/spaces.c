@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reconstructs address spaces from the recorded /proc/PID/maps: images of a process follow each
+ * other, a fork starts with its parent's. Look-up searches the image of the time first, then its
+ * neighbours, then the parent's. Build ids and kernel names are kept here too.
+ */
 #include "ingest/recording/spaces.h"
 
 #include "base/vec.h"
@@ -385,7 +390,7 @@ uint32_t rec_image_next(const struct rec_spaces *spaces, uint32_t pid, uint32_t 
         return spaces->images.items[image].next;
     if (process->first_image != REC_NO_IMAGE || process->began_ns)
         return process->first_image;
-    return spaces->images.items[image].next; /* forked nobody knows when */
+    return spaces->images.items[image].next; /* forked at an unknown time */
 }
 
 uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t pid, uint32_t image)

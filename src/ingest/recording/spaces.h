@@ -31,10 +31,10 @@ struct rec_image {
     } maps;
 };
 
-/* A process, as it was told of. */
+/* A process, as it was recorded. */
 struct rec_process {
     uint32_t pid, parent;
-    uint32_t comm; /* in `texts`; UINT32_MAX: not told */
+    uint32_t comm; /* in `texts`; UINT32_MAX: not recorded */
     uint32_t first_image, last_image, n_images;
     uint64_t start_ns;      /* of the program that it runs */
     uint64_t began_ns;      /* of the first one that it ran, or its fork; 0: not known */
@@ -66,13 +66,13 @@ struct rec_spaces {
     struct weft_symbols *symbols;
 };
 
-/* Reads all pieces that tell of processes. WEFT_E_NOMEM. */
+/* Reads all pieces about processes. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code rec_spaces_read(const struct rec_pieces *pieces,
                                             const char *symbols_path, struct rec_spaces *spaces,
                                             struct weft_err *err);
 void rec_spaces_fini(struct rec_spaces *spaces);
 
-/* NULL: nothing was told of it. */
+/* NULL: nothing was recorded of it. */
 const struct rec_process *rec_process_of(const struct rec_spaces *spaces, uint32_t pid);
 
 /* The image that `pid` had at `ns`: until it has its own that which its parent had when it was
@@ -87,7 +87,7 @@ uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t pid, uint32_t i
 
 /* The mapping that holds the address, in this image or one that the process had later (maps are
  * read a little after they changed), else before, else one of its parents, first as it was when the
- * process began (a child of fork that runs another program at once was not told of before); NULL:
+ * process began (a child of fork that runs another program at once was not recorded before); NULL:
  * none. */
 const struct rec_mapping *rec_mapping_of(const struct rec_spaces *spaces, uint32_t image,
                                          uint64_t address);

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Folded text of stacks from three sources: frame pointer chains, copies of the user stack
+ * (symbols/walk.h), and the kernel's side, which arrives as a record before the user's. A leaf
+ * function's caller is found by checking for a call instruction before the candidate return
+ * address.
+ */
 #include "ingest/recording/stacks.h"
 
 #include "base/cursor.h"
@@ -135,7 +141,7 @@ static bool open_code(struct rec_stacks *stacks, uint32_t module)
     return stacks->code_fd >= 0;
 }
 
-/* Does a call return to this address? The program itself tells. */
+/* Does a call return to this address? The code before it shows that. */
 static bool is_returned_to(struct rec_stacks *stacks, uint32_t image, uint64_t address)
 {
     const struct rec_mapping *mapping = rec_mapping_of(stacks->spaces, image, address);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stacks as folded text, "outer;inner": of samples of processors, with the kernel's side, and of
- * long waits, without it. The stack of a wait is recorded when the wait is over, but shows where it
- * began: it is met in the first reading, and told before the switch that the wait began with in the
- * second.
+ * Stacks as folded text, "outer;inner": of samples of CPUs, with the kernel's side, and of long
+ * waits, without it. The stack of a wait is recorded when the wait is over, but shows where it
+ * began: it is met in the first reading, and delivered before the switch that the wait began with
+ * in the second.
  */
 #ifndef WEFT_INGEST_RECORDING_STACKS_H
 #define WEFT_INGEST_RECORDING_STACKS_H
@@ -32,7 +32,7 @@ struct rec_stacks {
         size_t n, cap;
     } name_of;
     struct weft_walker *walker; /* of copies */
-    uint64_t n_run_out;         /* copies that a stack goes on beyond */
+    uint64_t n_run_out;         /* copies that were shorter than their stack */
     struct weft_strtab *keys;   /* (image, payload) -> index in `text_of` */
     struct {
         uint32_t *items;
@@ -47,7 +47,7 @@ struct rec_stacks {
     const struct rec_kernel_side *side; /* of the stack in work; NULL: it has none */
     struct weft_map *of_tid;            /* -> index in `left_ns` */
     struct {
-        uint64_t *items; /* CLOCK_MONOTONIC when the thread left its processor to wait */
+        uint64_t *items; /* CLOCK_MONOTONIC when the thread left its CPU to wait */
         size_t n, cap;
     } left_ns;
     struct weft_map *of_wait; /* (tid, when it left) -> index in `waits` */
@@ -72,7 +72,7 @@ void rec_stacks_take_side(struct rec_stacks *stacks, const struct weft_kernel_re
 bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *record,
                     const uint8_t *payload, struct weft_str *text);
 
-/* A thread leaves its processor to wait. False without memory. */
+/* A thread leaves its CPU to wait. False without memory. */
 bool rec_stacks_leave(struct rec_stacks *stacks, uint32_t tid, uint64_t ns);
 /* This is the stack of the wait that the thread has come back from. False in *is_met: it is not
  * known when that began. False without memory. */

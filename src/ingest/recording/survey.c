@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The first reading of a thread's rings: it finds the functions, locks, call sites, task names and
+ * watched descriptors that deliver.c will need, and delivers nothing. It runs in parallel for all
+ * threads; a cache of 4,096 addresses for each thread in work keeps the shared tables (names.h) out
+ * of the loop.
+ */
 #include "base/vec.h"
 #include "ingest/recording/convert.h"
 
@@ -117,7 +123,7 @@ static bool meet_object(struct survey *survey, uint64_t address)
     return meet(survey, &survey->convert->names.objects, survey->pid, address);
 }
 
-/* An operation on an object, told with its caller. */
+/* An operation on an object, recorded with its caller. */
 static bool meet_use(struct survey *survey, const struct rec_record *record)
 {
     return meet_object(survey, rec_extra(record, 0)) && meet_caller(survey, rec_extra(record, 1));

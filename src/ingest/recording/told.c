@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What else is told of an operation's call: from which function it came, and what came of it, as
- * the text of arguments {"caller": NAME, ..., "result": NUMBER or NAME OF AN ERROR}. It is put by
- * until the operation ends; where another call begins before that (of a signal's handler), what is
- * known goes to the store, which gives such a text to the call that was entered last.
+ * What else is recorded of an operation's call: from which function it came, and what came of it,
+ * as the text of arguments {"caller": NAME, ..., "result": NUMBER or NAME OF AN ERROR}. It is put
+ * by until the operation ends; where another call begins before that (of a signal's handler), what
+ * is known goes to the store, which gives such a text to the call that was entered last.
  */
 #include "ingest/recording/deliver.h"
 
@@ -76,7 +76,7 @@ enum weft_code rec_told_end(struct rec_delivery *delivery)
     return code == WEFT_OK ? rec_flush_events(delivery) : code;
 }
 
-/* Is the call whose end this is the one of which is told? */
+/* Is the call that ends here the one that is described? */
 static bool is_of(const struct rec_delivery *delivery, uint32_t key)
 {
     return delivery->told.is_open && delivery->told.key == key;

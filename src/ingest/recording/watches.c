@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Descriptors that sets of epoll watch. The kernel tells a program that "its word" is ready, which
- * may be a number, a pointer, anything; the latest call that gave a descriptor that word says which
- * it is. (Two descriptors of one word cannot be told apart: it is the later one.)
+ * Descriptors that sets of epoll watch. The kernel reports to a program that "its word" is ready,
+ * which may be a number, a pointer, anything; the latest call that gave a descriptor that word says
+ * which it is. (Two descriptors of one word cannot be distinguished: it is the later one.)
  */
 #include "base/search.h"
 #include "ingest/recording/convert.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parses lines of both forms and states what was expected where it cannot. The form is that of the
+ * first line and does not change. Fields are views of the text.
+ */
 #include "ingest/text/line.h"
 
 #include "schema/event.h"

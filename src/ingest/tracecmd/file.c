@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens trace.dat of version 6 here and finds the sections of version 7 through sections.c;
+ * options.c reads options of both. Afterwards the places of all pages are known and the layout of a
+ * page has been checked.
+ */
 #include "ingest/tracecmd/file.h"
 
 #include "base/checked.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * trace.dat opened: what its header and options say, and where the pages of each processor are.
+ * trace.dat opened: what its header and options say, and where the pages of each CPU are.
  *
- *     version 6:  header | formats ... | number of processors | options | places of pages | pages
+ *     version 6:  header | formats ... | number of CPUs | options | places of pages | pages
  *     version 7:  header | sections, found from the options; each may be packed
  */
 #ifndef WEFT_INGEST_TRACECMD_FILE_H
@@ -13,7 +13,7 @@
 
 enum { TRACECMD_MOST_CPUS = KERNEL_MOST_CPUS };
 
-/* The pages of one processor. */
+/* The pages of one CPU. */
 struct tracecmd_cpu {
     const uint8_t *bytes;
     uint64_t n_bytes;
@@ -60,12 +60,12 @@ void tracecmd_file_close(struct tracecmd_file *file);
 WEFT_CHECKED enum weft_code tracecmd_option_read(struct tracecmd_file *file, uint16_t option,
                                                  struct weft_cursor *cur, struct weft_err *err);
 
-/* The processors' places of version 7 (sections.c), and all of its sections. */
+/* The CPUs' places of version 7 (sections.c), and all of its sections. */
 WEFT_CHECKED enum weft_code tracecmd_sections_read(struct tracecmd_file *file,
                                                    struct weft_cursor *cur, const char *beside,
                                                    struct weft_err *err);
 
-/* Adds the pages of a processor; what the file does not hold is cut off and counted. */
+/* Adds the pages of a CPU; what the file does not hold is cut off and counted. */
 bool tracecmd_cpu_add(struct tracecmd_file *file, uint32_t cpu, uint64_t off, uint64_t n_bytes);
 
 /* Unpacks `packed` to `out`, which has room for exactly what comes out (unpack.c). False: it is

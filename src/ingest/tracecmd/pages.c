@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Iterates over the events of one CPU's ring buffer pages: time extension, absolute stamps,
+ * padding, lost events. A page that contradicts itself is skipped from there on and its bytes
+ * counted. tracecmd.c merges the CPUs.
+ */
 #include "ingest/tracecmd/pages.h"
 
 #include "base/u128.h"

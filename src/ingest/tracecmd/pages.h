@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages of the kernel's ring buffer, of one processor in order of time:
+ * Pages of the kernel's ring buffer, of one CPU in order of time:
  *
  *     u64 time | commit: bytes used, and bits of what was lost | events ...
  *
@@ -16,18 +16,18 @@
 struct tracecmd_lane {
     const struct tracecmd_file *file;
     struct tracecmd_cpu cpu;
-    uint64_t next_page;      /* of the processor's bytes */
+    uint64_t next_page;      /* of the CPU's bytes */
     const uint8_t *at, *end; /* in the page */
     uint64_t ticks;
     uint64_t time_ns; /* of the record; never steps back */
     struct kernel_record record;
     bool is_end;
-    uint64_t n_lost, n_lost_times; /* events that were overwritten; times that nobody counted */
+    uint64_t n_lost, n_lost_times; /* events that were overwritten; losses without a count */
     uint64_t n_bad_bytes, bad_off; /* of pages that are damaged */
     uint64_t n_back;               /* times that step back */
 };
 
-/* At the first record of the processor. */
+/* At the first record of the CPU. */
 void tracecmd_lane_open(const struct tracecmd_file *file, const struct tracecmd_cpu *cpu,
                         struct tracecmd_lane *lane);
 /* The next one, or is_end. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Version 7: options say where the sections are. A section begins with its number, flags, a name's
- * number, and its size; a packed one goes on with its packed and its unpacked size. Packed pages
- * are chunks of a few pages each, for every processor.
+ * number, and its size; a packed one continues with its packed and its unpacked size. Packed pages
+ * are chunks of a few pages each, for every CPU.
  */
 #include "base/vec.h"
 #include "ingest/tracecmd/file.h"
@@ -25,7 +25,7 @@ enum {
 enum { FLAG_PACKED = 1, SECTION_HEADER_BYTES = 16 };
 enum { MOST_OPTION_SECTIONS = 1 << 12, MOST_SECTION_BYTES = 1 << 30, MOST_CHUNK_BYTES = 1 << 28 };
 
-/* A processor's pages, as the option of a buffer has them. */
+/* A CPU's pages, as the option of a buffer has them. */
 struct place {
     uint64_t off, n_bytes;
     uint32_t cpu;
@@ -241,7 +241,7 @@ static enum weft_code unpack_chunk(struct sections *sections, struct weft_cursor
     return code;
 }
 
-/* After damage the rest of the processor is not unpacked. */
+/* After damage the rest of the CPU is not unpacked. */
 static enum weft_code unpack_cpu(struct sections *sections, struct place *place)
 {
     struct tracecmd_file *file = sections->file;

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The importer: merges the CPUs' pages by a heap, in two passes (kernel/readings.c). Known events
+ * go to kernel/convert.h, others become instants with their fields as JSON. Events of which no
+ * format was recorded are counted.
+ */
 #include "ingest/tracecmd/tracecmd.h"
 
 #include "base/checked.h"
@@ -14,7 +19,7 @@
 struct convert {
     struct kernel_convert kernel; /* sink, threads, err; is_survey */
     struct tracecmd_file *file;
-    struct tracecmd_lane *lanes; /* one a processor that has pages */
+    struct tracecmd_lane *lanes; /* one a CPU that has pages */
     struct tracecmd_lane **heap;
     size_t n_heap;
     struct weft_json_text json;
@@ -26,7 +31,7 @@ struct convert {
 /* ---- merging ----------------------------------------------------------------------------------
  */
 
-/* Of equal times the lower processor comes first. */
+/* Of equal times the lower CPU comes first. */
 static bool is_before(const struct tracecmd_lane *a, const struct tracecmd_lane *b)
 {
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a < b;
@@ -58,7 +63,7 @@ static void open_lanes(struct convert *convert)
         sift_down(convert, k);
 }
 
-/* The lane on top goes on. */
+/* Advances the lane on top. */
 static void advance(struct convert *convert)
 {
     tracecmd_lane_next(convert->heap[0]);

@@ -23,10 +23,10 @@ struct weft_tracecmd_opts {
     uint64_t most_unpacked_bytes; /* of packed sections and pages; 0: 2^40 */
 };
 
-/* Delivers the events of all processors in order of time; threads in the order in which they are
- * met. Events are read twice: to meet threads, and to deliver. Damage in pages is noted and
- * counted; a header that cannot be used is an error. `opts` may be NULL. Memory: formats of events,
- * threads, and what the sink holds. */
+/* Delivers the events of all CPUs in order of time; threads in the order in which they are met.
+ * Events are read twice: to meet threads, and to deliver. Damage in pages is noted and counted; a
+ * header that cannot be used is an error. `opts` may be NULL. Memory: formats of events, threads,
+ * and what the sink holds. */
 WEFT_CHECKED enum weft_code weft_tracecmd_import(const struct weft_mapped *file,
                                                  const struct weft_tracecmd_opts *opts,
                                                  struct weft_sink *sink, const struct weft_run *run,

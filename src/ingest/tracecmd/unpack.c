@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decompresses one part of a version 7 file, whose size the file states and sections.c has limited.
+ * A result of another size is damage.
+ */
 #include "ingest/tracecmd/file.h"
 
 #include <zlib.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parses argument specifications and matches functions by name, pattern or expression, as uftrace
+ * does; then measures and prints the data of a record. The number of bytes follows from the
+ * specification alone, so a wrong one is noticed by walk.c when no record follows.
+ */
 #include "ingest/uftrace/argspec.h"
 
 #include "base/cursor.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads and checks the info file: version, byte order and word size must be supported before any
+ * other file is touched. Unknown lines are ignored, as newer versions add some.
+ */
 #include "ingest/uftrace/info.h"
 
 #include "base/cursor.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the scheduling records of all CPUs and sorts them by task; uftrace.c looks up those of each
+ * task. After a record of impossible size the rest of that file is counted as lost.
+ */
 #include "ingest/uftrace/perf.h"
 
 #include "base/cursor.h"

@@ -39,7 +39,7 @@ struct weft_uft_perf {
         struct weft_uft_comm *items; /* by tid, then time */
         size_t n, cap;
     } comms;
-    uint64_t n_lost;    /* told by the kernel */
+    uint64_t n_lost;    /* reported by the kernel */
     uint64_t n_unknown; /* records of other kinds */
     uint64_t n_bad_bytes;
 };

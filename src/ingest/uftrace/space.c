@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads modules (in parallel) and memory maps, and resolves an address of a task at a time to a
+ * symbol: by the session's map, else by the library opened last that has it. Epochs limit how often
+ * that is done: walk.c caches results for each of them.
+ */
 #include "ingest/uftrace/space.h"
 
 #include "base/vec.h"
@@ -299,7 +304,7 @@ static const struct weft_uft_mapping *mapping_at(const struct weft_uft_memory *m
     return &memory->maps.items[low - 1];
 }
 
-/* The library opened last, by the begin of the epoch, that holds the address. */
+/* The library opened last, by the start of the epoch, that holds the address. */
 static struct weft_uft_place place_in_opened(const struct weft_uft_space *space, size_t session,
                                              uint64_t by_ns, uint64_t address)
 {

@@ -2,8 +2,8 @@
  *
  * Address spaces: which module lies where in which session, and so which function an address is.
  *
- * A task's life is divided into epochs, in which its mappings do not change: an exec begins a new
- * session, a dlopen() adds a library.
+ * A task's lifetime is divided into epochs, in which its mappings do not change: an exec begins a
+ * new session, a dlopen() adds a library.
  */
 #ifndef WEFT_INGEST_UFTRACE_SPACE_H
 #define WEFT_INGEST_UFTRACE_SPACE_H

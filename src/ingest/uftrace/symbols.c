@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads symbol tables into sorted arrays. Of several symbols at one address the first function of
+ * the file is taken; a symbol without a size ends where the next one starts. All texts are views of
+ * the mapped files.
+ */
 #include "ingest/uftrace/symbols.h"
 
 #include "base/vec.h"

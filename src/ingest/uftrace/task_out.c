@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Rebuilds a task's call stack from the depth in each record, so that lost records and longjmp
+ * close the right calls, and hands batches to the sink. Arguments, return values, events and
+ * scheduling become events; anything that flushes the batch first keeps the order.
+ */
 #include "ingest/uftrace/task_out.h"
 
 #include "base/checked.h"
@@ -301,7 +306,8 @@ enum weft_code weft_uft_out_plain(struct weft_uft_out *out, const struct weft_uf
 /* ---- scheduling -------------------------------------------------------------------------------
  */
 
-/* Leaving: to nobody known, state 0 when it was pre-empted, 1 when it slept. Coming: to itself. */
+/* Leaving: to no known thread, state 0 when it was pre-empted, 1 when it slept. Coming: to
+ * itself. */
 static struct weft_event switch_event(const struct weft_uft_out *out,
                                       const struct weft_uft_switch *row)
 {

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parses task.txt and assigns each task the latest session of its process that had started by then.
+ * A line that cannot be read is counted in bytes and skipped.
+ */
 #include "ingest/uftrace/tasks.h"
 
 #include "base/vec.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * task.txt: sessions (a program's life from exec on), tasks, and libraries opened later.
+ * task.txt: sessions (a program from exec on), tasks, and libraries opened later.
  *
  *     SESS timestamp=S.NS pid=P sid=ID exename="PATH"
  *     TASK timestamp=S.NS tid=T pid=P

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Small scanners over a text view that advance as they succeed: words, lines, prefixes, numbers.
+ * Numbers that do not fit 64 bits are no numbers. Private to this importer.
+ */
 #include "ingest/uftrace/text.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)

@@ -41,7 +41,7 @@ struct weft_uft_trace {
 };
 
 /* Numbers the functions that the tasks met, in the order of the tasks and of their first calls, and
- * tells the sink their names. */
+ * announces them to the sink. */
 WEFT_CHECKED enum weft_code weft_uft_announce_functions(struct weft_uft_trace *trace,
                                                         struct weft_err *err);
 

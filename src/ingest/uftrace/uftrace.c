@@ -69,7 +69,7 @@ static bool parse_tid(const char *file_name, uint64_t *tid)
            weft_uft_decimal(digits, tid) && *tid <= UINT32_MAX;
 }
 
-/* The name that the kernel knew last, else the program's, as the kernel would cut it. */
+/* The last name that the kernel recorded, else the program's, as the kernel would cut it. */
 static void name_track(const struct weft_uft_trace *trace, struct weft_uft_track *track)
 {
     const char *comm = weft_uft_comm_of(&trace->perf, track->tid);

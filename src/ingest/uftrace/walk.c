@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The loop over 16-byte records, run twice for each task. Records without data whose function is in
+ * the cache take a short path (weft_uft_walk_plain); the rest resolve functions (space.h) and
+ * measure data (argspec.h). After damage it resynchronises on the magic bits and a plausible time.
+ */
 #include "ingest/uftrace/walk.h"
 
 #include "base/cursor.h"

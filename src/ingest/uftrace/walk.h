@@ -99,7 +99,7 @@ WEFT_CHECKED enum weft_code weft_uft_walk_next(struct weft_uft_walk *walk,
                                                struct weft_err *err);
 
 /* The same for many: takes plain records as long as they follow each other, at most `n_most`, and
- * tells how many. 0: the next record is for weft_uft_walk_next. */
+ * returns how many. 0: the next record is for weft_uft_walk_next. */
 size_t weft_uft_walk_plain(struct weft_uft_walk *walk, struct weft_uft_plain *plain, size_t n_most);
 
 WEFT_CHECKED enum weft_code weft_uft_locals_init(struct weft_uft_locals *locals,

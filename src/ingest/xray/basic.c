@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Basic mode: 32-byte records, of all threads in turn.
+ * Basic mode: 32-byte records, of all threads, interleaved.
  *
  *   function:  u16 0 | u8 cpu | u8 kind | i32 function | u64 ticks | u32 tid | u32 pid | 8 junk
  *   argument:  u16 1 | u16 junk         | i32 function | u32 tid | u32 pid | u64 value | 8 junk

@@ -13,7 +13,7 @@
 #include "base/cursor.h"
 #include "ingest/xray/decode.h"
 
-/* State that each buffer begins anew. */
+/* State that starts again with each buffer. */
 struct buffer {
     const struct weft_xray_log *log;
     struct weft_xray_out *out;

@@ -247,8 +247,8 @@ static uint64_t find_buffer(const struct weft_mapped *file, uint64_t off)
     return file->n_bytes;
 }
 
-/* The records of the buffer whose extents stand at `off`; *next is where the hop goes on. When the
- * extents do not lead to another buffer they, or what follows them, are damaged: the next thing
+/* The records of the buffer whose extents stand at `off`; *next is where the hop continues. When
+ * the extents do not lead to another buffer they, or what follows them, are damaged: the next thing
  * that looks like a buffer bounds this one, and what lies between is lost. */
 static enum weft_code hop_extents(struct hopper *hop, uint64_t off, uint64_t *next,
                                   struct weft_err *err)
@@ -319,7 +319,8 @@ static void mark_duplicates(const struct weft_mapped *file, struct weft_xray_ind
     }
 }
 
-/* What the wall-time markers tell: the clock at zero, and the frequency if the header does not. */
+/* What the wall-time markers contain: the clock at zero, and the frequency if the header does
+ * not. */
 static void read_clock(const struct hopper *hop, struct weft_xray_index *index)
 {
     if (!hop->wall.is_set)

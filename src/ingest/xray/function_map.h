@@ -23,7 +23,7 @@ struct weft_xray_map;
 WEFT_CHECKED enum weft_code weft_xray_map_open_elf(const char *path, struct weft_xray_map **map,
                                                    struct weft_err *err);
 
-/* Reads a YAML or TSV file, told apart by content. An ELF program is accepted too. */
+/* Reads a YAML or TSV file, distinguished by content. An ELF program is accepted too. */
 WEFT_CHECKED enum weft_code weft_xray_map_open(const char *path, struct weft_xray_map **map,
                                                struct weft_err *err);
 

@@ -109,7 +109,7 @@ struct weft_xray_index {
     size_t n_buffers;               /* found in the file, duplicates included; basic: 0 */
     size_t n_duplicates;
     uint64_t zero_tsc;     /* smallest time stamp */
-    uint64_t measured_hz;  /* from the wall-time markers, 0 if they do not tell */
+    uint64_t measured_hz;  /* from the wall-time markers, 0 if there are none */
     uint64_t monotonic_ns; /* CLOCK_MONOTONIC at zero_tsc, if has_monotonic */
     bool has_monotonic;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * LLVM XRay logs: flight data recorder (FDR, versions 1 to 5) and basic mode. docs/ingest/xray.md
- * names the sources of the format, and what is mended or lost.
+ * names the sources of the format, and what is repaired or lost.
  */
 #ifndef WEFT_INGEST_XRAY_XRAY_H
 #define WEFT_INGEST_XRAY_XRAY_H

@@ -26,7 +26,7 @@ struct weft_kernel_backend {
     enum weft_code (*add_target)(void *state, uint32_t pid, struct weft_err *err);
     enum weft_code (*start)(void *state, struct weft_err *err);
     void (*stop)(void *state);
-    /* Begins `batch` with this processor, and adds what its ring holds now. */
+    /* Begins `batch` with this CPU, and adds what its ring holds now. */
     enum weft_code (*read)(void *state, uint32_t cpu, struct weft_batch *batch,
                            uint32_t *fill_percent, struct weft_err *err);
     uint32_t (*n_cpus)(const void *state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Puts the records of a processor in order and hands them out in large pieces. A record can lie
- * behind one with a later time only when it interrupted the writing of that: a few places at most.
+ * Puts the records of a CPU in order and hands them out in large pieces. A record can lie behind
+ * one with a later time only when it interrupted the writing of that: a few places at most.
  */
 #ifndef WEFT_RECORD_KERNEL_BATCH_H
 #define WEFT_RECORD_KERNEL_BATCH_H
@@ -25,7 +25,7 @@ struct weft_batch {
     _Alignas(8) uint8_t bytes[WEFT_BATCH_BYTES];
 };
 
-/* Begins with a processor; *handed_ns stays its own from one poll to the next. */
+/* Begins with a CPU; *handed_ns stays its own from one poll to the next. */
 void weft_batch_begin(struct weft_batch *batch, uint32_t cpu, uint64_t *handed_ns);
 
 /* A record and its payload. One that would have to go further back than all that is still here gets

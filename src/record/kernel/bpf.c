@@ -36,7 +36,7 @@ enum {
 
 struct cpu {
     struct weft_bpf_ring ring;
-    int map_fd; /* -1: the processor is off */
+    int map_fd; /* -1: the CPU is off */
     int sample_fd;
     struct bpf_link *sample_link;
     uint64_t handed_ns;
@@ -161,7 +161,7 @@ static enum weft_code open_rings(struct state *state, struct weft_err *err)
     return WEFT_OK;
 }
 
-/* Samples of a processor; false: refused. */
+/* Samples of a CPU; false: refused. */
 static bool open_sampler(struct cpu *cpu, uint32_t id, uint32_t hz)
 {
     struct perf_event_attr attr = {
@@ -361,8 +361,8 @@ static enum weft_code start(void *opened, struct weft_err *err)
     return code;
 }
 
-/* Each program takes its time to go, and switches go last: what the others still tell would be of
- * threads of which nobody says any more that they run. */
+/* Each program takes its time to go, and switches go last: what the others still record would be of
+ * threads without a record that they run. */
 static void stop(void *opened)
 {
     struct state *state = opened;

@@ -21,7 +21,7 @@ enum {
     WEFT_BPF_HAS_WAITED = 2, /* longer than the threshold, and its stack is not recorded yet */
 };
 
-/* One a processor, a cache line of its own. */
+/* One a CPU, a cache line of its own. */
 struct weft_bpf_cpu {
     unsigned int current; /* of the thread that runs */
     unsigned int hardirq; /* number + 1, 0: none */

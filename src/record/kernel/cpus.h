@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Processors that are on.
+ * CPUs that are on.
  */
 #ifndef WEFT_RECORD_KERNEL_CPUS_H
 #define WEFT_RECORD_KERNEL_CPUS_H

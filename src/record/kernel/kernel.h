@@ -16,7 +16,7 @@
 
 struct weft_kernel;
 
-/* What can be missing, each with the command that mends it. */
+/* What can be missing, each with the command that enables it. */
 struct weft_kernel_missing {
     const char *level; /* "scheduling", "stacks" */
     const char *why;   /* "needs CAP_BPF and CAP_PERFMON" */
@@ -26,9 +26,9 @@ struct weft_kernel_missing {
 enum { WEFT_KERNEL_MISSING_MAX = 8 };
 
 struct weft_kernel_opts {
-    uint32_t sample_hz;         /* of processors; 0: none */
+    uint32_t sample_hz;         /* of CPUs; 0: none */
     uint64_t wait_threshold_ns; /* stacks of waits at least so long; UINT64_MAX: none */
-    uint32_t ring_bytes;        /* a processor; 0: 16 MiB */
+    uint32_t ring_bytes;        /* a CPU; 0: 16 MiB */
     uint32_t stack_copy_bytes;  /* copy so much of stacks that have no frame pointers; 0: none */
     bool with_results; /* of calls that waited long: every call of all threads takes 20 ns longer */
     bool with_interrupts; /* records of interrupts, not only contexts of wakeups */
@@ -59,7 +59,7 @@ WEFT_CHECKED enum weft_code weft_kernel_start(struct weft_kernel *kernel, struct
 /* No more records from now on; those in the rings can still be read. */
 void weft_kernel_stop(struct weft_kernel *kernel);
 
-/* Hands out whole records, in order of time of each processor. */
+/* Hands out whole records, in order of time of each CPU. */
 typedef enum weft_code (*weft_kernel_records_fn)(void *context, uint32_t cpu,
                                                  const struct weft_kernel_record *records,
                                                  size_t n_bytes, struct weft_err *err);
@@ -75,7 +75,7 @@ WEFT_CHECKED enum weft_code weft_kernel_poll(struct weft_kernel *kernel, weft_ke
 WEFT_CHECKED enum weft_code weft_kernel_names(struct weft_kernel *kernel, struct weft_str *text,
                                               struct weft_err *err);
 
-/* Records lost so far on a processor. */
+/* Records lost so far on a CPU. */
 uint32_t weft_kernel_n_cpus(const struct weft_kernel *kernel);
 uint64_t weft_kernel_lost(const struct weft_kernel *kernel, uint32_t cpu);
 
@@ -83,11 +83,11 @@ uint64_t weft_kernel_lost(const struct weft_kernel *kernel, uint32_t cpu);
 uint64_t weft_kernel_made(const struct weft_kernel *kernel, uint32_t cpu);
 
 /* Time that the programs took in the kernel so far, from that of a share of the time, as counting
- * costs as much as the programs do; 0 if it cannot be told. */
+ * costs as much as the programs do; 0 if it is unknown. */
 uint64_t weft_kernel_run_ns(const struct weft_kernel *kernel);
 
 /* Events so far at which the kernel did not run a BPF program, since it had interrupted that very
- * program: no record tells of them. */
+ * program: no record shows them. */
 uint64_t weft_kernel_skipped(const struct weft_kernel *kernel);
 
 /* "BPF" or "perf events". */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Recording by perf events, where BPF programs are not allowed. What a privilege allows comes in
- * three steps: tracepoints of all processors; switches and samples of all processors, without
- * tracepoints; or the targets alone, as any user may record them.
+ * three steps: tracepoints of all CPUs; switches and samples of all CPUs, without tracepoints; or
+ * the targets alone, as any user may record them.
  *
- * Each processor has one ring, that of the event which tells of threads; all others write into it.
+ * Each CPU has one ring, that of the event which records threads; all others write into it.
  */
 #include "base/clock.h"
 #include "base/vec.h"
@@ -35,7 +35,7 @@ enum reach {
 };
 
 struct cpu {
-    struct perf_event_mmap_page *page; /* NULL: the processor has no ring */
+    struct perf_event_mmap_page *page; /* NULL: the CPU has no ring */
     size_t map_bytes;
     uint64_t ring_bytes;
     int ring_fd; /* of the event that the ring belongs to */
@@ -76,7 +76,7 @@ static struct perf_event_attr attr_of(const struct state *state, uint8_t kind)
         .exclude_kernel = is_own,
         .exclude_hv = 1,
         .sample_id_all = 1,
-        .watermark = 1, /* nobody is to be woken */
+        .watermark = 1, /* no reader is to be woken */
         .wakeup_watermark = UINT32_MAX,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
@@ -154,7 +154,7 @@ static enum weft_code open_ring(const struct state *state, struct cpu *cpu, int 
     }
 }
 
-/* An event that writes into the ring of its processor, which it makes if there is none yet. */
+/* An event that writes into the ring of its CPU, which it makes if there is none yet. */
 static enum weft_code open_event(struct state *state, uint8_t kind, int tid, uint32_t id,
                                  struct weft_err *err)
 {
@@ -184,7 +184,7 @@ static bool is_wanted(const struct state *state, uint8_t kind)
     return kind != WEFT_TRACEPOINT_FAULT || opts->with_faults;
 }
 
-/* The events of a thread, or of all (-1), on a processor; the one of threads makes the ring. */
+/* The events of a thread, or of all (-1), on a CPU; the one of threads makes the ring. */
 static enum weft_code open_cpu(struct state *state, int tid, uint32_t cpu, struct weft_err *err)
 {
     enum weft_code code = open_event(state, WEFT_PERF_THREADS, tid, cpu, err);

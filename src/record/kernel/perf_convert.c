@@ -258,7 +258,7 @@ static enum weft_code add_tracepoint(struct weft_perf_convert *convert, const st
     return WEFT_OK;
 }
 
-/* ---- samples of processors */
+/* ---- samples of CPUs */
 
 /* Registers of a sample, by number of the kernel's, into our order. */
 static void order_registers(const uint64_t *from, uint64_t *to)
@@ -434,7 +434,7 @@ static enum weft_code add_name(const struct weft_perf_convert *convert, struct a
             break;
     struct weft_kernel_record record = record_of(about, WEFT_KERNEL_EXEC, pid, 0);
     enum weft_code code = WEFT_OK;
-    if (is_exec && convert->formats[WEFT_TRACEPOINT_EXEC].id == 0) /* else it tells more */
+    if (is_exec && convert->formats[WEFT_TRACEPOINT_EXEC].id == 0) /* else that contains more */
         code = weft_batch_add(batch, &record, NULL, err);
     record = record_of(about, WEFT_KERNEL_RENAMED, 0, 0);
     record.payload_bytes = sizeof comm;
@@ -449,7 +449,7 @@ static enum weft_code add_plain_switch(struct weft_perf_convert *convert, struct
     const bool is_out = misc & PERF_RECORD_MISC_SWITCH_OUT;
     const bool is_preempted = is_out && misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
     const uint64_t state = is_out && !is_preempted;
-    if (has_other && !is_out) /* was told by the one that left */
+    if (has_other && !is_out) /* was recorded by the one that left */
         return WEFT_OK;
     const uint32_t other_pid = has_other ? weft_cur_u32(cur) : 0;
     const uint32_t other_tid = has_other ? weft_cur_u32(cur) : 0;
@@ -465,7 +465,7 @@ static enum weft_code add_plain_switch(struct weft_perf_convert *convert, struct
     return cur->fault ? WEFT_OK : weft_batch_add(batch, &record, NULL, err);
 }
 
-/* What stands at the end of all but samples: pid, tid, time, processor, id. */
+/* What stands at the end of all but samples: pid, tid, time, CPU, id. */
 static bool read_end(const uint8_t *bytes, size_t n_bytes, struct about *about)
 {
     enum { END_BYTES = 32 };

@@ -20,11 +20,12 @@ enum {
 /* Registers of a sample: all of x86-64 that unwinding needs, without the segments. */
 #define WEFT_PERF_REGISTERS UINT64_C(0xff0fff)
 
-/* Every event is opened with these, so that each record can be told by its end or its begin. */
+/* Every event is opened with these, so that each record can be identified by its end or its
+ * start. */
 #define WEFT_PERF_SAMPLE_TYPE                                                                      \
     (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
-/* Run time that a processor's thread has reported by its own clock since it came. */
+/* Run time that a CPU's thread has reported by its own clock since it came. */
 struct weft_perf_run {
     uint32_t tid; /* 0: none */
     uint64_t ran_ns;
@@ -43,7 +44,7 @@ struct weft_perf_convert {
         size_t n, cap;
     } pids;
     struct {
-        struct weft_perf_run *items; /* by processor */
+        struct weft_perf_run *items; /* by CPU */
         size_t n, cap;
     } runs;
     struct weft_map *targets; /* processes */
@@ -51,7 +52,7 @@ struct weft_perf_convert {
     bool with_copies;
     bool with_kernel_side; /* samples are of user mode and of the kernel */
     uint32_t sample_ns;    /* that a sample stands for */
-    uint64_t n_lost;       /* of the processor at hand */
+    uint64_t n_lost;       /* of the CPU at hand */
 };
 
 bool weft_perf_convert_init(struct weft_perf_convert *convert); /* false: no memory */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The programs in the kernel: they write records of src/schema/recording.h into one ring a
- * processor, wake nobody, and are read by polling.
+ * The programs in the kernel: they write records of src/schema/recording.h into one ring a CPU,
+ * wake no reader, and are read by polling.
  *
  * Only BTF tracepoints are used: they cost least, need no tracefs, and work where kprobes are
  * locked away. What is recorded of all threads is kept short (switches, wakings); all else looks
- * first at one word of the processor that the switch to a thread has set.
+ * first at one word of the CPU that the switch to a thread has set.
  *
  * Time is read after room is had in the ring: a record that interrupts another one and has the
  * earlier time then always lies right behind it, where the reader puts them in order.
@@ -33,7 +33,7 @@ const volatile bool with_waits;
 
 struct weft_bpf_cpu cpus[WEFT_BPF_CPUS];
 __u32 mark_tgid; /* whose threads the iterator marks */
-__u64 begun_ns;  /* threads started later are told by FORK */
+__u64 begun_ns;  /* threads started later are recorded by FORK */
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
@@ -47,7 +47,7 @@ struct {
 } rings SEC(".maps");
 
 struct thread {
-    __u64 off_ns;    /* when it left the processor to wait; 0: it did not */
+    __u64 off_ns;    /* when it left the CPU to wait; 0: it did not */
     __u64 waited_ns; /* in waits longer than the threshold */
 };
 
@@ -136,7 +136,7 @@ static __always_inline struct thread *thread_of(struct task_struct *task)
     return bpf_task_storage_get(&threads, task, 0, with_all ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 }
 
-/* What the word of the processor says of the thread that it now runs. */
+/* What the word of the CPU says of the thread that it now runs. */
 static __always_inline __u32 arrive(struct task_struct *next, __u64 now)
 {
     struct thread *thread = next->pid ? thread_of(next) : NULL;
@@ -153,8 +153,8 @@ static __always_inline __u32 arrive(struct task_struct *next, __u64 now)
     return WEFT_BPF_IS_TARGET | (with_waits && thread->waited_ns ? WEFT_BPF_HAS_WAITED : 0);
 }
 
-/* Of some switches to a thread (a few in a thousand where init works hard) the kernel tells nobody:
- * it must not seem to have waited until now. */
+/* Of some switches to a thread (a few in a thousand where init works hard) the kernel reports
+ * nothing: it must not seem to have waited until now. */
 static __always_inline void leave(const struct weft_bpf_cpu *cpu, struct task_struct *prev,
                                   __u64 off_ns)
 {
@@ -179,9 +179,9 @@ static __always_inline __u64 ran_since(struct weft_bpf_cpu *cpu, const struct ta
     return prev->pid ? ran_ns : 0;
 }
 
-/* A thread that has waited long tells its stack as soon as it runs: the wakeup of the ring, which
- * nobody waits for, interrupts the processor when the switch is over (on_irq_work). So no other
- * switch, and no call, costs anything. */
+/* The stack of a thread that has waited long is recorded as soon as it runs: the wakeup of the
+ * ring, which no reader waits for, interrupts the CPU when the switch is over (on_irq_work). So no
+ * other switch, and no call, costs anything. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool is_preempted, struct task_struct *prev, struct task_struct *next,
              unsigned int prev_state)
@@ -555,8 +555,8 @@ static __always_inline void emit_call(struct weft_bpf_cpu *cpu, struct task_stru
     submit(record);
 }
 
-/* What a thread that has waited tells: the call that it waited in, unless that was a page fault,
- * and its stack. */
+/* What is recorded of a thread that has waited: the call that it waited in, unless that was a page
+ * fault, and its stack. */
 static __noinline int emit_wait(void *ctx, bool has_returned)
 {
     struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();

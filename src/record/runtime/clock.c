@@ -8,7 +8,8 @@
  * is that of the second, too. Where a thread gets its counter back, its time does not go back.
  *
  * A thread in strict seccomp records nothing more: its stack is marked as one on which a record is
- * being written for ever, so that each further record is counted as lost, without a system call.
+ * being written that never ends, so that each further record is counted as lost, without a system
+ * call.
  */
 #include "record/runtime/clock.h"
 

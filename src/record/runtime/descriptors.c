@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pairs of descriptors: which one becomes ready when another is written to, so that the record of
- * a write tells whose wait it ends. Known are pipes, socket pairs, event counters and connections
- * whose two ends are in this process. A child after fork knows what its parent knew; a program
+ * Pairs of descriptors: which one becomes ready when another is written to, so that the record of a
+ * write shows which wait it ends. Known are pipes, socket pairs, event counters and connections
+ * whose two ends are in this process. A child after fork has the pairs of its parent; a program
  * after exec begins with nothing.
  */
 #include "record/runtime/real.h"

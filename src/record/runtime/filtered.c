@@ -321,7 +321,7 @@ static void write_entry(struct calls *calls, struct frame *frame)
     if (!frame->is_recorded)
         return;
     check_slot(calls, ring);
-    /* What tells of a loss before the entry is not taken back with it. */
+    /* The record of a loss before the entry is not taken back with it. */
     frame->head_after = ring == before && ring->n_losts == n_losts ? ring->head : UINT64_MAX;
     calls->n_recorded++;
     show_before(calls, ring, frame);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A signal handler may fork while its thread writes a record, which in the child goes on when the
- * handler returns, on memory that is wiped: so the ring is told in time. Whoever forks by a system
- * call of his own in such a handler is not seen here.
+ * A signal handler may fork while its thread writes a record, which in the child continues when the
+ * handler returns, on memory that is wiped: so the ring is informed in time. A fork by a direct
+ * system call in such a handler is not seen here.
  */
 #include "record/runtime/journal.h"
 #include "record/runtime/ring.h"

@@ -272,7 +272,7 @@ WEFT_WRAP int sendmmsg(int fd, struct mmsghdr *messages, unsigned n_messages, in
     IO(int, WEFT_IO_SEND, fd, n_bytes, WEFT_REAL(sendmmsg)(fd, messages, n_messages, flags));
 }
 
-/* Who reads the other end comes to its end. */
+/* A reader of the other end gets the end of file. */
 WEFT_WRAP int shutdown(int fd, int how)
 {
     IO(int, WEFT_IO_SHUTDOWN, fd, (uint64_t)how, WEFT_REAL(shutdown)(fd, how));

@@ -19,14 +19,14 @@ WEFT_INLINE void requested(int how, const volatile void *lock, uintptr_t caller)
 WEFT_INLINE int decided(enum weft_ring_lock kind, const volatile void *lock, uintptr_t caller,
                         int result)
 {
-    const bool is_had = result == 0 || result == EOWNERDEAD; /* of a robust mutex: had, and told */
+    const bool is_had = result == 0 || result == EOWNERDEAD; /* of a robust mutex: held */
     weft_ring_put2(is_had ? WEFT_OP_LOCK_ACQUIRED : WEFT_OP_LOCK_FAILED,
                    weft_with_result((int)kind, result), weft_ring_ticks(), (uintptr_t)lock, caller);
     return result;
 }
 
-/* The lock is given back by an expression that tells errors by its value: the record has the time
- * before, since another thread may have the lock at once, and is written after, when it is true. */
+/* The lock is released by an expression whose value is the error: the record has the time before,
+ * since another thread may have the lock at once, and is written after, when it is true. */
 #define RELEASE(of_kind, lock, expression)                                                         \
     do {                                                                                           \
         const uint64_t before = weft_ring_ticks();                                                 \

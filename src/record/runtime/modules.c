@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Counts modules that come and go, so that the recorder looks at the maps of the process again.
- * Where dlopen searches depends on who calls it: so the real one is reached by a jump, with the
+ * Where dlopen searches depends on its caller: so the real one is reached by a jump, with the
  * return address of the caller, and what comes after it is left to the thread's next record.
  */
 #include "record/runtime/ring.h"

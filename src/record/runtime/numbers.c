@@ -1,11 +1,17 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The slow path of a call's record: finding or giving the function's number, without a lock.
+ * Addresses are published in the ring file by compare-and-swap before they are counted, so that the
+ * recorder never reads a number without its address. Async-signal-safe; functions.c calls it for
+ * what its fast path does not find.
+ */
 #include "record/runtime/numbers.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Places looked at for one function, ever farther from each other, to leave a crowd: half of all
+/* Places looked at for one function, ever farther from each other, to leave a cluster: half of all
  * are free, and hardly ever are so many taken. */
 enum { N_STEPS = 32 };
 
@@ -36,7 +42,7 @@ bool weft_numbers_begin(void)
 }
 
 /* The first page of addresses has memory from the beginning. Any number in a page is given after
- * its first, so that only who comes to that one has to ask. */
+ * its first, so that only the thread that gets that one has to ask. */
 static bool has_memory(const struct weft_ring_file *file, uint64_t number)
 {
     return number % page_numbers != 0 ||
@@ -44,8 +50,9 @@ static bool has_memory(const struct weft_ring_file *file, uint64_t number)
                               page_numbers * sizeof(uint64_t));
 }
 
-/* Gives the address the next number: puts it behind the others, and then counts it. Whoever finds
- * an address that is not counted yet counts it, for its thread may never come back. */
+/* Gives the address the next number: puts it behind the others, and then counts it. A thread that
+ * finds an address not counted yet counts it, as the thread that put it there may never
+ * continue. */
 static uint64_t give_number(uint64_t address)
 {
     struct weft_ring_file *file = weft_ring_own_file();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Wrappers of what makes and destroys objects to wait for: from then on the address is another
- * object, whatever was known of it. Who uses objects that are made by no function pays nothing.
+ * object, whatever was known of it. Objects that no function initialises cost nothing.
  */
 #include "record/runtime/real.h"
 
@@ -77,7 +77,7 @@ WEFT_WRAP int pthread_cond_init(pthread_cond_t *condition, const pthread_condatt
     MADE(WEFT_RING_LOCK_CONDITION, condition, WEFT_REAL(pthread_cond_init)(condition, how));
 }
 
-/* Waits for those that still wait; it may be that they go on when its time is past. */
+/* Waits for those that still wait; they may continue after its lifetime. */
 WEFT_WRAP int pthread_cond_destroy(pthread_cond_t *condition)
 {
     GONE(WEFT_RING_LOCK_CONDITION, condition, WEFT_REAL(pthread_cond_destroy)(condition));

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * libweft-preload.so: its constructor, the table of the real functions that its wrappers call, and
+ * its settings. Look-up happens once, before the program's own constructors; dlsym must not run
+ * inside a wrapper. The wrappers are in locks.c, waits.c, io.c, threads.c and exec.c.
+ */
 #include "record/runtime/reach.h"
 #include "record/runtime/real.h"
 

@@ -40,7 +40,8 @@ struct table {
     struct range ranges[]; /* those to skip, then the only ones; each sorted, without overlaps */
 };
 
-static struct rule *rules; /* written before any call is recorded, or by who has `is_making` */
+/* Written before any call is recorded, or by the thread that has set `is_making`. */
+static struct rule *rules;
 static uint64_t n_rules;
 static bool has_only;
 static const _Atomic uint64_t *the_version; /* of the rules; NULL: they stay */
@@ -145,7 +146,7 @@ static int count_changes(struct dl_phdr_info *info, size_t n_bytes, void *n_chan
 {
     (void)n_bytes;
     *(uint64_t *)n_changes = info->dlpi_adds + info->dlpi_subs;
-    return 1; /* the first tells it */
+    return 1; /* the first states it */
 }
 
 static int add_module(struct dl_phdr_info *info, size_t n_bytes, void *into)
@@ -193,8 +194,8 @@ static void forget_decisions(void)
         atomic_store_explicit(&decisions[i], 0, memory_order_relaxed);
 }
 
-/* The table of the modules that are loaded now. Of a module that is new the recorder is told: it
- * may have rules for it. */
+/* The table of the modules that are loaded now. A new module is reported to the recorder: it may
+ * have rules for it. */
 static const struct table *current_table(bool has_new_rules)
 {
     uint64_t n_changes = 0;

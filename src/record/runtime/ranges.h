@@ -17,14 +17,14 @@ bool weft_ranges_add(bool is_only, const char *path, uint64_t n_bytes, uint64_t 
 void weft_ranges_only_added(void);
 
 /* More may be added while calls are recorded: `read` adds what is new, when the 8 bytes at
- * `version` (of a page that somebody else writes) have changed. */
+ * `version` (of a page that another process writes) have changed. */
 void weft_ranges_grow(const void *version, void (*read)(void));
 
 /* Whether any was added, or may be. */
 bool weft_ranges_exist(void);
 
-/* To be called once, before there are two threads: until the first table is made, nobody knows what
- * to keep. */
+/* To be called once, before there are two threads: until the first table is made, it is unknown
+ * what to keep. */
 void weft_ranges_begin(void);
 
 /* Whether the function at `address` is to be recorded. Modules that are loaded later are found when

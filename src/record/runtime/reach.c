@@ -387,7 +387,7 @@ bool weft_reach_populate(struct weft_ring_file *file, size_t from, size_t n_byte
     }
     if (status == 0 || errno != EINVAL || !has_path)
         return status == 0;
-    /* Before Linux 5.14. The file is opened anew: a program may close any descriptor. */
+    /* Before Linux 5.14. The file is opened again: a program may close any descriptor. */
     const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Everything of a ring that is not on the fast path in ring.h: making the process's file, giving
+ * slots to threads, giving memory to rings, fork, the end of a thread, and records of any size.
+ * Functions named weft_ring_* run in the recorded program, also in signal handlers, so they keep
+ * errno and take no lock.
+ */
 #include "record/runtime/ring.h"
 
 #include "record/runtime/journal.h"
@@ -38,8 +44,8 @@ struct process {
 
 static const uintptr_t FOR_EVER = UINTPTR_MAX; /* instead of a place in the stack */
 static struct weft_ring nowhere;               /* has no room, ever */
-/* Of a child whose first record its parent began (weft_ring_forked): what is written there nobody
- * reads. */
+/* Of a child whose first record its parent began (weft_ring_forked): what is written there is never
+ * read. */
 static struct weft_ring_slot no_slot;
 __thread struct weft_ring_thread weft_ring_thread = { .here = &nowhere };
 static __thread uint64_t missed_records; /* of a thread without a slot */
@@ -129,8 +135,8 @@ static bool open_file(struct process *process)
     return true;
 }
 
-/* A child has the parent's file in its memory still: nobody writes there any more, since no record
- * is being written (the one that is wanted now is the only one). */
+/* A child has the parent's file in its memory still: nothing is written there any more, since no
+ * record is being written (the one that is wanted now is the only one). */
 static void forget_parent(struct process *process)
 {
     if (mapped_file)
@@ -159,7 +165,7 @@ static bool begin(void)
     if (!has_end_key)
         has_end_key = pthread_key_create(&end_key, thread_ends) == 0;
     if (!open_file(process)) {
-        weft_ring_is_on = false; /* and the status stays: nobody tries again */
+        weft_ring_is_on = false; /* and the status stays: no thread tries again */
         return false;
     }
     forget_parent(process);
@@ -248,14 +254,14 @@ static bool take_new(struct process *process, uint32_t *place)
         const size_t at = (size_t)((char *)&process->slots[n_used] - (char *)file);
         if (at % PAGE_BYTES == 0 && !weft_reach_populate(file, at, PAGE_BYTES))
             return false;
-        if (!weft_reach_unlock(file, n_used)) /* before it is taken: whoever has it may write */
+        if (!weft_reach_unlock(file, n_used)) /* before it is taken: its thread may write at once */
             return false;
         if (!atomic_compare_exchange_strong(&file->n_used, &n_used, n_used + 1))
             continue;
         *place = n_used;
         if (take(&process->slots[n_used]))
             return true;
-        n_used = atomic_load(&file->n_used); /* another thread had it, as one that was freed */
+        n_used = atomic_load(&file->n_used); /* another thread took it, as one that was freed */
     }
     return false;
 }
@@ -341,7 +347,7 @@ static void thread_ends(void *round)
 
 static bool is_stopped(const struct process *process)
 {
-    return !process->file || /* of a child that goes on in the middle */
+    return !process->file || /* of a child that continues in the middle */
            atomic_load_explicit(&process->file->is_stopped, memory_order_relaxed) != 0;
 }
 

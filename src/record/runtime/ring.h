@@ -2,17 +2,17 @@
  *
  * The writer's side of the rings of schema/recording.h, inside a recorded program. What holds here
  * and in all of src/record/runtime: no malloc, no stdio, no lock; errno is kept; when something
- * cannot be had, nothing is recorded, and the program goes on. No record waits for the recorder,
+ * cannot be had, nothing is recorded, and the program continues. No record waits for the recorder,
  * but for one case: a process that cannot make its file, or read the filters, by itself asks for it
  * (reach.h), and waits for an answer for one second at most, once a file.
  *
  *     static process state         anonymous pages, wiped by fork      the file, shared
- *     weft_ring_here (a thread) -> struct weft_ring of its slot  ----> slot and its units
+ *     weft_ring_thread.here -> struct weft_ring of its slot  ----> slot and its units
  *
  * A thread's way to its units leads through memory that fork gives to the child as zeros, where
  * head == limit: so the child's first record finds no room, asks, and gets a file of its own, and
  * no fast path has to look at process ids. A vfork child shares its parent's memory and is recorded
- * as its parent's thread, which stands still meanwhile.
+ * as its parent's thread, which is stopped meanwhile.
  */
 #ifndef WEFT_RECORD_RUNTIME_RING_H
 #define WEFT_RECORD_RUNTIME_RING_H
@@ -43,7 +43,7 @@ struct weft_ring {
     uint32_t *units;
     struct weft_ring_slot *slot;
     uint64_t populated;    /* units of the ring that have memory */
-    uint64_t pending_lost; /* records lost that no LOST tells of yet */
+    uint64_t pending_lost; /* records lost that are in no LOST yet */
     uint64_t retry_lost;   /* no memory: asks again when so many have been lost */
     uint64_t n_losts;      /* LOST records written */
     uint64_t reserved[6];
@@ -68,7 +68,7 @@ void weft_library_begin(void);
  * the same. */
 void weft_ring_begin(void);
 
-/* False when this process is known not to be recorded: nobody asked for it, its file could not be
+/* False when this process is known not to be recorded: it was not asked for, its file could not be
  * made, or the recorder has stopped. */
 extern bool weft_ring_is_on;
 
@@ -92,7 +92,7 @@ struct weft_ring *weft_ring_room(uint64_t n_units, uint64_t now);
 /* Called in a child of fork, with the time of that, which its file records. If its parent has
  * written records, the child's file is made now: before it changes its user, root or limits, and
  * closes its descriptors. A record that its parent's thread was writing when a signal's handler
- * forked, and that goes on when that returns, is written to nowhere. */
+ * forked, and that continues when that returns, is written to nowhere. */
 void weft_ring_forked(uint64_t ticks);
 
 /* Would a child that the calling thread forks now make its file then? */
@@ -164,7 +164,7 @@ WEFT_INLINE void weft_ring_begin_record(uintptr_t frame)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Begins to write; false when the record must be left out. Every true is followed by a leave. */
+/* Begins to write; false when the record must be omitted. Every true is followed by a leave. */
 WEFT_INLINE bool weft_ring_enter(void)
 {
     const uintptr_t frame = weft_ring_stack();
@@ -201,7 +201,7 @@ WEFT_INLINE uint32_t *weft_ring_row(struct weft_ring *ring, uint64_t n_units)
     return &ring->units[at];
 }
 
-/* A word whose first unit is the last of the ring goes on at its beginning. */
+/* A word whose first unit is the last of the ring continues at its beginning. */
 WEFT_INLINE void weft_ring_append(struct weft_ring *ring, uint64_t word)
 {
     uint32_t *row = weft_ring_row(ring, WEFT_WORD_UNITS);

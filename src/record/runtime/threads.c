@@ -159,7 +159,7 @@ WEFT_WRAP int thrd_join(thrd_t thread, int *value)
     JOIN(thread, false, WEFT_REAL(thrd_join)(thread, value), result == thrd_success ? 0 : EINVAL);
 }
 
-/* ---- once: recorded is who waits for another thread's call of the routine, and nothing else */
+/* ---- once: only waits for another thread's call of the routine are recorded */
 
 enum { ONCE_IN_PROGRESS = 1, ONCE_DONE = 2 }; /* bits of the C library's */
 

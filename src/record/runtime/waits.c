@@ -141,7 +141,7 @@ WEFT_WRAP int cnd_timedwait(cnd_t *restrict condition, mtx_t *restrict mutex,
                    c11_error(result));
 }
 
-/* Before the real one: whoever it wakes may run at once. */
+/* Before the real one: a thread that it wakes may run at once. */
 WEFT_INLINE void signalled(const void *condition, bool is_broadcast, uintptr_t caller)
 {
     weft_ring_put2(WEFT_OP_SIGNAL, WEFT_WAIT_CONDITION | (is_broadcast ? 256 : 0),
@@ -353,7 +353,7 @@ WEFT_WRAP int pselect(int n_fds, fd_set *restrict readable, fd_set *restrict wri
 }
 
 /* Of epoll, the object is the set. What is ready has the words that the program gave it: those are
- * told where they are given, so that whoever reads can tell the descriptors. */
+ * recorded where they are given, so that a reader finds the descriptors. */
 static unsigned epolled(const struct epoll_event *events, int n_events, uint64_t *objects)
 {
     unsigned n_objects = 0;

@@ -24,7 +24,7 @@
 
 enum {
     TURN_NS = 10000000,
-    TURN_QUESTIONS = 256, /* that are taken in a turn */
+    TURN_QUESTIONS = 256, /* that are taken in one round */
     TURN_TIMES = 8,       /* that the recorder is woken in one */
     FILES_A_SECOND = 4096,
     FILES_OF_A_PROCESS = 1000,

@@ -64,11 +64,12 @@ void asks_close(struct asks *asks);
 /* What WEFT_RECORD_ASK is in the program's environment; false: there is no socket. */
 bool asks_print(const struct asks *asks, char *text, size_t n_text);
 
-/* Answers what has been asked, so much in a turn of 10 ms; what is more waits for the next one, or
+/* Answers what has been asked, so much in a round of 10 ms; what is more waits for the next one, or
  * is dropped by the kernel. Never waits. */
 void asks_serve(struct asks *asks);
 
-/* The descriptor that wakes the recorder when something is asked; -1: not in this turn any more. */
+/* The descriptor that wakes the recorder when something is asked; -1: not in this round any
+ * more. */
 int asks_wakes(const struct asks *asks);
 
 /* Removes files that were given to processes that made no ring of them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * See filter.h: the program and those of its libraries that are not the system's are read, and what
- * matches is written as ranges of addresses, so that the program itself knows no names. Libraries
+ * matches is written as ranges of addresses, so that the program itself needs no names. Libraries
  * and programs that are loaded later are read when the recorder meets them in the maps.
  */
 #include "record/session/filter.h"
@@ -27,7 +27,7 @@
 
 extern char **environ;
 
-/* Of the first line, which tells how often lines were added. */
+/* Of the first line, which counts how often lines were added. */
 enum { VERSION_OFF = 8, VERSION_DIGITS = 8 };
 
 struct session_filter {

@@ -362,7 +362,7 @@ static void take_child(struct ledger *ledger, const struct ledger_event *event)
         child->is_forked = event->kind == EVENT_CHILD;
     if (child && place != SIZE_MAX)
         ledger_inherit(ledger, child, &ledger->processes.items[place]);
-    /* Who writes to the journal has the library, also if its ring was not found yet. */
+    /* A process that writes to the journal has the library, also if its ring was not found yet. */
     if (child && (place == SIZE_MAX || !ledger->processes.items[place].image.failure))
         child->inherits = true;
     if (child)

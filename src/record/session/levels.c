@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds out what can be recorded here, opens the kernel's part, and reports by opts->say what will
+ * not be recorded and how to change that. A level that is not available is no error; the recorder
+ * starts without it.
+ */
 #include "record/session/levels.h"
 
 #include "record/session/proc.h"

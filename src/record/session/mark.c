@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * `weft mark`: finds folders of live recorders (their lock is held) in /dev/shm, TMPDIR and /tmp,
+ * and puts a file with the reason there, which programs.c takes. It never waits for the recorder.
+ */
 #include "record/session/mark.h"
 
 #include <dirent.h>
@@ -14,7 +18,7 @@
 
 enum { FOLDER_NAME_BYTES = 11, ABOUT_BYTES = 4096 };
 
-/* A folder of ours whose recorder lives. */
+/* A folder of ours whose recorder is running. */
 static bool is_live(int fd)
 {
     struct stat about;

@@ -14,7 +14,7 @@
 /* Begins the names of files there that ask for a snapshot; they hold why. */
 #define SESSION_MARK_FRONT "mark."
 
-/* Tells the user's recorders, or only that which writes to `output` (NULL: any), why. *n_told: how
+/* Asks the user's recorders, or only that which writes to `output` (NULL: any), why. *n_told: how
  * many there are. WEFT_E_IO. */
 WEFT_CHECKED enum weft_code weft_recorder_mark(const char *output, const char *why, size_t *n_told,
                                                struct weft_err *err);

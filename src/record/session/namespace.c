@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Translates pids and tids of other pid namespaces by searching /proc: NSpid in status, and for a
+ * process the ring file it has mapped. Results are cached by (namespace, number); a number that
+ * cannot be translated is marked as unknown (WEFT_NUMBER_UNKNOWN) and stays unique.
+ */
 #include "record/session/namespace.h"
 
 #include "base/vec.h"
@@ -14,7 +19,7 @@
 /* Processes of other namespaces that are remembered: their numbers are theirs to write. */
 enum { MOST_NUMBERS = 1 << 18, MOST_LOOKS = 4 };
 
-/* "NSpid:	4711	12	1": what it calls itself comes last. 0: it is not told. */
+/* "NSpid: 4711    12      1": what it calls itself comes last. 0: unknown. */
 static uint32_t own_number(uint32_t pid, const char *name, struct proc_text *room)
 {
     if (!proc_read(pid, name, room))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Processes and threads name themselves by the numbers that they have in their own pid namespace,
- * where those of another one may be somebody else's. Here it is found out who they are.
+ * where equal numbers may be other processes. This finds their numbers in the recorder's namespace.
  */
 #ifndef WEFT_RECORD_SESSION_NAMESPACE_H
 #define WEFT_RECORD_SESSION_NAMESPACE_H

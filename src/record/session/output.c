@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes pieces through one buffer into a file, a series of files of limited size, or the flight
+ * recorder's memory. Pieces without which others cannot be read are kept and start every further
+ * file. When writing fails, the file is cut to whole pieces and ended with the reason; recording
+ * continues without output.
+ */
 #include "record/session/output.h"
 
 #include "base/clock.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads files of /proc into a reusable buffer of at most 16 MiB and picks single fields. A process
+ * may end at any time, so every function has a result for a file that is gone. Nothing is cached.
+ */
 #include "record/session/proc.h"
 
 #include "base/vec.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What /proc tells of a process.
+ * What /proc contains about a process.
  */
 #ifndef WEFT_RECORD_SESSION_PROC_H
 #define WEFT_RECORD_SESSION_PROC_H

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Follows the recorded processes: finds ring files by inotify, orders them by start, writes what
+ * each process has mapped whenever that changed, notices ends by pidfd, and removes files that were
+ * read to their end. It also makes the folder, and removes those of recorders that were killed.
+ * recorder.c polls it.
+ */
 #include "record/session/programs.h"
 
 #include "base/checked.h"
@@ -41,7 +47,7 @@ static void remove_files(int folder_fd)
         (void)closedir(folder);
 }
 
-/* One of ours that nobody has locked for a while: its recorder was killed. */
+/* One of ours that has not been locked for a while: its recorder was killed. */
 static void remove_if_stale(int place_fd, const char *name)
 {
     struct stat about;
@@ -139,7 +145,7 @@ void programs_close(struct programs *programs)
     proc_text_fini(&programs->reading.text);
 }
 
-/* ---- what is told of a process --------------------------------------------------------------- */
+/* ---- what is written about a process --------------------------------------------------------- */
 
 static enum weft_code put_text(struct programs *programs, enum weft_piece_kind kind,
                                uint32_t stream, uint32_t pid, struct weft_str text,
@@ -262,7 +268,7 @@ static struct program *find_program(const struct programs *programs, uint32_t pi
     return NULL;
 }
 
-/* Was this told of the process already? Now it is. */
+/* Was this written about the process already? From now on it counts as written. */
 static bool is_told(const struct programs *programs, const struct program_news *news,
                     struct weft_str maps)
 {
@@ -400,7 +406,7 @@ static bool supersede(struct programs *programs, struct ring_file *file)
     return is_new_program;
 }
 
-/* Who of another namespace writes into it, by the number that it has here. */
+/* Which process of another namespace writes into it, by the number that it has here. */
 static void find_out(struct programs *programs, struct ring_file *file)
 {
     char ring[128];
@@ -473,7 +479,7 @@ static bool is_ring_name(const char *name)
     return n_name > 0 && strspn(name, "0123456789.") == n_name && name[0] != '.';
 }
 
-/* Somebody asks for a snapshot (weft mark): the file says why. */
+/* A process asks for a snapshot (weft mark): the file says why. */
 static void take_mark(struct programs *programs, const char *name)
 {
     struct ring_reading *reading = &programs->reading;
@@ -486,7 +492,7 @@ static void take_mark(struct programs *programs, const char *name)
                    is_read ? programs->room.items : "weft mark");
 }
 
-/* Files that nobody has read, as the folder lists them. */
+/* Files that were not read yet, as the folder lists them. */
 struct new_files {
     struct ring_file *items;
     size_t n, cap;
@@ -639,8 +645,8 @@ static enum weft_code drop_programs(struct programs *programs, struct weft_err *
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* May something else be mapped than was told? The program tells that it will load a library, and
- * that may take its time; the C library loads some of its own, and tells nobody. */
+/* May something else be mapped than was written? The program reports that it will load a library,
+ * and that may take its time; the C library loads some of its own without a report. */
 static bool may_have_loaded(struct ring_file *file)
 {
     if (ring_file_modules_changed(file))

@@ -20,7 +20,7 @@ struct program {
     int pidfd;    /* -1: none */
     bool is_gone; /* its last words were read */
     uint32_t n_files;
-    uint64_t maps_mark; /* of what was mapped when that was last told */
+    uint64_t maps_mark; /* of what was mapped when that was last written */
 };
 
 struct programs {
@@ -37,8 +37,8 @@ struct programs {
         struct program *items;
         size_t n, cap;
     } programs;
-    struct weft_strtab *paths;     /* modules whose build ids were told */
-    struct session_filter *filter; /* told of modules; NULL: none */
+    struct weft_strtab *paths;     /* modules whose build ids were written */
+    struct session_filter *filter; /* gets modules; NULL: none */
     struct proc_text room, maps;
     bool has_new;          /* a file may have appeared */
     uint64_t lost;         /* words of files that are closed */
@@ -51,8 +51,8 @@ struct programs {
     struct weft_clock_pair pair; /* the last one */
 };
 
-/* Makes the folder in memory (/dev/shm, else $TMPDIR or /tmp), locked as long as it is open: who
- * finds it unlocked knows that its recorder is gone. WEFT_E_IO, WEFT_E_NOMEM. */
+/* Makes the folder in memory (/dev/shm, else $TMPDIR or /tmp), locked as long as it is open: if it
+ * is unlocked, its recorder is gone. WEFT_E_IO, WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code programs_open(struct programs *programs, struct session_output *output,
                                           struct trigger *trigger, struct weft_err *err);
 void programs_close(struct programs *programs);
@@ -70,11 +70,11 @@ struct program_news {
     uint32_t pid_namespace; /* of its own numbers, if that is another one; else 0 */
     uint64_t start_ns;      /* of the program that it runs */
     const char *name;       /* of its ring file; NULL: it has none */
-    bool is_new;  /* it runs a program that was not told of; else only its maps may have changed */
+    bool is_new;  /* its program was not written yet; else only its maps may have changed */
     bool is_past; /* it runs another program by now, or is gone */
 };
 
-/* Tells of a process: what it runs, and its maps. Also of those that have no rings. */
+/* Writes about a process: what it runs, and its maps. Also of those that have no rings. */
 WEFT_CHECKED enum weft_code programs_tell(struct programs *programs,
                                           const struct program_news *news, struct weft_err *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * One thread: it sleeps 10 ms at a time, less when rings fill, or something appears in the folder;
- * then it reads what is there. Every 50 ms all of it goes to the file, so that whoever is killed
- * takes no more than that along.
+ * then it reads what is there. Every 50 ms all of it goes to the file, so that a recorder or
+ * program that is killed loses no more than that.
  */
 #include "record/session/recorder.h"
 
@@ -53,7 +53,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
         n_snapshots = n_snapshots + 1;
         return;
     }
-    is_sent = info->si_code != SI_KERNEL; /* a terminal has told the program, too */
+    is_sent = info->si_code != SI_KERNEL; /* a terminal has signalled the program, too */
     last_signal = number;
     n_interrupts = n_interrupts + 1;
 }
@@ -481,7 +481,7 @@ static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
 {
     const struct timespec pause = { .tv_nsec = 1000000 };
     enum weft_code code = recorder_put_clock(recorder, err);
-    (void)nanosleep(&pause, NULL); /* two pairs tell how fast ticks are */
+    (void)nanosleep(&pause, NULL); /* two pairs show how fast ticks are */
     WEFT_THEN(code, recorder_put_clock(recorder, err));
     WEFT_THEN(code, recorder_put_meta(recorder, err));
     WEFT_THEN(code, begin_ledger(recorder, err));
@@ -514,8 +514,8 @@ static enum weft_code run(struct recorder *recorder, struct weft_err *err)
     recorder->start_ns = recorder->due_ns = recorder->clock_ns = recorder->show_ns =
         recorder->cost_ns = recorder->lost_since_ns = session_clock_ns(CLOCK_MONOTONIC);
     recorder->sleep_ns = LEAST_POLL_NS;
-    /* Programs that fill a processor leave the recorder none, or they lose records: it takes
-     * little, and takes that at once. Without the right to it stays as it is. */
+    /* Programs that fill a CPU leave the recorder none, or they lose records: it takes little, and
+     * takes that at once. Without the right to it stays as it is. */
     (void)setpriority(PRIO_PROCESS, 0, NICENESS);
     recorder->cpu_at_start_ns =
         recorder_own_cpu_ns(); /* what came before was no cost to the program */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The recorder (docs/record.md): runs a program, or looks at one that runs, and writes what the
- * levels tell of it to a recording.
+ * levels record of it to a recording.
  */
 #ifndef WEFT_RECORD_SESSION_RECORDER_H
 #define WEFT_RECORD_SESSION_RECORDER_H
@@ -73,10 +73,10 @@ struct weft_recorder_result {
 };
 
 /* Records until the program ends and, if its children are recorded, no descendant of it is left, or
- * the user asks to stop. A level that is not to be had is said
- * and left out; WEFT_E_ARG: the program cannot be run, or options make no sense; WEFT_E_IO: nothing
- * could be written. What fails later ends the recording, is said, and the program goes on. The
- * caller frees the result, also after a failure. */
+ * the user asks to stop. A level that is not available is reported and omitted; WEFT_E_ARG: the
+ * program cannot be run, or options make no sense; WEFT_E_IO: nothing could be written. What fails
+ * later ends the recording, is said, and the program continues. The caller frees the result, also
+ * after a failure. */
 WEFT_CHECKED enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
                                               struct weft_recorder_result *result,
                                               struct weft_err *err);

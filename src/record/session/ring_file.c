@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Maps a ring file's head and slots, copies units by pread, and writes them out as pieces of whole
+ * records. Every access to the mapping is guarded against SIGBUS (the program may truncate the
+ * file), hence the static jump buffer: only one thread reads rings. A file that contradicts itself
+ * is given up; other files are not affected.
+ */
 #include "record/session/ring_file.h"
 
 #include "base/cursor.h"
@@ -255,8 +261,8 @@ bool ring_file_modules_changed(struct ring_file *file)
 /* ---- functions ---------------------------------------------------------------------------------
  */
 
-/* Tells the output the addresses of functions that have got a number. A number stands in a record
- * later than its address in the file: what was shown of a slot before this is explained by it. */
+/* Writes the addresses of functions that have got a number. A number stands in a record later than
+ * its address in the file: what was shown of a slot before this is explained by it. */
 static enum weft_code put_functions(struct ring_file *file, struct session_output *output,
                                     struct weft_err *err)
 {
@@ -378,8 +384,8 @@ static size_t walk_record(const struct walk *walk, const uint8_t *bytes, size_t 
     return (1 + n_extra) * WEFT_WORD_UNITS;
 }
 
-/* Goes through the records, to know the time at their end, and what they ask for; gives how many
- * units are whole records. */
+/* Goes through the records, for the time at their end, and what they ask for; gives how many units
+ * are whole records. */
 static size_t walk_units(const struct walk *walk, size_t n_units)
 {
     size_t at = 0;
@@ -436,8 +442,8 @@ static enum weft_code put_units(struct ring_file *file, uint32_t place, const st
     return code;
 }
 
-/* Records that were lost behind the last unit: there will be no room for the LOST that tells of
- * them. Its units have numbers behind those of the slot, where this thread has no more. */
+/* Records that were lost behind the last unit: there will be no room for their LOST. Its units have
+ * numbers behind those of the slot, where this thread has no more. */
 static enum weft_code put_last_losses(struct ring_file *file, struct ring_slot *slot,
                                       const struct look *look, bool has_ended,
                                       struct ring_reading *reading, struct weft_err *err)

@@ -19,8 +19,8 @@
 struct ring_slot {
     uint64_t tail;        /* units read */
     uint64_t ticks;       /* of the last record read; 0: not known */
-    uint64_t start_ticks; /* of the thread whose units are read; 0: of nobody yet */
-    uint64_t n_lost_told; /* records that LOST ones have told of, of all its threads */
+    uint64_t start_ticks; /* of the thread whose units are read; 0: of no thread yet */
+    uint64_t n_lost_told; /* records counted by LOST ones, of all its threads */
     uint32_t tid;         /* as the thread says */
     uint32_t known_tid;   /* as it is called here */
     struct trigger_thread trigger;
@@ -35,7 +35,7 @@ struct ring_file {
     uint64_t data_off, start_ticks, functions_off;
     uint32_t functions_cap;
     struct {
-        uint64_t *items; /* addresses by number, as far as the output was told of them */
+        uint64_t *items; /* addresses by number, as far as they were written */
         size_t n, cap;
     } functions;
     struct weft_ring_file *head; /* mapped, with the slots; NULL: no more */
@@ -82,11 +82,11 @@ enum { RING_ROOM_BYTES = 1 << 18 };
 /* Copies the units of all slots that have new ones to the output, and what explains them before; of
  * slots that are `not due` only those that are fuller than a quarter. Of a program that is gone all
  * is final. Records that were lost behind the last unit of a thread that ended, or of any in the
- * final reading, are told as LOST, at the time of the last of them. */
+ * final reading, are written as LOST, at the time of the last of them. */
 WEFT_CHECKED enum weft_code ring_file_read(struct ring_file *file, struct ring_reading *reading,
                                            bool is_due, struct weft_err *err);
 
-/* Tells the program to write nothing any more. */
+/* Makes the program write nothing any more. */
 void ring_file_stop(struct ring_file *file);
 
 /* Have modules changed since this was last asked? */

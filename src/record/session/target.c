@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Starts the program to record: a child that waits on a pipe until the recorder is ready, with
+ * LD_PRELOAD and the settings of the libraries in its environment. With waits_for_tree the recorder
+ * becomes the subreaper, so that it sees the end of orphaned descendants too.
+ */
 #include "record/session/target.h"
 
 #include "schema/recording.h"

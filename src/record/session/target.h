@@ -15,7 +15,7 @@ struct target {
     pid_t pid;  /* 0: there is none */
     int pidfd;  /* -1: none */
     int go_fd;  /* closing it lets the program go */
-    int ask_fd; /* tells why it could not be run */
+    int ask_fd; /* gives the reason why it could not be run */
     bool has_ended;
     bool is_tree;    /* orphans of the program become children of the recorder, which reaps them */
     bool has_rest;   /* of a tree: processes of it still exist */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Addresses are told apart once each, when they are first seen: the process is alive then, mostly,
+ * Addresses are classified once each, when they are first seen: the process is alive then, mostly,
  * and can be asked for its maps.
  */
 #include "record/session/trigger.h"

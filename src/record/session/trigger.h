@@ -27,7 +27,7 @@ void trigger_free(struct trigger *trigger); /* NULL is allowed */
 bool trigger_call(struct trigger *trigger, struct trigger_thread *thread, uint32_t pid,
                   bool is_exit, uint64_t address, uint64_t ticks);
 
-/* Maps of a process have changed: its addresses are looked up anew. */
+/* Maps of a process have changed: its addresses are looked up again. */
 void trigger_forget(struct trigger *trigger, uint32_t pid);
 
 const char *trigger_text(const struct trigger *trigger);
