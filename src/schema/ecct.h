@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "schema/executions.h"
+#include "schema/path.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,11 +36,41 @@ enum weft_confidence {
 const char *weft_frame_kind_name(enum weft_frame_kind kind);
 const char *weft_confidence_name(enum weft_confidence confidence);
 
+/* What a state is, whatever it is called. */
+enum weft_frame_state {
+    WEFT_FRAME_NO_STATE, /* the frame is of another kind */
+    WEFT_FRAME_UNKNOWN,
+    WEFT_FRAME_RUNNING,
+    WEFT_FRAME_INTERRUPTED,
+    WEFT_FRAME_PREEMPTED,
+    WEFT_FRAME_BLOCKED,
+    WEFT_FRAME_STATES,
+};
+
+enum weft_frame_flag {
+    WEFT_FRAME_IN_FLIGHT = 1, /* BLOCKED: what ended the wait was under way */
+    WEFT_FRAME_TIMED_OUT = 2, /* BLOCKED: for something that did not come in time */
+    WEFT_FRAME_IN_CALL = 4,   /* BLOCKED, of the reason CALL: the name ends with the call */
+};
+
 struct weft_frame {
     struct weft_str name;
     struct weft_str module; /* may be empty */
     uint8_t kind;           /* enum weft_frame_kind */
+    uint8_t state;          /* enum weft_frame_state */
+    uint8_t reason;         /* enum weft_path_reason, if it is blocked */
+    uint8_t flags;          /* enum weft_frame_flag */
 };
+
+/* The state in which a thread is for that reason: "blocked: lock, in flight". Of the reason CALL
+ * the call that it waits in: "blocked: in recv". */
+bool weft_frame_is_blocked(const struct weft_frame *frame, enum weft_path_reason reason,
+                           uint8_t flags);
+struct weft_str weft_frame_call(const struct weft_frame *frame);
+
+/* Sets state, reason and flags by the name: of states that are kept by name alone, as in databases
+ * of versions 1 to 3. */
+void weft_frame_read_state(struct weft_frame *frame);
 
 /* A node of the generic tree, the union of the trees of all executions. Node 0 is the root, without
  * a frame; a parent is before its children. */

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """A trace and the database that is made of it give the same findings: of random executions, and of the
 recorded case studies where they are at hand. usage: test_findings.py WEFT"""
+import contextlib
 import json
 import os
 import pathlib
 import random
+import sqlite3
 import sys
 import tempfile
 
@@ -145,6 +147,21 @@ def check_same(name, trace, types):
     return verdicts
 
 
+STATES = {1: "unknown", 2: "running", 3: "interrupted", 4: "preempted", 5: "blocked"}
+
+
+def test_states():
+    """What a state is, is a number in the database; it is the one that the name says."""
+    n, wrong = 0, []
+    for path in sorted(pathlib.Path(".").glob("*.db")):
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            for kind, name in database.execute("SELECT kind, name FROM frames WHERE kind & 255 = 1"):
+                n += 1
+                if not name.startswith(STATES.get(kind >> 8 & 255, "-")):
+                    wrong.append((str(path), kind, name))
+    ok(n > 0 and not wrong, f"{n} states are numbers", wrong)
+
+
 def test_documented():
     """Each rule that was tried is in the documentation."""
     text = (ROOT / "docs" / "analyses" / "diagnose.md").read_text(encoding="utf-8")
@@ -189,6 +206,7 @@ def main():
         test_random()
         test_cases()
         test_documented()
+        test_states()
     tap.done()
 
 

@@ -48,6 +48,28 @@ static enum weft_code no_memory(struct weft_err *err)
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for executions");
 }
 
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+int64_t weft_database_frame_kind(const struct weft_frame *frame)
+{
+    return frame->kind | (int64_t)frame->state << 8 | (int64_t)frame->reason << 16 |
+           (int64_t)frame->flags << 24;
+}
+
+bool weft_database_frame_read(int64_t kind, struct weft_frame *frame)
+{
+    frame->kind = (uint8_t)kind;
+    frame->state = (uint8_t)(kind >> 8);
+    frame->reason = (uint8_t)(kind >> 16);
+    frame->flags = (uint8_t)(kind >> 24);
+    if (kind >> 32 || frame->kind >= WEFT_FRAME_KINDS || frame->state >= WEFT_FRAME_STATES ||
+        frame->reason >= WEFT_PATH_REASONS)
+        return false;
+    if (frame->kind == WEFT_FRAME_STATE && frame->state == WEFT_FRAME_NO_STATE)
+        weft_frame_read_state(frame);
+    return true;
+}
+
 /* ---- rows of tables -------------------------------------------------------------------------- */
 
 typedef bool (*put_fn)(struct loading *loading, size_t id, sqlite3_stmt *row);
@@ -99,11 +121,12 @@ static bool put_frame(struct loading *loading, size_t id, sqlite3_stmt *row)
     const bool is_row = weft_database_row_is(row, "iitt"); /* before a text is made of it */
     const int64_t kind = sqlite3_column_int64(row, 1);
     struct weft_frame *frame = &loading->frames[id];
-    if (!is_row || kind < 0 || kind >= WEFT_FRAME_KINDS)
+    struct weft_frame read = { .name = is_row ? weft_database_text(row, 2) : WEFT_STR("") };
+    if (!is_row || !weft_database_frame_read(kind, &read))
         return true;
-    frame->kind = (uint8_t)kind;
-    frame->name = weft_arena_copy(
-        loading->arena, weft_database_mapped(loading->database, weft_database_text(row, 2)));
+    *frame = read;
+    frame->name =
+        weft_arena_copy(loading->arena, weft_database_mapped(loading->database, read.name));
     frame->module = weft_arena_copy(loading->arena, weft_database_text(row, 3));
     return frame->name.bytes && frame->module.bytes;
 }

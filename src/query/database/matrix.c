@@ -162,8 +162,7 @@ static enum weft_code put_node(struct renaming *renaming, const struct weft_matr
     const struct weft_ecct_node *node = &from->nodes[i];
     const struct weft_frame *frame = &from->frames[node->frame];
     uint32_t id;
-    enum weft_code code =
-        weft_ecct_tree_frame(renaming->tree, frame->name, frame->module, frame->kind, &id, err);
+    enum weft_code code = weft_ecct_tree_add(renaming->tree, frame, &id, err);
     if (code != WEFT_OK)
         return code;
     return weft_ecct_tree_node(renaming->tree, renaming->places[node->parent], id, node->confidence,

@@ -54,13 +54,13 @@ static enum weft_code take_frame(struct weft_database_writer *writer, sqlite3_st
                                  uint32_t *place, struct weft_err *err)
 {
     const int64_t kind = sqlite3_column_int64(row, 1);
-    const struct weft_str name = weft_database_text(row, 2);
-    if (kind < 0 || kind >= WEFT_FRAME_KINDS)
+    struct weft_frame frame = { .name = weft_database_text(row, 2),
+                                .module = weft_database_text(row, 3) };
+    if (!weft_database_frame_read(kind, &frame))
         return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
                          "the database is damaged: expected a kind of frame, found %lld",
                          (long long)kind);
-    enum weft_code code = weft_ecct_tree_frame(writer->mirror, name, weft_database_text(row, 3),
-                                               (enum weft_frame_kind)kind, place, err);
+    enum weft_code code = weft_ecct_tree_add(writer->mirror, &frame, place, err);
     *place += 1;
     return code;
 }
@@ -188,11 +188,10 @@ static enum weft_code frame_of(struct weft_database *database, const struct weft
 {
     struct weft_ecct_tree *mirror = database->writer->mirror;
     const size_t n_before = weft_ecct_tree_n_frames(mirror);
-    enum weft_code code = weft_ecct_tree_frame(mirror, frame->name, frame->module,
-                                               (enum weft_frame_kind)frame->kind, place, err);
+    enum weft_code code = weft_ecct_tree_add(mirror, frame, place, err);
     if (code != WEFT_OK || *place < n_before)
         return code;
-    const int64_t numbers[] = { *place + 1, frame->kind };
+    const int64_t numbers[] = { *place + 1, weft_database_frame_kind(frame) };
     const struct weft_str texts[] = { frame->name, frame->module };
     return put_row(database, "INSERT INTO frames VALUES(?1, ?2, ?3, ?4, weft_sum(?1, ?2, ?3, ?4))",
                    numbers, 2, texts, 2, err);
