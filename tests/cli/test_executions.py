@@ -346,7 +346,7 @@ for done in stored(version), weft("compare", version, "--a", "tag=old", "--b", "
     ok(done.returncode == 1 and "version.db: the database has version 9" in done.stderr
        and "a newer weft reads it" in done.stderr, "one of a newer version is refused", done.stderr)
 ok(version.read_bytes() == before, "and stays as it is")
-query(version, "PRAGMA user_version = 3")
+query(version, "PRAGMA user_version = 4")
 query(version, "CREATE TRIGGER t AFTER INSERT ON sources BEGIN DELETE FROM blocks; END")
 done = stored(version)
 ok(done.returncode == 1 and query(version, "SELECT count(*) FROM blocks") == [(2,)],
@@ -421,7 +421,7 @@ first.write_bytes((pathlib.Path(__file__).parents[1] / "data/database/version_1.
 done = weft("compare", first, "--a", "duration>0", "--b", "duration>0")
 ok(done.returncode == 0 and "A: 20 executions" in done.stdout, "one of version 1 is read", done.stderr)
 done = stored(first)
-ok(done.returncode == 0 and query(first, "PRAGMA user_version") == [(3,)] and
+ok(done.returncode == 0 and query(first, "PRAGMA user_version") == [(4,)] and
    sorted(query(first, "SELECT executions FROM sources")) == [(5,), (20,)],
    "who adds to it brings it up", done.stderr)
 
