@@ -80,6 +80,14 @@ struct weft_ecct_node {
     uint8_t confidence; /* enum weft_confidence: the least of any execution's */
 };
 
+/* How often executions call the function that takes longer, and how long a call lasts. */
+struct weft_work {
+    bool is_known;
+    struct weft_str function;
+    double usual_calls, slow_calls; /* an execution */
+    double usual_ns, slow_ns;       /* a call */
+};
+
 /* What is known of a trace, and of how its executions were chosen, when it is judged why they are
  * slow. */
 struct weft_source_facts {
@@ -89,9 +97,11 @@ struct weft_source_facts {
     bool has_switches; /* scheduling events are recorded */
     bool has_crowd;    /* the rest is known: see analysis/states/crowd.h */
     double own_cpu, other_cpu, idle_cpu, bound;
-    bool is_proposed;    /* the executions are a function that repeats, or a thread's turns */
-    bool is_part;        /* and most calls of it are parts of others */
-    bool is_after_sleep; /* turns, from the end of the thread's own sleep */
+    bool is_proposed;       /* the executions are a function that repeats, or a thread's turns */
+    bool is_part;           /* and most calls of it are parts of others */
+    bool is_after_sleep;    /* turns, from the end of the thread's own sleep */
+    struct weft_str wholes; /* functions of the trace that repeat, a NUL behind each; or empty */
+    struct weft_work work;  /* of executions that are proposed */
 };
 
 struct weft_execution_source {

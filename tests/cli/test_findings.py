@@ -169,6 +169,19 @@ def test_documented():
     ok(rules_seen and not missing, "all rules are documented", missing)
 
 
+def check_proposed(trace):
+    """Without rules: the executions that the trace suggests, and what is known of them."""
+    database = f"{pathlib.Path(trace).name}.proposed.db"
+    made = weft("executions", "-q", "--db", database, trace)
+    of_trace = findings(trace)
+    if isinstance(of_trace, str):
+        ok(made.returncode != 0, f"{trace}: nothing is suggested", made.stderr)
+        return set()
+    of_database = findings(database)
+    ok(of_trace == of_database, f"{trace}: the same of what it suggests", difference(of_trace, of_database))
+    return {one["verdict"] for one in of_trace["types"]}
+
+
 def test_random():
     verdicts = set()
     for seed in range(TRACES):
@@ -176,6 +189,7 @@ def test_random():
         types = put(source, seed)
         weft("import", "-q", "--force", "-o", f"made{seed}.weft", source)
         verdicts |= check_same(f"made{seed}", f"made{seed}.weft", types)
+        verdicts |= check_proposed(f"made{seed}.weft")
     ok(len(verdicts) >= 6, "of many verdicts", sorted(verdicts))
 
 
@@ -187,6 +201,7 @@ def test_cases():
     for folder in sorted(CASES.glob("case*")) if CASES.is_dir() else []:
         trace = f"{folder.name}.weft"
         weft("import", "-q", "-o", trace, str(folder / "perf.data"))
+        check_proposed(trace)
         proposals = json.loads(weft("executions", "-q", "--json", trace).stdout)["proposals"]
         types = []
         for one in proposals[:3]:

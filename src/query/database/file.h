@@ -35,7 +35,11 @@ enum weft_database_fact {
     WEFT_DATABASE_IS_PROPOSED = 4,
     WEFT_DATABASE_IS_PART = 8,
     WEFT_DATABASE_IS_AFTER_SLEEP = 16,
+    WEFT_DATABASE_HAS_WORK = 32,
 };
+
+/* Its column `work`: four numbers, little-endian doubles, and the name of the function. */
+enum { WEFT_DATABASE_WORK_NUMBERS = 4 };
 
 /* The tables beside that of the executions. Each of their rows has a sum of what is in it. */
 enum weft_database_table {

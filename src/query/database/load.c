@@ -228,6 +228,32 @@ static double share_in(sqlite3_stmt *row, int column)
     return share >= 0 && share <= 1 ? share : 0;
 }
 
+/* Bytes of a blob, kept; none without memory. */
+static struct weft_str bytes_in(const struct loading *loading, sqlite3_stmt *row, int column)
+{
+    const char *bytes = sqlite3_column_blob(row, column);
+    const size_t n = (size_t)sqlite3_column_bytes(row, column);
+    return bytes ? weft_arena_copy(loading->arena, (struct weft_str){ bytes, n })
+                 : (struct weft_str){ 0 };
+}
+
+static struct weft_work work_in(const struct loading *loading, sqlite3_stmt *row, int column,
+                                bool is_known)
+{
+    double numbers[WEFT_DATABASE_WORK_NUMBERS];
+    struct weft_str bytes = bytes_in(loading, row, column);
+    if (!is_known || bytes.n_bytes < sizeof numbers)
+        return (struct weft_work){ .is_known = false };
+    memcpy(numbers, bytes.bytes, sizeof numbers);
+    return (struct weft_work){ .is_known = true,
+                               .function = { bytes.bytes + sizeof numbers,
+                                             bytes.n_bytes - sizeof numbers },
+                               .usual_calls = numbers[0],
+                               .slow_calls = numbers[1],
+                               .usual_ns = numbers[2],
+                               .slow_ns = numbers[3] };
+}
+
 /* How certain nodes are in executions of the source alone. */
 static bool add_uncertain(struct loading *loading, sqlite3_stmt *row, int column)
 {
@@ -256,8 +282,9 @@ static enum weft_code read_facts(struct loading *loading, int64_t source,
     enum weft_code code = weft_database_prepare(
         loading->database,
         "SELECT flags, recorded_ns, records, lost_records, own_cpu, other_cpu, idle_cpu, bound, "
-        "uncertain FROM facts WHERE id = ?1 AND sum = weft_sum(id, flags, recorded_ns, records, "
-        "lost_records, own_cpu, other_cpu, idle_cpu, bound, uncertain)",
+        "uncertain, wholes, work FROM facts WHERE id = ?1 AND sum = weft_sum(id, flags, "
+        "recorded_ns, records, "
+        "lost_records, own_cpu, other_cpu, idle_cpu, bound, wholes, work, uncertain)",
         &statement, err);
     if (code == WEFT_OK)
         (void)sqlite3_bind_int64(statement, 1, source);
@@ -281,6 +308,8 @@ static enum weft_code read_facts(struct loading *loading, int64_t source,
             .is_proposed = flags & WEFT_DATABASE_IS_PROPOSED,
             .is_part = flags & WEFT_DATABASE_IS_PART,
             .is_after_sleep = flags & WEFT_DATABASE_IS_AFTER_SLEEP,
+            .wholes = bytes_in(loading, statement, 9),
+            .work = work_in(loading, statement, 10, flags & WEFT_DATABASE_HAS_WORK),
         };
     (void)sqlite3_finalize(statement);
     return code;

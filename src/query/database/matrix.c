@@ -107,7 +107,8 @@ enum weft_code weft_matrix_source(struct weft_matrix_maker *maker,
         return no_memory(err);
     *made = *source;
     return keep_text(maker, &made->path) && keep_text(maker, &made->host) &&
-                   keep_text(maker, &made->tag)
+                   keep_text(maker, &made->tag) && keep_text(maker, &made->facts.wholes) &&
+                   keep_text(maker, &made->facts.work.function)
                ? WEFT_OK
                : no_memory(err);
 }
@@ -274,7 +275,9 @@ static bool fill_items(struct weft_matrix_maker *maker, struct weft_ecct_matrix 
     for (size_t i = 0; is_good && i < matrix->n_sources; i++)
         is_good = keep(matrix->arena, &matrix->sources[i].path) &&
                   keep(matrix->arena, &matrix->sources[i].host) &&
-                  keep(matrix->arena, &matrix->sources[i].tag);
+                  keep(matrix->arena, &matrix->sources[i].tag) &&
+                  keep(matrix->arena, &matrix->sources[i].facts.wholes) &&
+                  keep(matrix->arena, &matrix->sources[i].facts.work.function);
     for (size_t i = 0; is_good && i < matrix->n_items; i++) {
         struct weft_str *thread = &matrix->items[i].thread;
         uint32_t id = 0;
