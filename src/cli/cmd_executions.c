@@ -2,6 +2,7 @@
 #include "cli/ask.h"
 #include "query/build.h"
 #include "query/executions.h"
+#include "query/findings.h"
 #include "query/rules.h"
 
 #include <inttypes.h>
@@ -372,6 +373,23 @@ static enum weft_code get_rules(struct weft_cli *cli, const struct options *opts
     return code == WEFT_OK ? code : weft_in_file(&cli->err, opts->rules);
 }
 
+/* Without rules, into a database: the executions that `weft diagnose` looks at. */
+static int store_proposed(struct weft_cli *cli, const struct options *opts)
+{
+    const struct weft_build_opts build = { .path = weft_str_of(cli->inputs[0]),
+                                           .host = text_or_none(opts->host),
+                                           .tag = text_or_none(opts->tag) };
+    size_t n = 0;
+    enum weft_code code = weft_cli_open(cli);
+    if (code == WEFT_OK)
+        code = weft_findings_store(cli->session, &build, opts->database, &n, &cli->err);
+    if (code == WEFT_OK && !cli->common.quiet) {
+        weft_cli_quiet_line(cli);
+        weft_say("weft: %zu executions in %s\n", n, opts->database);
+    }
+    return weft_cli_end(cli, code);
+}
+
 /* Without rules: which ones the trace suggests. */
 static int propose(struct weft_cli *cli, const struct options *opts)
 {
@@ -379,10 +397,12 @@ static int propose(struct weft_cli *cli, const struct options *opts)
     struct weft_view view;
     if (opts->rule.end || opts->rule.match || opts->rule.within || opts->rule.thread ||
         opts->rule.metrics || opts->rule.type || opts->slower_than_ns || opts->count ||
-        opts->database || opts->tag || opts->host || opts->with_paths || opts->without_metrics ||
-        opts->sort != NO_SORT)
+        ((opts->tag || opts->host) && !opts->database) || opts->with_paths ||
+        opts->without_metrics || opts->sort != NO_SORT)
         return weft_cli_usage(cli, "expected --begin RULE or --rules FILE; "
                                    "'weft executions TRACE' says which the trace suggests");
+    if (opts->database)
+        return store_proposed(cli, opts);
     enum weft_code code = weft_cli_open(cli);
     if (code == WEFT_OK)
         code = weft_execution_proposals(cli->session, &proposals, &cli->err);

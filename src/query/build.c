@@ -263,11 +263,10 @@ static enum weft_code place_nodes(struct build *build, struct worker *worker, st
         const struct weft_ecct_node *node = &nodes[build->nodes.items[i]];
         const struct weft_frame *frame = &weft_ecct_tree_frames(tree)[node->frame];
         uint32_t *place = &worker->places.items[build->nodes.items[i]], id;
-        struct weft_str module;
-        code = weft_ecct_names_module(build->names, frame, &module, err);
+        struct weft_frame made = *frame;
+        code = weft_ecct_names_module(build->names, frame, &made.module, err);
         if (code == WEFT_OK)
-            code = weft_ecct_tree_frame(build->tree, frame->name, module,
-                                        (enum weft_frame_kind)frame->kind, &id, err);
+            code = weft_ecct_tree_add(build->tree, &made, &id, err);
         if (code == WEFT_OK)
             code = weft_ecct_tree_node(build->tree, worker->places.items[node->parent] - 1, id,
                                        WEFT_CONFIDENCE_EXACT, place, err);

@@ -31,8 +31,6 @@ struct weft_findings_basis {
     struct weft_facts facts[TYPES_MAX];
     size_t n;
     struct weft_rhythms rhythms;
-    struct weft_str *wholes; /* functions that repeat */
-    size_t n_wholes;
 };
 
 struct gathering {
@@ -119,6 +117,29 @@ static enum weft_code compare_given(struct gathering *gathering, struct weft_fac
                      facts->type.bytes, cut->table->n_a == 0 ? "A" : "B");
 }
 
+/* Functions that repeat in any of the traces. */
+static bool take_wholes(struct weft_findings_basis *basis, struct weft_facts *facts)
+{
+    const struct weft_ecct_matrix *matrix = facts->matrix;
+    size_t n = 0;
+    for (size_t i = 0; i < matrix->n_sources; i++) {
+        const struct weft_str all = matrix->sources[i].facts.wholes;
+        for (size_t k = 0; k < all.n_bytes; k++)
+            n += all.bytes[k] == 0;
+    }
+    struct weft_str *wholes = WEFT_ARENA_NEW(basis->arena, n + 1, struct weft_str);
+    facts->wholes = wholes;
+    for (size_t i = 0; wholes && i < matrix->n_sources; i++) {
+        const struct weft_str all = matrix->sources[i].facts.wholes;
+        for (size_t at = 0, end; at < all.n_bytes && facts->n_wholes < n; at = end + 1) {
+            for (end = at; end < all.n_bytes && all.bytes[end] != 0; end++)
+                ;
+            wholes[facts->n_wholes++] = (struct weft_str){ all.bytes + at, end - at };
+        }
+    }
+    return wholes;
+}
+
 static struct weft_facts facts_of(const struct weft_comparison *comparison, struct weft_str type)
 {
     const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
@@ -176,8 +197,8 @@ static enum weft_code look(struct gathering *gathering, struct weft_comparison *
     basis->looked[basis->n++].comparison = comparison;
     *facts = facts_of(comparison, weft_arena_copy(basis->arena, type));
     facts->is_versus = request->a || request->b;
-    facts->wholes = basis->wholes;
-    facts->n_wholes = basis->n_wholes;
+    if (!take_wholes(basis, facts))
+        return no_memory(gathering);
     facts->a = request->a ? request->a : "";
     facts->b = request->b ? request->b : "";
     facts->choice = choice_of(gathering, rule);
@@ -411,22 +432,26 @@ static enum weft_code leave_out(struct gathering *gathering, enum weft_code code
 }
 
 /* Functions that repeat: whoever waits in none of them has nothing to do. */
-static enum weft_code take_wholes(struct gathering *gathering,
+static enum weft_code list_wholes(struct gathering *gathering,
                                   const struct weft_execution_proposals *proposals)
 {
-    struct weft_findings_basis *basis = gathering->basis;
-    basis->wholes = WEFT_ARENA_NEW(basis->arena, proposals->n, struct weft_str);
-    if (!basis->wholes)
-        return no_memory(gathering);
+    struct weft_output *out;
+    enum weft_code code = weft_output_to_memory(&out, gathering->err);
+    if (code != WEFT_OK)
+        return code;
     for (size_t i = 0; i < proposals->n; i++) {
-        if (!is_call(&proposals->items[i]))
-            continue;
-        struct weft_str *whole = &basis->wholes[basis->n_wholes++];
-        *whole = weft_arena_copy(basis->arena, proposals->items[i].name);
-        if (!whole->bytes)
-            return no_memory(gathering);
+        const struct weft_str name = proposals->items[i].name;
+        if (is_call(&proposals->items[i]) && !memchr(name.bytes, 0, name.n_bytes)) {
+            weft_output_write(out, name.bytes, name.n_bytes);
+            weft_output_write(out, "", 1);
+        }
     }
-    return WEFT_OK;
+    if (weft_output_held(out).n_bytes > 0) {
+        gathering->source.wholes = weft_arena_copy(gathering->basis->arena, weft_output_held(out));
+        code = gathering->source.wholes.bytes ? WEFT_OK : no_memory(gathering);
+    }
+    weft_output_abort(out);
+    return code;
 }
 
 /* Of several ways in which a trace suggests executions the best is taken: what a program marked,
@@ -440,7 +465,7 @@ static enum weft_code look_at_proposals(struct gathering *gathering)
         code == WEFT_OK && !gathering->request->rule.type && is_work_proposed(gathering, proposals);
     size_t n = 0;
     if (code == WEFT_OK)
-        code = take_wholes(gathering, proposals);
+        code = list_wholes(gathering, proposals);
     for (size_t i = 0; code == WEFT_OK && i < proposals->n && n < TYPES_MAX; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
         if (!is_wanted(gathering, proposal, &proposals->items[0]) ||
@@ -498,8 +523,15 @@ static enum weft_code count_work(const struct gathering *gathering, struct weft_
     struct weft_work *work = &facts->work;
     struct weft_work_done *done;
     const struct weft_str function = weft_facts_work_of(facts);
-    if (!gathering->session || function.n_bytes == 0 || weft_str_equal(function, facts->type))
+    if (function.n_bytes == 0 || weft_str_equal(function, facts->type))
         return WEFT_OK;
+    if (!gathering->session) { /* of a database: as it was counted when that was made */
+        const struct weft_work *known = &facts->matrix->sources[0].facts.work;
+        if (facts->matrix->n_sources == 1 && known->is_known &&
+            weft_str_equal(known->function, function))
+            *work = *known;
+        return WEFT_OK;
+    }
     const enum weft_code code =
         weft_work_count(weft_session_trace(gathering->session), facts->matrix, function,
                         weft_session_run(gathering->session), &done, gathering->err);
@@ -588,4 +620,52 @@ enum weft_code weft_findings_of_database(const struct weft_findings_request *req
                                          struct weft_findings **findings, struct weft_err *err)
 {
     return run(NULL, request, findings, err);
+}
+
+/* ---- a database of what a trace suggests ----------------------------------------------------- */
+
+/* The executions of one type, with all that is known of them. */
+static enum weft_code store_type(struct weft_session *session, const struct weft_facts *facts,
+                                 const struct weft_build_opts *opts, struct weft_database *database,
+                                 size_t *n_stored, struct weft_err *err)
+{
+    const struct weft_rule_options rule = { .type = facts->choice.type,
+                                            .begin = facts->choice.begin,
+                                            .end = facts->choice.end,
+                                            .match = facts->choice.match,
+                                            .within = facts->choice.within };
+    struct weft_source_facts known = facts->matrix->sources[0].facts;
+    struct weft_build_opts build = *opts;
+    struct weft_rules *rules = NULL;
+    union weft_result result = { 0 };
+    known.work = facts->work;
+    build.facts = &known;
+    enum weft_code code = weft_rules_of_options(&rule, &rules, err);
+    const union weft_request request = { .executions.opts.rules = rules };
+    if (code == WEFT_OK)
+        code = weft_query_run(session, "executions", &request, &result, err);
+    if (code == WEFT_OK)
+        code = weft_executions_build(session, result.executions, database, &build, err);
+    if (code == WEFT_OK)
+        *n_stored += result.executions->n_rows;
+    weft_result_free(result.any);
+    weft_rules_free(rules);
+    return code;
+}
+
+enum weft_code weft_findings_store(struct weft_session *session, const struct weft_build_opts *opts,
+                                   const char *path, size_t *n_stored, struct weft_err *err)
+{
+    const struct weft_findings_request request = { .path = opts->path.bytes };
+    struct weft_findings *findings = NULL;
+    struct weft_database *database = NULL;
+    *n_stored = 0;
+    enum weft_code code = weft_findings_of_trace(session, &request, &findings, err);
+    if (code == WEFT_OK)
+        code = weft_database_open(path, WEFT_DATABASE_WRITE, &database, err);
+    for (size_t i = 0; code == WEFT_OK && i < findings->basis->n; i++)
+        code = store_type(session, &findings->basis->facts[i], opts, database, n_stored, err);
+    weft_database_close(database);
+    weft_findings_free(findings);
+    return code;
 }

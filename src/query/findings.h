@@ -57,6 +57,15 @@ WEFT_CHECKED enum weft_code weft_findings_of_database(const struct weft_findings
                                                       struct weft_findings **findings,
                                                       struct weft_err *err);
 
+struct weft_build_opts;
+
+/* Adds to the database `path` the executions that findings are made of where no rules are given,
+ * with all that is known of them: the database gives the same findings. */
+WEFT_CHECKED enum weft_code weft_findings_store(struct weft_session *session,
+                                                const struct weft_build_opts *opts,
+                                                const char *path, size_t *n_stored,
+                                                struct weft_err *err);
+
 /* The usual and the slow executions of a comparison whose type is called `type`, as findings part
  * them; `cut->table` is the caller's. */
 WEFT_CHECKED enum weft_code weft_findings_cut(struct weft_comparison *comparison,

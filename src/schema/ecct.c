@@ -1,5 +1,12 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Names of frames, and sums over executions.
+ */
 #include "schema/ecct.h"
+
+#include <string.h>
+
+#define BLOCKED_IN "blocked: in "
 
 const char *weft_frame_kind_name(enum weft_frame_kind kind)
 {
@@ -27,4 +34,86 @@ uint64_t weft_ecct_matrix_unfinished(const struct weft_ecct_matrix *matrix)
     for (size_t i = 0; i < matrix->n_items; i++)
         n += (matrix->items[i].flags & WEFT_EXECUTION_UNFINISHED) != 0;
     return n;
+}
+
+/* ---- states ---------------------------------------------------------------------------------- */
+
+bool weft_frame_is_blocked(const struct weft_frame *frame, enum weft_path_reason reason,
+                           uint8_t flags)
+{
+    return frame->state == WEFT_FRAME_BLOCKED && frame->reason == reason && frame->flags == flags;
+}
+
+struct weft_str weft_frame_call(const struct weft_frame *frame)
+{
+    const size_t n = strlen(BLOCKED_IN);
+    if (!(frame->flags & WEFT_FRAME_IN_CALL) || frame->name.n_bytes < n)
+        return (struct weft_str){ 0 };
+    return (struct weft_str){ frame->name.bytes + n, frame->name.n_bytes - n };
+}
+
+static bool takes(struct weft_str *text, const char *start)
+{
+    const size_t n = strlen(start);
+    if (text->n_bytes < n || memcmp(text->bytes, start, n) != 0)
+        return false;
+    *text = (struct weft_str){ text->bytes + n, text->n_bytes - n };
+    return true;
+}
+
+static bool takes_end(struct weft_str *text, const char *end)
+{
+    const size_t n = strlen(end);
+    if (text->n_bytes < n || memcmp(text->bytes + text->n_bytes - n, end, n) != 0)
+        return false;
+    text->n_bytes -= n;
+    return true;
+}
+
+/* "block device" is the reason "block_device". */
+static bool is_reason(struct weft_str text, enum weft_path_reason reason)
+{
+    const char *name = weft_path_reason_name(reason);
+    bool is_same = strlen(name) == text.n_bytes;
+    for (size_t i = 0; is_same && i < text.n_bytes; i++)
+        is_same = text.bytes[i] == (name[i] == '_' ? ' ' : name[i]);
+    return is_same;
+}
+
+static void read_reason(struct weft_frame *frame, struct weft_str rest)
+{
+    if (takes(&rest, "in ")) {
+        frame->reason = WEFT_PATH_CALL;
+        frame->flags = WEFT_FRAME_IN_CALL;
+    } else if (takes_end(&rest, ", timed out")) {
+        frame->reason = WEFT_PATH_TIMER;
+        frame->flags = WEFT_FRAME_TIMED_OUT;
+    } else {
+        frame->flags = takes_end(&rest, ", in flight") ? WEFT_FRAME_IN_FLIGHT : 0;
+        for (unsigned reason = 0; reason < WEFT_PATH_REASONS; reason++)
+            if (is_reason(rest, (enum weft_path_reason)reason))
+                frame->reason = (uint8_t)reason;
+    }
+}
+
+void weft_frame_read_state(struct weft_frame *frame)
+{
+    struct weft_str rest = frame->name;
+    frame->state = WEFT_FRAME_NO_STATE;
+    frame->reason = frame->flags = 0;
+    if (frame->kind != WEFT_FRAME_STATE)
+        return;
+    if (weft_str_equal(rest, WEFT_STR("running"))) {
+        frame->state = WEFT_FRAME_RUNNING;
+    } else if (takes(&rest, "interrupted")) {
+        frame->state = WEFT_FRAME_INTERRUPTED;
+    } else if (takes(&rest, "preempted")) {
+        frame->state = WEFT_FRAME_PREEMPTED;
+    } else if (takes(&rest, "blocked")) {
+        frame->state = WEFT_FRAME_BLOCKED;
+        if (takes(&rest, ": "))
+            read_reason(frame, rest);
+    } else {
+        frame->state = WEFT_FRAME_UNKNOWN;
+    }
 }

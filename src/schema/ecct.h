@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "schema/executions.h"
+#include "schema/path.h"
 #include "schema/result.h"
 
 #include <stdbool.h>
@@ -35,11 +36,41 @@ enum weft_confidence {
 const char *weft_frame_kind_name(enum weft_frame_kind kind);
 const char *weft_confidence_name(enum weft_confidence confidence);
 
+/* What a state is, whatever it is called. */
+enum weft_frame_state {
+    WEFT_FRAME_NO_STATE, /* the frame is of another kind */
+    WEFT_FRAME_UNKNOWN,
+    WEFT_FRAME_RUNNING,
+    WEFT_FRAME_INTERRUPTED,
+    WEFT_FRAME_PREEMPTED,
+    WEFT_FRAME_BLOCKED,
+    WEFT_FRAME_STATES,
+};
+
+enum weft_frame_flag {
+    WEFT_FRAME_IN_FLIGHT = 1, /* BLOCKED: what ended the wait was under way */
+    WEFT_FRAME_TIMED_OUT = 2, /* BLOCKED: for something that did not come in time */
+    WEFT_FRAME_IN_CALL = 4,   /* BLOCKED, of the reason CALL: the name ends with the call */
+};
+
 struct weft_frame {
     struct weft_str name;
     struct weft_str module; /* may be empty */
     uint8_t kind;           /* enum weft_frame_kind */
+    uint8_t state;          /* enum weft_frame_state */
+    uint8_t reason;         /* enum weft_path_reason, if it is blocked */
+    uint8_t flags;          /* enum weft_frame_flag */
 };
+
+/* The state in which a thread is for that reason: "blocked: lock, in flight". Of the reason CALL
+ * the call that it waits in: "blocked: in recv". */
+bool weft_frame_is_blocked(const struct weft_frame *frame, enum weft_path_reason reason,
+                           uint8_t flags);
+struct weft_str weft_frame_call(const struct weft_frame *frame);
+
+/* Sets state, reason and flags by the name: of states that are kept by name alone, as in databases
+ * of versions 1 to 3. */
+void weft_frame_read_state(struct weft_frame *frame);
 
 /* A node of the generic tree, the union of the trees of all executions. Node 0 is the root, without
  * a frame; a parent is before its children. */
@@ -47,6 +78,14 @@ struct weft_ecct_node {
     uint32_t parent; /* WEFT_ID_NONE for the root */
     uint32_t frame;
     uint8_t confidence; /* enum weft_confidence: the least of any execution's */
+};
+
+/* How often executions call the function that takes longer, and how long a call lasts. */
+struct weft_work {
+    bool is_known;
+    struct weft_str function;
+    double usual_calls, slow_calls; /* an execution */
+    double usual_ns, slow_ns;       /* a call */
 };
 
 /* What is known of a trace, and of how its executions were chosen, when it is judged why they are
@@ -58,9 +97,11 @@ struct weft_source_facts {
     bool has_switches; /* scheduling events are recorded */
     bool has_crowd;    /* the rest is known: see analysis/states/crowd.h */
     double own_cpu, other_cpu, idle_cpu, bound;
-    bool is_proposed;    /* the executions are a function that repeats, or a thread's turns */
-    bool is_part;        /* and most calls of it are parts of others */
-    bool is_after_sleep; /* turns, from the end of the thread's own sleep */
+    bool is_proposed;       /* the executions are a function that repeats, or a thread's turns */
+    bool is_part;           /* and most calls of it are parts of others */
+    bool is_after_sleep;    /* turns, from the end of the thread's own sleep */
+    struct weft_str wholes; /* functions of the trace that repeat, a NUL behind each; or empty */
+    struct weft_work work;  /* of executions that are proposed */
 };
 
 struct weft_execution_source {

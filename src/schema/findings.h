@@ -111,14 +111,6 @@ struct weft_finding_choice {
     const char *rules, *type, *begin, *end, *match, *within, *thread, *metrics;
 };
 
-/* How often executions call the function that takes longer, and how long a call lasts. */
-struct weft_work {
-    bool is_known;
-    struct weft_str function;
-    double usual_calls, slow_calls; /* an execution */
-    double usual_ns, slow_ns;       /* a call */
-};
-
 /* How far a finding can be trusted. */
 struct weft_confidence_basis {
     uint64_t n, n_lossy;          /* executions, and those in which records are lost */

@@ -94,12 +94,13 @@ static uint32_t node_of(struct maker *maker, char *path)
     for (char *part = strtok_r(path, ";", &rest); part; part = strtok_r(NULL, ";", &rest)) {
         const bool is_other = part[0] == 'o';
         const char *at = strchr("fslt", is_other ? 't' : part[0]);
-        const enum weft_frame_kind kind = (enum weft_frame_kind)(at - "fslt");
-        const struct weft_str module = weft_str_of(is_other ? "other" : "");
+        struct weft_frame made = { .module = weft_str_of(is_other ? "other" : "") };
         for (char *byte = part + 2; *byte; byte++)
             *byte = *byte == '_' ? ' ' : *byte;
-        must(maker, weft_ecct_tree_frame(maker->tree, weft_str_of(part + 2), module, kind, &frame,
-                                         &maker->err));
+        made.kind = (uint8_t)(at - "fslt");
+        made.name = weft_str_of(part + 2);
+        weft_frame_read_state(&made);
+        must(maker, weft_ecct_tree_add(maker->tree, &made, &frame, &maker->err));
         must(maker, weft_ecct_tree_node(maker->tree, node, frame, WEFT_CONFIDENCE_EXACT, &node,
                                         &maker->err));
     }

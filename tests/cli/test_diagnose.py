@@ -92,6 +92,10 @@ def main():
            "a task of 40 parts is not slow", told)
         ok("do more: 40 calls of `decode` instead of 1" in told["explanation"], "and what it does more is told",
            told["explanation"])
+        weft("executions", "-q", "--db", "made.db", "made.weft")
+        kept = json.loads(weft("diagnose", "--json", "made.db").stdout)["types"][0]
+        ok(kept["verdict"] == "more_work" and kept["explanation"] == told["explanation"],
+           "a database of what the trace suggests tells it, too", kept)
         told = diagnose(1, 1500)
         ok(told.get("significant") is True and "longer in `process > decode`" in told["explanation"],
            "one part that is longer is", told)

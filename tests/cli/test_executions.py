@@ -346,7 +346,7 @@ for done in stored(version), weft("compare", version, "--a", "tag=old", "--b", "
     ok(done.returncode == 1 and "version.db: the database has version 9" in done.stderr
        and "a newer weft reads it" in done.stderr, "one of a newer version is refused", done.stderr)
 ok(version.read_bytes() == before, "and stays as it is")
-query(version, "PRAGMA user_version = 3")
+query(version, "PRAGMA user_version = 4")
 query(version, "CREATE TRIGGER t AFTER INSERT ON sources BEGIN DELETE FROM blocks; END")
 done = stored(version)
 ok(done.returncode == 1 and query(version, "SELECT count(*) FROM blocks") == [(2,)],

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """A trace and the database that is made of it give the same findings: of random executions, and of the
 recorded case studies where they are at hand. usage: test_findings.py WEFT"""
+import contextlib
 import json
 import os
 import pathlib
 import random
+import sqlite3
 import sys
 import tempfile
 
@@ -145,11 +147,39 @@ def check_same(name, trace, types):
     return verdicts
 
 
+STATES = {1: "unknown", 2: "running", 3: "interrupted", 4: "preempted", 5: "blocked"}
+
+
+def test_states():
+    """What a state is, is a number in the database; it is the one that the name says."""
+    n, wrong = 0, []
+    for path in sorted(pathlib.Path(".").glob("*.db")):
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            for kind, name in database.execute("SELECT kind, name FROM frames WHERE kind & 255 = 1"):
+                n += 1
+                if not name.startswith(STATES.get(kind >> 8 & 255, "-")):
+                    wrong.append((str(path), kind, name))
+    ok(n > 0 and not wrong, f"{n} states are numbers", wrong)
+
+
 def test_documented():
     """Each rule that was tried is in the documentation."""
     text = (ROOT / "docs" / "analyses" / "diagnose.md").read_text(encoding="utf-8")
     missing = sorted(rule for rule in rules_seen if f"| `{rule}` |" not in text)
     ok(rules_seen and not missing, "all rules are documented", missing)
+
+
+def check_proposed(trace):
+    """Without rules: the executions that the trace suggests, and what is known of them."""
+    database = f"{pathlib.Path(trace).name}.proposed.db"
+    made = weft("executions", "-q", "--db", database, trace)
+    of_trace = findings(trace)
+    if isinstance(of_trace, str):
+        ok(made.returncode != 0, f"{trace}: nothing is suggested", made.stderr)
+        return set()
+    of_database = findings(database)
+    ok(of_trace == of_database, f"{trace}: the same of what it suggests", difference(of_trace, of_database))
+    return {one["verdict"] for one in of_trace["types"]}
 
 
 def test_random():
@@ -159,6 +189,7 @@ def test_random():
         types = put(source, seed)
         weft("import", "-q", "--force", "-o", f"made{seed}.weft", source)
         verdicts |= check_same(f"made{seed}", f"made{seed}.weft", types)
+        verdicts |= check_proposed(f"made{seed}.weft")
     ok(len(verdicts) >= 6, "of many verdicts", sorted(verdicts))
 
 
@@ -170,6 +201,7 @@ def test_cases():
     for folder in sorted(CASES.glob("case*")) if CASES.is_dir() else []:
         trace = f"{folder.name}.weft"
         weft("import", "-q", "-o", trace, str(folder / "perf.data"))
+        check_proposed(trace)
         proposals = json.loads(weft("executions", "-q", "--json", trace).stdout)["proposals"]
         types = []
         for one in proposals[:3]:
@@ -189,6 +221,7 @@ def main():
         test_random()
         test_cases()
         test_documented()
+        test_states()
     tap.done()
 
 

@@ -82,6 +82,7 @@ static inline uint32_t matrix_node(struct matrix_builder *made, uint32_t parent,
     if (frame == made->frames.n) {
         struct weft_frame *new_frame = WEFT_VEC_PUSH(&made->frames);
         *new_frame = (struct weft_frame){ .name = matrix_text(made, name), .kind = (uint8_t)kind };
+        weft_frame_read_state(new_frame);
     }
     for (uint32_t i = 1; i < made->nodes.n; i++)
         if (made->nodes.items[i].parent == parent && made->nodes.items[i].frame == frame)

@@ -92,8 +92,44 @@ static void test_alike(void)
     tap_ok(!is_alike(STACK("main", "load"), STACK("main", "save")), "names differ");
 }
 
+/* Of states that are kept by name alone. */
+static void test_states(void)
+{
+    static const struct {
+        const char *name;
+        enum weft_frame_state state;
+        enum weft_path_reason reason;
+        uint8_t flags;
+        const char *call;
+    } rows[] = {
+        { "running", WEFT_FRAME_RUNNING, WEFT_PATH_NO_REASON, 0, "" },
+        { "unknown", WEFT_FRAME_UNKNOWN, WEFT_PATH_NO_REASON, 0, "" },
+        { "interrupted: irq timer", WEFT_FRAME_INTERRUPTED, WEFT_PATH_NO_REASON, 0, "" },
+        { "preempted", WEFT_FRAME_PREEMPTED, WEFT_PATH_NO_REASON, 0, "" },
+        { "blocked: timer", WEFT_FRAME_BLOCKED, WEFT_PATH_TIMER, 0, "" },
+        { "blocked: poll, timed out", WEFT_FRAME_BLOCKED, WEFT_PATH_TIMER, WEFT_FRAME_TIMED_OUT,
+          "" },
+        { "blocked: block device", WEFT_FRAME_BLOCKED, WEFT_PATH_BLOCK_DEVICE, 0, "" },
+        { "blocked: lock, in flight", WEFT_FRAME_BLOCKED, WEFT_PATH_LOCK, WEFT_FRAME_IN_FLIGHT,
+          "" },
+        { "blocked: unknown", WEFT_FRAME_BLOCKED, WEFT_PATH_WAKER_UNKNOWN, 0, "" },
+        { "blocked: in send", WEFT_FRAME_BLOCKED, WEFT_PATH_CALL, WEFT_FRAME_IN_CALL, "send" },
+        { "blocked: call", WEFT_FRAME_BLOCKED, WEFT_PATH_CALL, 0, "" },
+        { "blocked: further threads", WEFT_FRAME_BLOCKED, WEFT_PATH_NO_REASON, 0, "" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct weft_frame frame = { .name = weft_str_of(rows[i].name), .kind = WEFT_FRAME_STATE };
+        weft_frame_read_state(&frame);
+        tap_ok(frame.state == rows[i].state && frame.reason == rows[i].reason &&
+                   frame.flags == rows[i].flags &&
+                   weft_str_equal(weft_frame_call(&frame), weft_str_of(rows[i].call)),
+               "%s: %u, %u, %u", rows[i].name, frame.state, frame.reason, frame.flags);
+    }
+}
+
 int main(void)
 {
+    test_states();
     test_told();
     test_alike();
     return tap_done();

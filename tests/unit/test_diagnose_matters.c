@@ -64,6 +64,7 @@ static uint32_t child(struct scene *scene, uint32_t parent, uint8_t kind, const 
             return i;
     const uint32_t node = (uint32_t)scene->matrix.n_nodes++;
     scene->frames[node] = (struct weft_frame){ .name = name, .kind = kind };
+    weft_frame_read_state(&scene->frames[node]);
     scene->nodes[node] = (struct weft_ecct_node){ .parent = parent, .frame = node };
     scene->matrix.n_frames = scene->matrix.n_nodes;
     return node;

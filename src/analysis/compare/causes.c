@@ -323,8 +323,8 @@ static uint32_t largest_own(const struct causes *causes, uint32_t context, size_
 
 bool weft_frame_is_running(const struct weft_frame *frame)
 {
-    return frame->kind == WEFT_FRAME_STATE && !weft_frame_begins_with(frame, "blocked") &&
-           !weft_frame_begins_with(frame, "preempted");
+    return frame->kind == WEFT_FRAME_STATE && frame->state != WEFT_FRAME_BLOCKED &&
+           frame->state != WEFT_FRAME_PREEMPTED;
 }
 
 /* What stands for a node that stands out: its function, if only slow executions call it; else, as

@@ -33,8 +33,7 @@ void weft_cause_tree_fini(struct weft_cause_tree *tree)
 
 bool weft_frame_happens_anywhere(const struct weft_frame *frame)
 {
-    return frame->kind == WEFT_FRAME_STATE && (weft_frame_begins_with(frame, "preempted") ||
-                                               weft_frame_begins_with(frame, "interrupted"));
+    return frame->state == WEFT_FRAME_PREEMPTED || frame->state == WEFT_FRAME_INTERRUPTED;
 }
 
 bool weft_matrix_has_switches(const struct weft_ecct_matrix *matrix)

@@ -12,11 +12,6 @@ static bool begins_with(struct weft_str text, const char *start)
     return text.n_bytes >= n_bytes && memcmp(text.bytes, start, n_bytes) == 0;
 }
 
-bool weft_frame_begins_with(const struct weft_frame *frame, const char *start)
-{
-    return begins_with(frame->name, start);
-}
-
 static bool begins_with_any(struct weft_str text, const char *const *starts, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -120,7 +115,7 @@ struct weft_path_part weft_path_part_at(const struct weft_frame_path *path, size
         if (path->frames[i]->kind == WEFT_FRAME_STATE)
             part.state = i;
     part.is_preempted =
-        part.state < part.to && begins_with(path->frames[part.state]->name, "preempted");
+        part.state < part.to && path->frames[part.state]->state == WEFT_FRAME_PREEMPTED;
     return part;
 }
 
@@ -208,7 +203,7 @@ bool weft_node_is_outside(const struct weft_ecct_matrix *matrix, uint32_t node)
         const struct weft_frame *frame = path.frames[i];
         const struct weft_frame *above = path.frames[i - 1];
         if (frame->kind == WEFT_FRAME_THREAD && frame->module.n_bytes > 0 &&
-            above->kind == WEFT_FRAME_STATE && weft_frame_begins_with(above, "preempted"))
+            above->state == WEFT_FRAME_PREEMPTED)
             return true;
     }
     return false;

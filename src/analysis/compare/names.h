@@ -56,8 +56,6 @@ bool weft_name_is_of_std(struct weft_str name);
 /* Of the kernel, and no symbol is known: its address says nothing. */
 bool weft_frame_is_nameless(const struct weft_frame *frame);
 
-bool weft_frame_begins_with(const struct weft_frame *frame, const char *start);
-
 /* Does the path leave the program because another one had the processor? */
 bool weft_node_is_outside(const struct weft_ecct_matrix *matrix, uint32_t node);
 

@@ -83,7 +83,7 @@ static bool is_waiting(const struct weft_ecct_matrix *matrix, uint32_t node)
     for (; node != 0; node = matrix->nodes[node].parent) {
         const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
         if (frame->kind == WEFT_FRAME_THREAD || frame->kind == WEFT_FRAME_LOCK ||
-            (frame->kind == WEFT_FRAME_STATE && weft_frame_begins_with(frame, "blocked")))
+            frame->state == WEFT_FRAME_BLOCKED)
             return true;
     }
     return false;

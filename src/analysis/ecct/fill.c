@@ -85,6 +85,13 @@ static enum weft_code no_memory(struct weft_err *err)
 
 /* ---- shares ---------------------------------------------------------------------------------- */
 
+static const struct weft_frame running = { .name = { "running", 7 },
+                                           .kind = WEFT_FRAME_STATE,
+                                           .state = WEFT_FRAME_RUNNING };
+static const struct weft_frame taken = { .name = { "preempted", 9 },
+                                         .kind = WEFT_FRAME_STATE,
+                                         .state = WEFT_FRAME_PREEMPTED };
+
 struct remainder {
     uint64_t rest;
     size_t part;
@@ -160,28 +167,30 @@ static enum weft_code go_down(struct weft_ecct_fill *fill, const struct weft_fra
                               struct weft_ecct_spot *spot, struct weft_err *err)
 {
     uint32_t id;
-    enum weft_code code = weft_ecct_tree_frame(fill->tree, frame->name, frame->module,
-                                               (enum weft_frame_kind)frame->kind, &id, err);
+    enum weft_code code = weft_ecct_tree_add(fill->tree, frame, &id, err);
     return code == WEFT_OK
                ? weft_ecct_tree_node(fill->tree, spot->node, id, spot->confidence, &spot->node, err)
                : code;
 }
 
 static enum weft_code go_to_state(struct weft_ecct_fill *fill, const char *name,
-                                  struct weft_ecct_spot *spot, struct weft_err *err)
+                                  enum weft_frame_state state, struct weft_ecct_spot *spot,
+                                  struct weft_err *err)
 {
-    const struct weft_frame frame = { .name = weft_str_of(name), .kind = WEFT_FRAME_STATE };
+    const struct weft_frame frame = { .name = weft_str_of(name),
+                                      .kind = WEFT_FRAME_STATE,
+                                      .state = (uint8_t)state };
     return go_down(fill, &frame, spot, err);
 }
 
-/* Likewise, of a name that is the same each time: `*known` is its frame + 1, 0 at first. */
-static enum weft_code go_to_known(struct weft_ecct_fill *fill, uint32_t *known, const char *name,
-                                  struct weft_ecct_spot *spot, struct weft_err *err)
+/* Likewise, of a frame that is the same each time: `*known` is its number + 1, 0 at first. */
+static enum weft_code go_to_known(struct weft_ecct_fill *fill, uint32_t *known,
+                                  const struct weft_frame *frame, struct weft_ecct_spot *spot,
+                                  struct weft_err *err)
 {
     uint32_t id;
     if (*known == 0) {
-        const enum weft_code code = weft_ecct_tree_frame(
-            fill->tree, weft_str_of(name), (struct weft_str){ 0 }, WEFT_FRAME_STATE, &id, err);
+        const enum weft_code code = weft_ecct_tree_add(fill->tree, frame, &id, err);
         if (code != WEFT_OK)
             return code;
         *known = id + 1;
@@ -346,7 +355,7 @@ static enum weft_code hang(struct weft_ecct_fill *fill, const struct weft_path_f
     if (place->n_threads > fill->max_threads) {
         fill->filled.n_too_deep++;
         place->is_over = true;
-        return go_to_state(fill, "blocked: further threads", &place->spot, err);
+        return go_to_state(fill, "blocked: further threads", WEFT_FRAME_BLOCKED, &place->spot, err);
     }
     struct weft_frame thread =
         fill->ops->thread(fill->stacks, frame->thread_id, first_thread(fill));
@@ -409,8 +418,8 @@ static enum weft_code run(struct weft_ecct_fill *fill, const struct weft_ecct_in
             continue;
         code = go_to_call(fill, call, &spot, err);
         if (code == WEFT_OK && (ending || spot.node == below->node))
-            code = ending ? go_to_state(fill, ending, &spot, err)
-                          : go_to_known(fill, &fill->running, "running", &spot, err);
+            code = ending ? go_to_state(fill, ending, WEFT_FRAME_INTERRUPTED, &spot, err)
+                          : go_to_known(fill, &fill->running, &running, &spot, err);
         if (code == WEFT_OK)
             code = spend(fill, &spot, fill->parts.items[i].weight, err);
     }
@@ -572,6 +581,13 @@ static void name_wait(const struct weft_path_segment *segment, bool is_named, ch
         *at = *at == '_' ? ' ' : *at;
 }
 
+static uint8_t flags_of(const struct weft_path_segment *segment, bool is_named)
+{
+    if (is_named)
+        return weft_path_is_timed_out(segment) ? WEFT_FRAME_TIMED_OUT : WEFT_FRAME_IN_CALL;
+    return segment->flags & WEFT_PATH_IN_FLIGHT ? WEFT_FRAME_IN_FLIGHT : 0;
+}
+
 /* Waits that only their reason names have the same frame each time. */
 static enum weft_code go_to_reason(struct weft_ecct_fill *fill,
                                    const struct weft_path_segment *segment,
@@ -581,11 +597,16 @@ static enum weft_code go_to_reason(struct weft_ecct_fill *fill,
                           (segment->reason == WEFT_PATH_CALL && segment->name.n_bytes > 0);
     const bool is_in_flight = segment->flags & WEFT_PATH_IN_FLIGHT;
     uint32_t *known = &fill->states[segment->reason][is_in_flight];
-    char name[NAME_BYTES];
+    char name[NAME_BYTES] = "";
     if (is_named || *known == 0)
         name_wait(segment, is_named, name);
-    return is_named ? go_to_state(fill, name, spot, err)
-                    : go_to_known(fill, known, name, spot, err);
+    const struct weft_frame frame = { .name = weft_str_of(name),
+                                      .kind = WEFT_FRAME_STATE,
+                                      .state = WEFT_FRAME_BLOCKED,
+                                      .reason = segment->reason,
+                                      .flags = flags_of(segment, is_named) };
+    return is_named ? go_down(fill, &frame, spot, err)
+                    : go_to_known(fill, known, &frame, spot, err);
 }
 
 static enum weft_code blocked(struct weft_ecct_fill *fill, const struct weft_path_segment *segment,
@@ -649,13 +670,13 @@ static enum weft_code fill_segment(struct weft_ecct_fill *fill, size_t i, struct
     case WEFT_PATH_PREEMPTED:
         code = go_to_wait(fill, segment->thread_id, segment->start_ns, from->call, 0, &spot, err);
         if (code == WEFT_OK)
-            code = go_to_known(fill, &fill->preempted, "preempted", &spot, err);
+            code = go_to_known(fill, &fill->preempted, &taken, &spot, err);
         return code == WEFT_OK ? preempted(fill, segment, from->frame, &spot, err) : code;
     case WEFT_PATH_BLOCKED:
         return blocked(fill, segment, from, &spot, err);
     case WEFT_PATH_UNKNOWN:
         doubt(&spot, WEFT_CONFIDENCE_UNEXPLAINED);
-        code = go_to_state(fill, "unknown", &spot, err);
+        code = go_to_state(fill, "unknown", WEFT_FRAME_UNKNOWN, &spot, err);
         return code == WEFT_OK ? spend(fill, &spot, segment->end_ns - segment->start_ns, err)
                                : code;
     default:

@@ -92,31 +92,39 @@ static bool is_frame(const struct weft_ecct_tree *tree, uint32_t frame, struct w
            (kind != WEFT_FRAME_THREAD || weft_str_equal(known->module, module));
 }
 
+enum weft_code weft_ecct_tree_add(struct weft_ecct_tree *tree, const struct weft_frame *frame,
+                                  uint32_t *id, struct weft_err *err)
+{
+    const enum weft_frame_kind kind = (enum weft_frame_kind)frame->kind;
+    uint32_t texts[2];
+    uint64_t key;
+    bool is_new;
+    uint32_t *near = frame_near(tree, frame->name, kind);
+    *id = *near;
+    if (is_frame(tree, *near, frame->name, frame->module, kind))
+        return WEFT_OK;
+    enum weft_code code = key_of(tree, frame->name, frame->module, kind, texts, &key, err);
+    if (code != WEFT_OK)
+        return code;
+    *id = weft_map_add(tree->frame_of, key, &is_new);
+    struct weft_frame *made = is_new && *id != WEFT_MAP_NONE ? WEFT_VEC_PUSH(&tree->frames) : NULL;
+    if (*id >= tree->frames.n)
+        return no_memory(err);
+    if (made) {
+        *made = *frame;
+        made->name = weft_strtab_get(tree->texts, texts[0]);
+        made->module = weft_strtab_get(tree->texts, texts[1]);
+    }
+    *near = *id;
+    return WEFT_OK;
+}
+
 enum weft_code weft_ecct_tree_frame(struct weft_ecct_tree *tree, struct weft_str name,
                                     struct weft_str module, enum weft_frame_kind kind,
                                     uint32_t *frame, struct weft_err *err)
 {
-    uint32_t texts[2];
-    uint64_t key;
-    bool is_new;
-    uint32_t *near = frame_near(tree, name, kind);
-    *frame = *near;
-    if (is_frame(tree, *near, name, module, kind))
-        return WEFT_OK;
-    enum weft_code code = key_of(tree, name, module, kind, texts, &key, err);
-    if (code != WEFT_OK)
-        return code;
-    *frame = weft_map_add(tree->frame_of, key, &is_new);
-    struct weft_frame *made =
-        is_new && *frame != WEFT_MAP_NONE ? WEFT_VEC_PUSH(&tree->frames) : NULL;
-    if (*frame >= tree->frames.n)
-        return no_memory(err);
-    if (made)
-        *made = (struct weft_frame){ .name = weft_strtab_get(tree->texts, texts[0]),
-                                     .module = weft_strtab_get(tree->texts, texts[1]),
-                                     .kind = (uint8_t)kind };
-    *near = *frame;
-    return WEFT_OK;
+    const struct weft_frame made = { .name = name, .module = module, .kind = (uint8_t)kind };
+    return weft_ecct_tree_add(tree, &made, frame, err);
 }
 
 enum weft_code weft_ecct_tree_node(struct weft_ecct_tree *tree, uint32_t parent, uint32_t frame,

@@ -23,6 +23,11 @@ WEFT_CHECKED enum weft_code weft_ecct_tree_frame(struct weft_ecct_tree *tree, st
                                                  struct weft_str module, enum weft_frame_kind kind,
                                                  uint32_t *frame, struct weft_err *err);
 
+/* The same with what its state is, if it is one. */
+WEFT_CHECKED enum weft_code weft_ecct_tree_add(struct weft_ecct_tree *tree,
+                                               const struct weft_frame *frame, uint32_t *id,
+                                               struct weft_err *err);
+
 /* The child of `parent` with that frame; its confidence becomes the lesser one. Expected O(1). */
 WEFT_CHECKED enum weft_code weft_ecct_tree_node(struct weft_ecct_tree *tree, uint32_t parent,
                                                 uint32_t frame, enum weft_confidence confidence,

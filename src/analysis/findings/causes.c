@@ -75,10 +75,16 @@ bool weft_cause_is_small(const struct weft_facts *facts, const struct weft_compa
            (facts->is_proposed || cause->n_items < SMALL_PART * (double)facts->matrix->n_items);
 }
 
-bool weft_node_is_state(const struct weft_ecct_matrix *matrix, uint32_t node, struct weft_str name)
+static const struct weft_frame *frame_of(const struct weft_ecct_matrix *matrix, uint32_t node)
 {
-    const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
-    return node != 0 && frame->kind == WEFT_FRAME_STATE && weft_str_equal(frame->name, name);
+    static const struct weft_frame none;
+    return node == 0 ? &none : &matrix->frames[matrix->nodes[node].frame];
+}
+
+bool weft_node_is_blocked(const struct weft_ecct_matrix *matrix, uint32_t node,
+                          enum weft_path_reason reason)
+{
+    return weft_frame_is_blocked(frame_of(matrix, node), reason, 0);
 }
 
 /* Does nothing between the root and the node belong to another thread, or to a lock? */
@@ -104,7 +110,7 @@ bool weft_node_is_own_run(const struct weft_ecct_matrix *matrix, uint32_t node)
 bool weft_node_is_type_itself(const struct weft_facts *facts, uint32_t node)
 {
     const struct weft_ecct_matrix *matrix = facts->matrix;
-    if (weft_node_is_state(matrix, node, WEFT_STR("running")))
+    if (frame_of(matrix, node)->state == WEFT_FRAME_RUNNING)
         node = matrix->nodes[node].parent;
     return node != 0 && weft_node_is_own(matrix, node) &&
            weft_str_equal(matrix->frames[matrix->nodes[node].frame].name, facts->type);
@@ -114,7 +120,7 @@ bool weft_node_is_type_itself(const struct weft_facts *facts, uint32_t node)
 static uint32_t preempter_of(const struct weft_ecct_matrix *matrix, uint32_t node)
 {
     for (uint32_t below = WEFT_ID_NONE; node != 0; node = matrix->nodes[node].parent) {
-        if (weft_node_is_state(matrix, node, WEFT_STR("preempted")))
+        if (frame_of(matrix, node)->state == WEFT_FRAME_PREEMPTED)
             return below == WEFT_ID_NONE ? node : below;
         below = node;
     }
@@ -294,7 +300,7 @@ static bool is_foreign(const struct weft_facts *facts, const struct weft_compare
 bool weft_cause_is_longer_sleep(const struct weft_facts *facts,
                                 const struct weft_compare_cause *cause)
 {
-    return weft_node_is_state(facts->matrix, cause->node, WEFT_STR("blocked: timer")) &&
+    return weft_node_is_blocked(facts->matrix, cause->node, WEFT_PATH_TIMER) &&
            weft_node_is_own(facts->matrix, cause->node) && !is_foreign(facts, cause);
 }
 
@@ -339,17 +345,15 @@ static bool is_far_wait(const struct weft_facts *facts, const struct weft_compar
  * does not say who had it? A call that hands bytes over wakes another thread, which may take it. */
 static bool is_vague_wait(const struct weft_ecct_matrix *matrix, uint32_t node)
 {
-    static const char *const states[] = { "blocked: in send", "blocked: in write",
-                                          "blocked: thread, in flight",
-                                          "blocked: lock, in flight" };
-    if (weft_node_is_state(matrix, node, WEFT_STR("blocked: unknown"))) {
+    const struct weft_frame *frame = frame_of(matrix, node);
+    const struct weft_str call = weft_frame_call(frame);
+    if (weft_node_is_blocked(matrix, node, WEFT_PATH_WAKER_UNKNOWN)) {
         const uint32_t parent = matrix->nodes[node].parent;
         return parent == 0 || matrix->frames[matrix->nodes[parent].frame].kind == WEFT_FRAME_THREAD;
     }
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-        if (weft_node_is_state(matrix, node, weft_str_of(states[i])))
-            return true;
-    return false;
+    return weft_str_equal(call, WEFT_STR("send")) || weft_str_equal(call, WEFT_STR("write")) ||
+           weft_frame_is_blocked(frame, WEFT_PATH_THREAD, WEFT_FRAME_IN_FLIGHT) ||
+           weft_frame_is_blocked(frame, WEFT_PATH_LOCK, WEFT_FRAME_IN_FLIGHT);
 }
 
 /* Do all of them do it for a good part of their time, or is it no more than the function that
@@ -390,8 +394,8 @@ static bool is_longer_there(const struct weft_facts *facts, const struct weft_co
     const struct weft_frame *frame = &matrix->frames[matrix->nodes[cause->node].frame];
     return row && row->n_a > FOREIGN * (double)facts->table->n_a &&
            (frame->kind == WEFT_FRAME_FUNCTION || weft_frame_is_running(frame) ||
-            weft_node_is_state(matrix, cause->node, WEFT_STR("blocked: unknown")) ||
-            (frame->kind == WEFT_FRAME_STATE && weft_frame_begins_with(frame, "blocked: in ")));
+            weft_node_is_blocked(matrix, cause->node, WEFT_PATH_WAKER_UNKNOWN) ||
+            weft_frame_call(frame).n_bytes > 0);
 }
 
 /* Might no more than waits for a processor be behind it, which the trace does not tell of? What
@@ -423,7 +427,7 @@ static bool is_idle(const struct weft_facts *facts, const struct weft_compare_ca
         return true;
     return weft_rule_above(tried, "executions", WEFT_RULE_COUNT, cause->n_items,
                            MANY * (double)facts->matrix->n_items) ||
-           (weft_node_is_state(facts->matrix, cause->node, WEFT_STR("blocked: timer")) && row &&
+           (weft_node_is_blocked(facts->matrix, cause->node, WEFT_PATH_TIMER) && row &&
             row->mean_a_ns > MOST * usual_ns &&
             weft_rule_below(tried, "duration_ns", WEFT_RULE_NS, cause->duration_ns,
                             FAR * usual_ns));

@@ -44,8 +44,9 @@ bool weft_cause_is_longer_sleep(const struct weft_facts *facts,
 /* Does nothing between the root and the node belong to another thread, or to a lock? */
 bool weft_node_is_own(const struct weft_ecct_matrix *matrix, uint32_t node);
 
-/* Is it a state of that name? */
-bool weft_node_is_state(const struct weft_ecct_matrix *matrix, uint32_t node, struct weft_str name);
+/* Does the thread wait there for that reason, and nothing more? */
+bool weft_node_is_blocked(const struct weft_ecct_matrix *matrix, uint32_t node,
+                          enum weft_path_reason reason);
 
 /* Does the execution's own thread run there, as far as is known? */
 bool weft_node_is_own_run(const struct weft_ecct_matrix *matrix, uint32_t node);

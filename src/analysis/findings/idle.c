@@ -86,8 +86,7 @@ static bool is_last_idle(const struct weft_facts *facts, const struct weft_frame
     if (from == 0 || from == path->n)
         return false;
     const struct weft_frame *end = path->frames[path->n - 1];
-    return end->kind == WEFT_FRAME_STATE && weft_frame_begins_with(end, "blocked") &&
-           !is_at_work(facts, path, from, path->n);
+    return end->state == WEFT_FRAME_BLOCKED && !is_at_work(facts, path, from, path->n);
 }
 
 bool weft_facts_is_idle_at(const struct weft_facts *facts, uint32_t node)
@@ -128,7 +127,7 @@ static bool leads_to(const struct weft_frame_path *path, uint64_t likeness)
         const struct weft_frame *frame = path->frames[i];
         if (frame->kind != WEFT_FRAME_THREAD)
             continue;
-        if (i > 0 && weft_frame_begins_with(path->frames[i - 1], "preempted"))
+        if (i > 0 && path->frames[i - 1]->state == WEFT_FRAME_PREEMPTED)
             return false;
         if (weft_frame_hash(WEFT_FRAME_HASH, frame) == likeness)
             return true;

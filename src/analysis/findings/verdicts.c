@@ -112,7 +112,7 @@ double weft_facts_timer_share(const struct weft_facts *facts)
     const struct weft_compare_table *table = facts->table;
     double sum_ns = 0;
     for (size_t i = 0; i < table->n_nodes; i++)
-        if (weft_node_is_state(facts->matrix, table->nodes[i].node, WEFT_STR("blocked: timer")) &&
+        if (weft_node_is_blocked(facts->matrix, table->nodes[i].node, WEFT_PATH_TIMER) &&
             weft_node_is_own(facts->matrix, table->nodes[i].node))
             sum_ns += table->nodes[i].mean_a_ns;
     return table->metrics[0].mean_a > 0 ? sum_ns / table->metrics[0].mean_a : 0;

@@ -40,7 +40,7 @@ static const char *const tables_of_executions[VERSION] = {
 static const char table_of_facts[] =
     "CREATE TABLE facts(id INTEGER PRIMARY KEY, flags INTEGER, recorded_ns INTEGER, "
     "records INTEGER, lost_records INTEGER, own_cpu REAL, other_cpu REAL, idle_cpu REAL, "
-    "bound REAL, uncertain BLOB, sum INTEGER)";
+    "bound REAL, wholes BLOB, work BLOB, uncertain BLOB, sum INTEGER)";
 
 /* ---- errors and statements ------------------------------------------------------------------- */
 

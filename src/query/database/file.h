@@ -35,7 +35,11 @@ enum weft_database_fact {
     WEFT_DATABASE_IS_PROPOSED = 4,
     WEFT_DATABASE_IS_PART = 8,
     WEFT_DATABASE_IS_AFTER_SLEEP = 16,
+    WEFT_DATABASE_HAS_WORK = 32,
 };
+
+/* Its column `work`: four numbers, little-endian doubles, and the name of the function. */
+enum { WEFT_DATABASE_WORK_NUMBERS = 4 };
 
 /* The tables beside that of the executions. Each of their rows has a sum of what is in it. */
 enum weft_database_table {
@@ -149,6 +153,13 @@ void weft_database_rollback(struct weft_database *database);
 /* Reads the version, and whether the tables are those of it. */
 WEFT_CHECKED enum weft_code weft_database_check(struct weft_database *database,
                                                 struct weft_err *err);
+
+/* The column `kind` of frames: kind, state, reason and flags, a byte each. */
+int64_t weft_database_frame_kind(const struct weft_frame *frame);
+
+/* Sets these of a frame that has its name; a state without a number is told by its name, as in
+ * files of earlier versions. False if the number is none. */
+bool weft_database_frame_read(int64_t kind, struct weft_frame *frame);
 
 /* The class of a node whose frame is of a kind: states have their own, other frames none. False
  * without memory. */

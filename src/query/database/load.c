@@ -52,6 +52,28 @@ static enum weft_code no_memory(struct weft_err *err)
     return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for executions");
 }
 
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+int64_t weft_database_frame_kind(const struct weft_frame *frame)
+{
+    return frame->kind | (int64_t)frame->state << 8 | (int64_t)frame->reason << 16 |
+           (int64_t)frame->flags << 24;
+}
+
+bool weft_database_frame_read(int64_t kind, struct weft_frame *frame)
+{
+    frame->kind = (uint8_t)kind;
+    frame->state = (uint8_t)(kind >> 8);
+    frame->reason = (uint8_t)(kind >> 16);
+    frame->flags = (uint8_t)(kind >> 24);
+    if (kind >> 32 || frame->kind >= WEFT_FRAME_KINDS || frame->state >= WEFT_FRAME_STATES ||
+        frame->reason >= WEFT_PATH_REASONS)
+        return false;
+    if (frame->kind == WEFT_FRAME_STATE && frame->state == WEFT_FRAME_NO_STATE)
+        weft_frame_read_state(frame);
+    return true;
+}
+
 /* ---- rows of tables -------------------------------------------------------------------------- */
 
 typedef bool (*put_fn)(struct loading *loading, size_t id, sqlite3_stmt *row);
@@ -103,11 +125,12 @@ static bool put_frame(struct loading *loading, size_t id, sqlite3_stmt *row)
     const bool is_row = weft_database_row_is(row, "iitt"); /* before a text is made of it */
     const int64_t kind = sqlite3_column_int64(row, 1);
     struct weft_frame *frame = &loading->frames[id];
-    if (!is_row || kind < 0 || kind >= WEFT_FRAME_KINDS)
+    struct weft_frame read = { .name = is_row ? weft_database_text(row, 2) : WEFT_STR("") };
+    if (!is_row || !weft_database_frame_read(kind, &read))
         return true;
-    frame->kind = (uint8_t)kind;
-    frame->name = weft_arena_copy(
-        loading->arena, weft_database_mapped(loading->database, weft_database_text(row, 2)));
+    *frame = read;
+    frame->name =
+        weft_arena_copy(loading->arena, weft_database_mapped(loading->database, read.name));
     frame->module = weft_arena_copy(loading->arena, weft_database_text(row, 3));
     return frame->name.bytes && frame->module.bytes;
 }
@@ -226,6 +249,32 @@ static double share_in(sqlite3_stmt *row, int column)
     return share >= 0 && share <= 1 ? share : 0;
 }
 
+/* Bytes of a blob, kept; none without memory. */
+static struct weft_str bytes_in(const struct loading *loading, sqlite3_stmt *row, int column)
+{
+    const char *bytes = sqlite3_column_blob(row, column);
+    const size_t n = (size_t)sqlite3_column_bytes(row, column);
+    return bytes ? weft_arena_copy(loading->arena, (struct weft_str){ bytes, n })
+                 : (struct weft_str){ 0 };
+}
+
+static struct weft_work work_in(const struct loading *loading, sqlite3_stmt *row, int column,
+                                bool is_known)
+{
+    double numbers[WEFT_DATABASE_WORK_NUMBERS];
+    struct weft_str bytes = bytes_in(loading, row, column);
+    if (!is_known || bytes.n_bytes < sizeof numbers)
+        return (struct weft_work){ .is_known = false };
+    memcpy(numbers, bytes.bytes, sizeof numbers);
+    return (struct weft_work){ .is_known = true,
+                               .function = { bytes.bytes + sizeof numbers,
+                                             bytes.n_bytes - sizeof numbers },
+                               .usual_calls = numbers[0],
+                               .slow_calls = numbers[1],
+                               .usual_ns = numbers[2],
+                               .slow_ns = numbers[3] };
+}
+
 /* How certain nodes are in executions of the source alone. */
 static bool add_uncertain(struct loading *loading, sqlite3_stmt *row, int column)
 {
@@ -273,8 +322,9 @@ static enum weft_code read_facts(struct loading *loading, int64_t source,
     enum weft_code code = weft_database_prepare(
         loading->database,
         "SELECT flags, recorded_ns, records, lost_records, own_cpu, other_cpu, idle_cpu, bound, "
-        "uncertain FROM facts WHERE id = ?1 AND sum = weft_sum(id, flags, recorded_ns, records, "
-        "lost_records, own_cpu, other_cpu, idle_cpu, bound, uncertain)",
+        "uncertain, wholes, work FROM facts WHERE id = ?1 AND sum = weft_sum(id, flags, "
+        "recorded_ns, records, "
+        "lost_records, own_cpu, other_cpu, idle_cpu, bound, wholes, work, uncertain)",
         &statement, err);
     if (code == WEFT_OK)
         (void)sqlite3_bind_int64(statement, 1, source);
@@ -298,6 +348,8 @@ static enum weft_code read_facts(struct loading *loading, int64_t source,
             .is_proposed = flags & WEFT_DATABASE_IS_PROPOSED,
             .is_part = flags & WEFT_DATABASE_IS_PART,
             .is_after_sleep = flags & WEFT_DATABASE_IS_AFTER_SLEEP,
+            .wholes = bytes_in(loading, statement, 9),
+            .work = work_in(loading, statement, 10, flags & WEFT_DATABASE_HAS_WORK),
         };
     (void)sqlite3_finalize(statement);
     return code;

@@ -107,7 +107,8 @@ enum weft_code weft_matrix_source(struct weft_matrix_maker *maker,
         return no_memory(err);
     *made = *source;
     return keep_text(maker, &made->path) && keep_text(maker, &made->host) &&
-                   keep_text(maker, &made->tag)
+                   keep_text(maker, &made->tag) && keep_text(maker, &made->facts.wholes) &&
+                   keep_text(maker, &made->facts.work.function)
                ? WEFT_OK
                : no_memory(err);
 }
@@ -162,8 +163,7 @@ static enum weft_code put_node(struct renaming *renaming, const struct weft_matr
     const struct weft_ecct_node *node = &from->nodes[i];
     const struct weft_frame *frame = &from->frames[node->frame];
     uint32_t id;
-    enum weft_code code =
-        weft_ecct_tree_frame(renaming->tree, frame->name, frame->module, frame->kind, &id, err);
+    enum weft_code code = weft_ecct_tree_add(renaming->tree, frame, &id, err);
     if (code != WEFT_OK)
         return code;
     return weft_ecct_tree_node(renaming->tree, renaming->places[node->parent], id, node->confidence,
@@ -275,7 +275,9 @@ static bool fill_items(struct weft_matrix_maker *maker, struct weft_ecct_matrix 
     for (size_t i = 0; is_good && i < matrix->n_sources; i++)
         is_good = keep(matrix->arena, &matrix->sources[i].path) &&
                   keep(matrix->arena, &matrix->sources[i].host) &&
-                  keep(matrix->arena, &matrix->sources[i].tag);
+                  keep(matrix->arena, &matrix->sources[i].tag) &&
+                  keep(matrix->arena, &matrix->sources[i].facts.wholes) &&
+                  keep(matrix->arena, &matrix->sources[i].facts.work.function);
     for (size_t i = 0; is_good && i < matrix->n_items; i++) {
         struct weft_str *thread = &matrix->items[i].thread;
         uint32_t id = 0;

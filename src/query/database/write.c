@@ -54,13 +54,13 @@ static enum weft_code take_frame(struct weft_database_writer *writer, sqlite3_st
                                  uint32_t *place, struct weft_err *err)
 {
     const int64_t kind = sqlite3_column_int64(row, 1);
-    const struct weft_str name = weft_database_text(row, 2);
-    if (kind < 0 || kind >= WEFT_FRAME_KINDS)
+    struct weft_frame frame = { .name = weft_database_text(row, 2),
+                                .module = weft_database_text(row, 3) };
+    if (!weft_database_frame_read(kind, &frame))
         return weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET,
                          "the database is damaged: expected a kind of frame, found %lld",
                          (long long)kind);
-    enum weft_code code = weft_ecct_tree_frame(writer->mirror, name, weft_database_text(row, 3),
-                                               (enum weft_frame_kind)kind, place, err);
+    enum weft_code code = weft_ecct_tree_add(writer->mirror, &frame, place, err);
     *place += 1;
     return code;
 }
@@ -188,11 +188,10 @@ static enum weft_code frame_of(struct weft_database *database, const struct weft
 {
     struct weft_ecct_tree *mirror = database->writer->mirror;
     const size_t n_before = weft_ecct_tree_n_frames(mirror);
-    enum weft_code code = weft_ecct_tree_frame(mirror, frame->name, frame->module,
-                                               (enum weft_frame_kind)frame->kind, place, err);
+    enum weft_code code = weft_ecct_tree_add(mirror, frame, place, err);
     if (code != WEFT_OK || *place < n_before)
         return code;
-    const int64_t numbers[] = { *place + 1, frame->kind };
+    const int64_t numbers[] = { *place + 1, weft_database_frame_kind(frame) };
     const struct weft_str texts[] = { frame->name, frame->module };
     return put_row(database, "INSERT INTO frames VALUES(?1, ?2, ?3, ?4, weft_sum(?1, ?2, ?3, ?4))",
                    numbers, 2, texts, 2, err);
@@ -465,6 +464,32 @@ static enum weft_code put_source(struct weft_database *database,
     return code;
 }
 
+static bool push_bytes(struct weft_database_writer *writer, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *byte = WEFT_VEC_PUSH(&writer->bytes);
+        if (!byte)
+            return false;
+        *byte = ((const uint8_t *)bytes)[i];
+    }
+    return true;
+}
+
+static bool list_work(struct weft_database_writer *writer, const struct weft_work *work)
+{
+    const double numbers[WEFT_DATABASE_WORK_NUMBERS] = { work->usual_calls, work->slow_calls,
+                                                         work->usual_ns, work->slow_ns };
+    writer->bytes.n = 0;
+    return push_bytes(writer, numbers, sizeof numbers) &&
+           push_bytes(writer, work->function.bytes, work->function.n_bytes);
+}
+
+static bool bind_bytes(sqlite3_stmt *statement, int place, const void *bytes, size_t n)
+{
+    return n <= INT32_MAX && sqlite3_bind_blob(statement, place, n ? bytes : "", (int)n,
+                                               SQLITE_TRANSIENT) == SQLITE_OK;
+}
+
 /* What is known of the trace. */
 static enum weft_code put_facts(struct weft_database *database,
                                 const struct weft_source_facts *facts, struct weft_err *err)
@@ -473,7 +498,8 @@ static enum weft_code put_facts(struct weft_database *database,
                           (facts->has_crowd ? WEFT_DATABASE_HAS_CROWD : 0) |
                           (facts->is_proposed ? WEFT_DATABASE_IS_PROPOSED : 0) |
                           (facts->is_part ? WEFT_DATABASE_IS_PART : 0) |
-                          (facts->is_after_sleep ? WEFT_DATABASE_IS_AFTER_SLEEP : 0);
+                          (facts->is_after_sleep ? WEFT_DATABASE_IS_AFTER_SLEEP : 0) |
+                          (facts->work.is_known ? WEFT_DATABASE_HAS_WORK : 0);
     const int64_t numbers[] = { database->writer->source, flags, (int64_t)facts->recorded_ns,
                                 (int64_t)facts->records, (int64_t)facts->lost_records };
     const double shares[] = { facts->own_cpu, facts->other_cpu, facts->idle_cpu, facts->bound };
@@ -481,16 +507,19 @@ static enum weft_code put_facts(struct weft_database *database,
     bool has_row;
     if (!facts->is_known)
         return WEFT_OK;
-    enum weft_code code =
-        weft_database_prepare(database,
-                              "INSERT INTO facts VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, NULL, "
-                              "weft_sum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, NULL))",
-                              &statement, err);
+    enum weft_code code = weft_database_prepare(
+        database,
+        "INSERT INTO facts VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, NULL, "
+        "weft_sum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, NULL))",
+        &statement, err);
     bool is_bound = code == WEFT_OK;
     for (int i = 0; is_bound && i < 5; i++)
         is_bound = sqlite3_bind_int64(statement, i + 1, numbers[i]) == SQLITE_OK;
     for (int i = 0; is_bound && i < 4; i++)
         is_bound = sqlite3_bind_double(statement, i + 6, shares[i]) == SQLITE_OK;
+    is_bound = is_bound && list_work(database->writer, &facts->work) &&
+               bind_bytes(statement, 10, facts->wholes.bytes, facts->wholes.n_bytes) &&
+               bind_bytes(statement, 11, database->writer->bytes.items, database->writer->bytes.n);
     if (code == WEFT_OK)
         code = is_bound ? weft_database_step(database, statement, &has_row, err) : no_memory(err);
     (void)sqlite3_finalize(statement);
@@ -634,13 +663,11 @@ static enum weft_code put_uncertain(struct weft_database *database, struct weft_
     enum weft_code code = weft_database_prepare(
         database,
         "UPDATE facts SET uncertain = ?2, sum = weft_sum(id, flags, recorded_ns, records, "
-        "lost_records, own_cpu, other_cpu, idle_cpu, bound, ?2) WHERE id = ?1",
+        "lost_records, own_cpu, other_cpu, idle_cpu, bound, wholes, work, ?2) WHERE id = ?1",
         &statement, err);
-    const bool is_bound =
-        code == WEFT_OK && list_uncertain(writer) &&
-        sqlite3_bind_int64(statement, 1, writer->source) == SQLITE_OK &&
-        sqlite3_bind_blob(statement, 2, writer->bytes.n ? (const void *)writer->bytes.items : "",
-                          (int)writer->bytes.n, SQLITE_STATIC) == SQLITE_OK;
+    const bool is_bound = code == WEFT_OK && list_uncertain(writer) &&
+                          sqlite3_bind_int64(statement, 1, writer->source) == SQLITE_OK &&
+                          bind_bytes(statement, 2, writer->bytes.items, writer->bytes.n);
     if (code == WEFT_OK)
         code = is_bound ? weft_database_step(database, statement, &has_row, err) : no_memory(err);
     (void)sqlite3_finalize(statement);

@@ -303,14 +303,10 @@ static void put_functions(struct weft_output *out, const struct weft_frame_path 
 /* "blocked: in read", of which the function told last is `read`: that says it. */
 static bool is_of_last_call(const struct weft_frame_path *path, const struct weft_path_part *part)
 {
-    const struct weft_str start = WEFT_STR("blocked: in ");
+    const struct weft_str call = weft_frame_call(path->frames[part->state]);
     size_t places[WEFT_NAMED_FUNCTIONS];
-    struct weft_str state = path->frames[part->state]->name;
-    if (!weft_frame_begins_with(path->frames[part->state], start.bytes) ||
-        weft_path_functions(path, part, places) == 0)
-        return false;
-    state = (struct weft_str){ state.bytes + start.n_bytes, state.n_bytes - start.n_bytes };
-    return weft_str_equal(state, path->frames[places[0]]->name);
+    return call.n_bytes > 0 && weft_path_functions(path, part, places) > 0 &&
+           weft_str_equal(call, path->frames[places[0]]->name);
 }
 
 /* What a thread does for itself: "blocked: timer in `f`". */
