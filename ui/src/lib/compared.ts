@@ -3,6 +3,7 @@
 import { contextOf } from './compare';
 import type { Executions, Frame, MetricUnit } from './compare';
 import { bytes, duration, integer, percent } from './format';
+import { pValue } from './numbers';
 import { isNamed, plainName, splitName } from './names';
 
 /** Columns by node that has a value in A or B, or below it. Differences are B - A, ns. */
@@ -111,9 +112,7 @@ export function isUnsure(compared: Compared, i: number): boolean {
 
 export function pWords(p: number): string {
   if (!Number.isFinite(p)) return '\u2013';
-  if (p < 1e-9) return '< 1e\u22129';
-  if (p < 0.001) return p.toExponential(0).replace('e-', 'e\u2212');
-  return p < 0.1 ? p.toPrecision(2) : p.toFixed(2);
+  return pValue(p).replace(/^p (= )?/, '');
 }
 
 /** A value in the unit of its metric. */
