@@ -666,6 +666,6 @@ enum weft_code weft_findings_store(struct weft_session *session, const struct we
     for (size_t i = 0; code == WEFT_OK && i < findings->basis->n; i++)
         code = store_type(session, &findings->basis->facts[i], opts, database, n_stored, err);
     weft_database_close(database);
-    weft_findings_free(findings);
+    weft_result_free(findings);
     return code;
 }

@@ -122,3 +122,12 @@ struct weft_human weft_human_ratio(double ratio)
         return weft_human_count((uint64_t)(ratio + 0.5));
     return three_digits(ratio, "");
 }
+
+struct weft_human weft_human_p(double p)
+{
+    struct weft_human out;
+    if (p < 0.001)
+        return (struct weft_human){ .text = "p < 0.001" };
+    (void)snprintf(out.text, sizeof out.text, "p = %.3f", p);
+    return out;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Numbers as people read them: three significant digits and a unit, thousands by comma.
+ * Numbers as people read them: three significant digits and a unit, thousands by comma. The page
+ * has the same (ui/src/lib/numbers.ts); tests/data/numbers.tsv holds both to it.
  */
 #ifndef WEFT_RENDER_HUMAN_H
 #define WEFT_RENDER_HUMAN_H
@@ -22,6 +23,7 @@ struct weft_human weft_human_plural(uint64_t count, const char *what);
 struct weft_human weft_human_rough_count(uint64_t count); /* "78.7 M"; exact below 10,000 */
 struct weft_human weft_human_share(double share);         /* 0.0412 -> "4.12 %" */
 struct weft_human weft_human_ratio(double ratio);         /* "12.3", "1,204" */
+struct weft_human weft_human_p(double p);                 /* "p < 0.001", "p = 0.012" */
 
 /* Writes the decimal digits of `value` (no NUL); returns their number, at most 20. */
 size_t weft_digits_u64(uint64_t value, char out[20]);

@@ -156,6 +156,50 @@ static void plain_points(void)
     tap_eq_u64(n_wrong, 0, "all code points");
 }
 
+/* ---- numbers ---- */
+
+static struct weft_human human_of(const char *kind, const char *value)
+{
+    const uint64_t whole = strtoull(value, NULL, 10);
+    const double real = strtod(value, NULL);
+    if (strcmp(kind, "ns") == 0)
+        return weft_human_ns(whole);
+    if (strcmp(kind, "bytes") == 0)
+        return weft_human_bytes(whole);
+    if (strcmp(kind, "count") == 0)
+        return weft_human_count(whole);
+    if (strcmp(kind, "rough") == 0)
+        return weft_human_rough_count(whole);
+    if (strcmp(kind, "share") == 0)
+        return weft_human_share(real);
+    return strcmp(kind, "ratio") == 0 ? weft_human_ratio(real) : weft_human_p(real);
+}
+
+/* What the page prints, too (ui/tests/unit/numbers.test.ts). */
+static void shared_numbers(void)
+{
+    const char *root = getenv("WEFT_SOURCE_ROOT");
+    char path[1024], line[256];
+    unsigned n = 0, n_wrong = 0;
+    (void)snprintf(path, sizeof path, "%s/tests/data/numbers.tsv", root ? root : ".");
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        char *rest = line, *kind = strsep(&rest, "\t"), *value = strsep(&rest, "\t");
+        char *text = strsep(&rest, "\n");
+        if (line[0] == '#' || !text)
+            continue;
+        const struct weft_human found = human_of(kind, value);
+        n++;
+        if (strcmp(found.text, text) == 0)
+            continue;
+        n_wrong++;
+        tap_note("%s of %s: expected '%s', found '%s'", kind, value, text, found.text);
+    }
+    if (file)
+        fclose(file);
+    tap_ok(n > 3000 && n_wrong == 0, "numbers as the page has them (%u)", n);
+}
+
 /* ---- table ---- */
 
 struct sample {
@@ -397,6 +441,7 @@ static void strips(void)
 
 int main(void)
 {
+    shared_numbers();
     numbers();
     utf8();
     plain_formats();

@@ -92,7 +92,7 @@ bool weft_cause_tree_init(struct weft_cause_tree *tree, const struct weft_causes
 static bool is_wait(const struct weft_frame *frame)
 {
     return frame->kind == WEFT_FRAME_THREAD || frame->kind == WEFT_FRAME_LOCK ||
-           (frame->kind == WEFT_FRAME_STATE && weft_frame_begins_with(frame, "blocked"));
+           frame->state == WEFT_FRAME_BLOCKED;
 }
 
 uint32_t weft_cause_tree_anchor(const struct weft_cause_tree *tree,

@@ -57,15 +57,6 @@ struct weft_human weft_human_change(double ns)
     return signed_text(ns, WEFT_METRIC_NS);
 }
 
-struct weft_human weft_human_p(double p)
-{
-    struct weft_human out;
-    if (p < 0.001)
-        return (struct weft_human){ .text = "p < 0.001" };
-    (void)snprintf(out.text, sizeof out.text, "p = %.3f", p);
-    return out;
-}
-
 struct weft_human weft_human_growth(double change, double from)
 {
     static const double PERCENT_MOST = 9.995 /* "+999 %" */, COUNTED_MOST = 1e15;

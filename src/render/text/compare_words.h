@@ -16,8 +16,6 @@
 struct weft_human weft_human_change(double ns);
 /* A time that is a mean: rounded to whole ns. */
 struct weft_human weft_human_mean(double ns);
-/* "p < 0.001", "p = 0.012". */
-struct weft_human weft_human_p(double p);
 /* "+23 %", or "x 54" where a share of thousands says less; nothing if `from` is not above 0. */
 struct weft_human weft_human_growth(double change, double from);
 /* "+3.10 ms (+18 %, 95 % 2.40 ms to 3.90 ms)": of a metric in its unit. */

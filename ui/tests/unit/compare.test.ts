@@ -349,10 +349,10 @@ describe('an answer', () => {
     expect(whereOf(frames).place).toBe('write');
     expect(whereOf([])).toEqual({ place: '', state: '', thread: '', lock: '' });
     expect([1e-12, 0.0004, 0.014, 0.4, NaN].map(pWords)).toEqual([
-      '< 1e\u22129',
-      '4e\u22124',
+      '< 0.001',
+      '< 0.001',
       '0.014',
-      '0.40',
+      '0.400',
       '\u2013',
     ]);
   });

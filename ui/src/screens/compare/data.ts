@@ -3,6 +3,7 @@
 // counts and histograms follow a drag here, without asking.
 import type { FrameKind } from '../../shared/lib/flame';
 import { bytes, duration, integer, percent } from '../../shared/lib/format';
+import { pValue } from '../../shared/lib/numbers';
 import type { CountScale } from '../../shared/lib/histogram';
 import { isNamed, plainName, splitName } from '../../shared/lib/names';
 
@@ -523,9 +524,7 @@ export function isUnsure(compared: Compared, i: number): boolean {
 
 export function pWords(p: number): string {
   if (!Number.isFinite(p)) return '\u2013';
-  if (p < 1e-9) return '< 1e\u22129';
-  if (p < 0.001) return p.toExponential(0).replace('e-', 'e\u2212');
-  return p < 0.1 ? p.toPrecision(2) : p.toFixed(2);
+  return pValue(p).replace(/^p (= )?/, '');
 }
 
 /** A value in the unit of its metric. */

@@ -2,7 +2,10 @@
 // Numbers for people: three significant digits and a unit, or every nanosecond; foreign text made
 // plain.
 
-export const NBSP = '\u00a0';
+import { bytes, count, nanoseconds, NBSP, ratio, rough, share as percent } from './numbers';
+
+export { bytes, NBSP, percent, rough as compact };
+
 const MINUS = '\u2212';
 const UNITS: [number, string][] = [
   [1e9, 's'],
@@ -11,19 +14,10 @@ const UNITS: [number, string][] = [
   [1, 'ns'],
 ];
 
-function digits(value: number, significant: number): string {
-  if (value === 0) return '0';
-  const whole = Math.floor(Math.log10(value)) + 1;
-  return value.toFixed(Math.max(0, significant - whole));
-}
-
-/** 85.2 ms, 357 ns, 1.04 s. */
+/** 85.2 ms, 357 ns, 30.0 min; of means less than 10 ns with a decimal. */
 export function duration(ns: number): string {
   if (ns < 0) return MINUS + duration(-ns);
-  if (ns < 999.5) return `${ns < 10 && ns % 1 ? ns.toFixed(1) : Math.round(ns)}${NBSP}ns`;
-  const [scale, unit] = UNITS.find(([s]) => ns >= s * 0.9995)!;
-  const value = Math.max(1, ns / scale);
-  return `${value >= 1000 ? integer(value) : digits(value, 3)}${NBSP}${unit}`;
+  return ns < 10 && ns % 1 ? `${ns.toFixed(1)}${NBSP}ns` : nanoseconds(Math.round(ns));
 }
 
 /** Every nanosecond, in the unit a person would use: 12.879 328 ms. */
@@ -39,43 +33,18 @@ export function exact(ns: number): string {
 
 /** 488,830 */
 export function integer(value: number): string {
-  const text = String(Math.round(Math.abs(value))).replace(/\B(?=(\d{3})+$)/g, ',');
+  const text = count(Math.round(Math.abs(value)));
   return value < 0 ? MINUS + text : text;
 }
 
-export function percent(share: number): string {
-  const value = share * 100;
-  if (value > 0 && value < 0.1) return `<${NBSP}0.1${NBSP}%`;
-  const text = value >= 99.95 ? '100' : value >= 10 ? value.toFixed(1) : digits(value, 2);
-  return `${text}${NBSP}%`;
-}
-
-/** The same with its sign: what goes the other way is less than nothing of a sum. */
+/** A share with its sign: what goes the other way is less than nothing of a sum. */
 export function signedPercent(share: number): string {
-  if (share < 0 && share > -0.001) return `>${NBSP}${MINUS}0.1${NBSP}%`;
   return share < 0 ? `${MINUS}${percent(-share)}` : percent(share);
 }
 
-/** 4,400 x, 1.5 x */
+/** 4,400 x, 1.50 x */
 export function times(value: number): string {
-  return `${value >= 100 ? integer(value) : digits(value, 2)}${NBSP}\u00d7`;
-}
-
-export function bytes(value: number): string {
-  for (const [scale, unit] of [
-    [1e9, 'GB'],
-    [1e6, 'MB'],
-    [1e3, 'kB'],
-  ] as const)
-    if (value >= scale) return `${digits(value / scale, 3)}${NBSP}${unit}`;
-  return `${value}${NBSP}B`;
-}
-
-/** 488,830, but 14.6 M where there is no room for all digits. */
-export function compact(value: number): string {
-  if (value < 1e5) return integer(value);
-  const [scale, unit] = value >= 999500 ? [1e6, 'M'] : [1e3, 'k'];
-  return `${digits(value / scale, 3)}${NBSP}${unit}`;
+  return `${ratio(value)}${NBSP}\u00d7`;
 }
 
 export function plural(n: number, one: string, many = `${one}s`): string {
