@@ -18,6 +18,7 @@ import { compareScreen } from './views/compare';
 import { functionsScreen } from './views/functions';
 import { healthScreen } from './views/health';
 import { INTERPLAY } from './views/interplay';
+import { LIST_SCREEN } from './views/lists';
 import { OVERVIEW, PATTERNS } from './views/overview';
 import { pathScreen } from './views/path';
 import { TIMELINE } from './views/timeline';
@@ -39,7 +40,7 @@ async function makeServed(source: Source, early: Promise<Columns> | null): Promi
   const served = await loadServed(source);
   const ofTrace = [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, pathScreen(), compareScreen()];
   const screens = served.hasTrace
-    ? [...ofTrace, functionsScreen(), healthScreen()]
+    ? [...ofTrace, functionsScreen(), LIST_SCREEN, healthScreen()]
     : [compareScreen()];
   const app = makeApp(bareTrace(served, 'weft'), screens, served);
   if (served.hasTrace) {

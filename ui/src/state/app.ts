@@ -63,6 +63,7 @@ export type Screen =
   | 'path'
   | 'compare'
   | 'functions'
+  | 'lists'
   | 'health';
 
 export type ClusterKey =
