@@ -6,6 +6,7 @@ import { FUNCTIONS } from './screens/functions/view';
 import { HEALTH } from './screens/health/view';
 import { interplayOf } from './screens/interplay/state';
 import { INTERPLAY } from './screens/interplay/view';
+import { LISTS_SCREEN } from './screens/lists/view';
 import { OVERVIEW } from './screens/overview/view';
 import { PATH } from './screens/path/view';
 import { PATTERNS } from './screens/patterns/view';
@@ -39,7 +40,7 @@ function startsWhole(): boolean {
 async function makeServed(source: Source, early: Promise<Columns> | null): Promise<App> {
   const served = await loadServed(source);
   const ofTrace = [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, PATH, COMPARE];
-  const screens = served.hasTrace ? [...ofTrace, FUNCTIONS, HEALTH] : [COMPARE];
+  const screens = served.hasTrace ? [...ofTrace, FUNCTIONS, LISTS_SCREEN, HEALTH] : [COMPARE];
   const app = makeApp(bareTrace(served, 'weft'), screens, served);
   if (served.hasTrace) {
     app.live = new Live(app, served, early);

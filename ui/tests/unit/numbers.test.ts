@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import * as numbers from '../../src/lib/numbers';
+import * as numbers from '../../src/shared/lib/numbers';
 
 const KINDS: Record<string, (value: number) => string> = {
   ...{ ns: numbers.nanoseconds, bytes: numbers.bytes, count: numbers.count, rough: numbers.rough },

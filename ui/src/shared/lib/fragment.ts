@@ -12,6 +12,7 @@ export const DIGITS = {
   path: 5,
   compare: 6,
   functions: 7,
+  lists: 8,
   health: 9,
 } as const;
 export type Screen = keyof typeof DIGITS;
