@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Style sheets share one page, so a class means one thing: it is defined by one sheet, and what the
 // sheet of a component defines is used by that component alone.
-import { readdirSync,readFileSync,statSync } from 'node:fs';
-import { describe,expect,it } from 'vitest';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 
 const src = new URL('../../src/', import.meta.url).pathname;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-checkColors,
-FIRST_OWN,
-ownHues,
-parseColors,
-seenOn,
-writeColors,
+  checkColors,
+  FIRST_OWN,
+  ownHues,
+  parseColors,
+  seenOn,
+  writeColors,
 } from '../../src/shared/lib/color';
 
 const named = (name: string): string | null => ({ navy: '#000080' })[name] ?? null;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
-import type { Executions,Frame,Compared } from '../../src/screens/compare/data';
-import { depthOf,diffTree,foldedNames,nodeAt,treeNode } from '../../src/screens/compare/flame';
-import { makeCompared,makeExecutions } from '../fixtures/executions';
+import { describe, expect, it } from 'vitest';
+import type { Executions, Frame, Compared } from '../../src/screens/compare/data';
+import { depthOf, diffTree, foldedNames, nodeAt, treeNode } from '../../src/screens/compare/flame';
+import { makeCompared, makeExecutions } from '../fixtures/executions';
 
 const KERNEL = '[kernel]+0x';
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The Compare screen's questions, whatever order their answers come in.
-import { expect,it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Compare } from '../../src/screens/compare/state';
 import type { App } from '../../src/shared/state/app';
 import { pack } from '../fixtures/columns';
 import { makeExecutions } from '../fixtures/executions';
-import { HeldSource,makeServed } from '../fixtures/served';
+import { HeldSource, makeServed } from '../fixtures/served';
 
 const RULES = { db: -1, type: 'x', begin: 'call:nothing', end: '', match: '', within: '' };
 const PROPOSAL = {

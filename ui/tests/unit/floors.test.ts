@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A screen imports shared/ and its own folder; shared/ imports no screen, and of its own folders those
 // below: lib, api, state, draw, views.
-import { readdirSync,readFileSync,statSync } from 'node:fs';
-import { dirname,join,relative } from 'node:path';
-import { expect,it } from 'vitest';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { expect, it } from 'vitest';
 
 const FLOORS = ['lib', 'api', 'state', 'draw', 'views'];
 const src = new URL('../../src/', import.meta.url).pathname;

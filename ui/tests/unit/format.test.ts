@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-bytes,
-compact,
-duration,
-exact,
-integer,
-percent,
-span,
+  bytes,
+  compact,
+  duration,
+  exact,
+  integer,
+  percent,
+  span,
 } from '../../src/shared/lib/format';
 
 const plain = (text: string): string => text.replace(/\u00a0/g, ' ');

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 import { decodeBins } from '../../src/shared/api/columns';
-import { expect,it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
-filterFunctions,
-FUNCTION_KEYS,
-functionsText,
-sortFunctions,
-decodeFunctions,
-setTitle,
+  filterFunctions,
+  FUNCTION_KEYS,
+  functionsText,
+  sortFunctions,
+  decodeFunctions,
+  setTitle,
 } from '../../src/screens/functions/state';
 import type { FunctionRow } from '../../src/screens/functions/state';
 import { parseQuery } from '../../src/shared/lib/search';

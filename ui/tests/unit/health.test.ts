@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
-import { expect,it } from 'vitest';
-import { clockRows,findingsOf,verdictOf,decodeInfo } from '../../src/screens/health/state';
+import { expect, it } from 'vitest';
+import { clockRows, findingsOf, verdictOf, decodeInfo } from '../../src/screens/health/state';
 import type { Info } from '../../src/screens/health/state';
 import { quoted } from '../../src/shared/lib/format';
 

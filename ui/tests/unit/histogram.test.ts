@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import { expect,it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as hist from '../../src/shared/lib/histogram';
 
 /** Bins of 16 equal parts of every power of two, as the server makes them. */

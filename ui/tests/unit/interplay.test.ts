@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-curvesOf,
-isBundle,
-longestFirst,
-pickContexts,
-pickFocus,
-reachOf,
-Shares,
-threadHues,
-toneOf,
-toneStep,
-TONE_STEPS,
-waitAt,
-waitsIn,
+  curvesOf,
+  isBundle,
+  longestFirst,
+  pickContexts,
+  pickFocus,
+  reachOf,
+  Shares,
+  threadHues,
+  toneOf,
+  toneStep,
+  TONE_STEPS,
+  waitAt,
+  waitsIn,
 } from '../../src/screens/interplay/data';
 import type { Waits } from '../../src/screens/interplay/data';
 import { plateStyle } from '../../src/screens/interplay/paint';
-import { laneOrder,pieceAt } from '../../src/screens/timeline/tracks';
+import { laneOrder, pieceAt } from '../../src/screens/timeline/tracks';
 import type { Lane } from '../../src/screens/timeline/tracks';
 import type { Theme } from '../../src/shared/draw/canvas';
 import { difference } from '../../src/shared/lib/color';

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Atom } from '../../src/shared/lib/atom';
-import { readFragment,writeFragment } from '../../src/shared/lib/fragment';
+import { readFragment, writeFragment } from '../../src/shared/lib/fragment';
 import type { Place } from '../../src/shared/lib/fragment';
-import { glyphs,MIN_WIDTH } from '../../src/shared/lib/lod';
-import { matchesName,matchesThread,parseDuration,parseQuery } from '../../src/shared/lib/search';
-import { axisTicks,tickStep } from '../../src/shared/lib/timemap';
+import { glyphs, MIN_WIDTH } from '../../src/shared/lib/lod';
+import { matchesName, matchesThread, parseDuration, parseQuery } from '../../src/shared/lib/search';
+import { axisTicks, tickStep } from '../../src/shared/lib/timemap';
 
 function random(seed: number): () => number {
   let s = seed;

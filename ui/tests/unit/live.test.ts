@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What a served page makes of its server's answers.
-import { describe,expect,it } from 'vitest';
-import { decodeExact,rank,sortRanked,summarizeExact } from '../../src/screens/overview/state';
-import { decodeTrace,decodeRegimes } from '../../src/shared/api/page';
+import { describe, expect, it } from 'vitest';
+import { decodeExact, rank, sortRanked, summarizeExact } from '../../src/screens/overview/state';
+import { decodeTrace, decodeRegimes } from '../../src/shared/api/page';
 import { sketchRows } from '../../src/shared/lib/lod';
 import type { LodItems } from '../../src/shared/lib/lod';
-import { askParams,NO_ASK,readAsk,readTime,writeAsk } from '../../src/shared/lib/search';
-import { findRow,makeApp,Model,replaceModel,rowAt } from '../../src/shared/state/app';
+import { askParams, NO_ASK, readAsk, readTime, writeAsk } from '../../src/shared/lib/search';
+import { findRow, makeApp, Model, replaceModel, rowAt } from '../../src/shared/state/app';
 import { makeData } from '../fixtures/make.mjs';
 
 type Item = [start: number, end: number, depth: number, fn: number, count?: number];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-commonPrefix,
-dropArguments,
-dropTemplates,
-elide,
-family,
-plainName,
-splitName,
+  commonPrefix,
+  dropArguments,
+  dropTemplates,
+  elide,
+  family,
+  plainName,
+  splitName,
 } from '../../src/shared/lib/names';
 
 const within = (n: number) => (text: string) => text.length <= n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Answers in any order: late ones, refused ones, those to questions that nobody asks any more.
-import { afterEach,beforeEach,describe,expect,it,vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Functions } from '../../src/screens/functions/state';
 import { Health } from '../../src/screens/health/state';
 import { Interplay } from '../../src/screens/interplay/state';
@@ -8,7 +8,7 @@ import type { PlateHit } from '../../src/screens/interplay/state';
 import { ExactAnswers } from '../../src/screens/overview/state';
 import { detailsOf } from '../../src/screens/timeline/details';
 import { TileLoader } from '../../src/screens/timeline/load';
-import { readPlace,writePlace,followSearch,timelineOf } from '../../src/screens/timeline/state';
+import { readPlace, writePlace, followSearch, timelineOf } from '../../src/screens/timeline/state';
 import * as walk from '../../src/screens/timeline/walk';
 import type { Columns } from '../../src/shared/api/columns';
 import type { Span } from '../../src/shared/lib/model';
@@ -17,10 +17,10 @@ import type { App } from '../../src/shared/state/app';
 import { Live } from '../../src/shared/state/live';
 import { Paths } from '../../src/shared/state/paths';
 import { setServed } from '../../src/shared/state/served';
-import type { CallAt,Served } from '../../src/shared/state/served';
+import type { CallAt, Served } from '../../src/shared/state/served';
 import { Searches } from '../../src/shared/state/sets';
 import { pack } from '../fixtures/columns';
-import { DATA,FUNCTIONS,HeldSource,makeOne,rest,THREADS } from '../fixtures/served';
+import { DATA, FUNCTIONS, HeldSource, makeOne, rest, THREADS } from '../fixtures/served';
 
 let source: HeldSource;
 let app: App;

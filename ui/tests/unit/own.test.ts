@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // What screens keep with the app.
-import { expect,it } from 'vitest';
-import { hover,overviewOf } from '../../src/screens/overview/state';
+import { expect, it } from 'vitest';
+import { hover, overviewOf } from '../../src/screens/overview/state';
 import { OVERVIEW } from '../../src/screens/overview/view';
-import { hoverCluster,PATTERNS_STATE,stateOf } from '../../src/screens/patterns/state';
+import { hoverCluster, PATTERNS_STATE, stateOf } from '../../src/screens/patterns/state';
 import { PATTERNS } from '../../src/screens/patterns/view';
 import { decodeTrace } from '../../src/shared/api/page';
 import { Own } from '../../src/shared/lib/atom';
 import { setScreen } from '../../src/shared/state/actions';
-import { makeApp,Model,replaceModel } from '../../src/shared/state/app';
+import { makeApp, Model, replaceModel } from '../../src/shared/state/app';
 import type { App } from '../../src/shared/state/app';
 import { makeData } from '../fixtures/make.mjs';
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-ciede2000,
-contrast,
-difference,
-inkOn,
-assignHues,
-GREY,
-GREY_HUE,
-HUES,
-preference,
+  ciede2000,
+  contrast,
+  difference,
+  inkOn,
+  assignHues,
+  GREY,
+  GREY_HUE,
+  HUES,
+  preference,
 } from '../../src/shared/lib/color';
 import type { Vision } from '../../src/shared/lib/color';
 

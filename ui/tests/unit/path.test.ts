@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
-import { layoutStrip,partAt } from '../../src/screens/path/draw';
+import { describe, expect, it } from 'vitest';
+import { layoutStrip, partAt } from '../../src/screens/path/draw';
 import { pathTree } from '../../src/screens/path/picture';
 import { decodePath } from '../../src/shared/api/columns';
 import { layTree } from '../../src/shared/lib/flame';
 import {
-causeOf,
-causesOf,
-framesOf,
-pathSentence,
-placeSums,
-segmentAt,
-threadsInOrder,
-readPicks,
-writePicks,
+  causeOf,
+  causesOf,
+  framesOf,
+  pathSentence,
+  placeSums,
+  segmentAt,
+  threadsInOrder,
+  readPicks,
+  writePicks,
 } from '../../src/shared/lib/path';
 import type { Path } from '../../src/shared/lib/path';
 

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
-import { expect,it } from 'vitest';
+import { expect, it } from 'vitest';
 import { OVERVIEW } from '../../src/screens/overview/view';
 import {
-chooseExample,
-put,
-selectCluster,
-stateOf,
-toggleFolds,
-folded,
-idleOf,
+  chooseExample,
+  put,
+  selectCluster,
+  stateOf,
+  toggleFolds,
+  folded,
+  idleOf,
 } from '../../src/screens/patterns/state';
 import { PATTERNS } from '../../src/screens/patterns/view';
 import { decodeTrace } from '../../src/shared/api/page';
 import {
-readFragment,
-writeFragment,
-isSamePin,
-readPin,
-writePin,
+  readFragment,
+  writeFragment,
+  isSamePin,
+  readPin,
+  writePin,
 } from '../../src/shared/lib/fragment';
 import type { Pin } from '../../src/shared/lib/fragment';
-import { idleStretches,foldMap } from '../../src/shared/lib/timemap';
+import { idleStretches, foldMap } from '../../src/shared/lib/timemap';
 import * as act from '../../src/shared/state/actions';
 import { focusSpan } from '../../src/shared/state/actions';
-import { applyPlace,makeApp,placeOf } from '../../src/shared/state/app';
+import { applyPlace, makeApp, placeOf } from '../../src/shared/state/app';
 import type { App } from '../../src/shared/state/app';
-import { goToPin,pinAtHand,togglePin,unpin } from '../../src/shared/state/pins';
+import { goToPin, pinAtHand, togglePin, unpin } from '../../src/shared/state/pins';
 import { timeMap } from '../../src/shared/state/screens';
-import { makeData,withIdle } from '../fixtures/make.mjs';
+import { makeData, withIdle } from '../fixtures/make.mjs';
 
 const fresh = (): App => makeApp(decodeTrace(makeData(6)), [OVERVIEW, PATTERNS]);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-import { expect,it } from 'vitest';
+import { expect, it } from 'vitest';
 import { argumentsOf } from '../../src/screens/timeline/details';
-import { bare,parsePlain,plain } from '../../src/shared/lib/format';
+import { bare, parsePlain, plain } from '../../src/shared/lib/format';
 
 it('shows what hides text or turns it around', () => {
   expect(plain('main')).toBe('main');

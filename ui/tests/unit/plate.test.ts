@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { lookOf } from '../../src/screens/interplay/paint';
 import {
-defaultSplit,
-LABEL_PX,
-labelSpots,
-layoutLadder,
-layoutPlate,
-Levels,
-polar,
-RingFrame,
-sections,
-StraightFrame,
-unpolar,
+  defaultSplit,
+  LABEL_PX,
+  labelSpots,
+  layoutLadder,
+  layoutPlate,
+  Levels,
+  polar,
+  RingFrame,
+  sections,
+  StraightFrame,
+  unpolar,
 } from '../../src/screens/interplay/plate';
-import type { Frame,Plate,PlateOptions } from '../../src/screens/interplay/plate';
-import { contrast,toHex } from '../../src/shared/lib/color';
+import type { Frame, Plate, PlateOptions } from '../../src/screens/interplay/plate';
+import { contrast, toHex } from '../../src/shared/lib/color';
 
 /** The same numbers in every run. */
 function random(seed: number): () => number {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-import { expect,it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
-bendOf,
-blend,
-columnsOfSection,
-copyBent,
-copyRows,
-inkOfCss,
-pixelOf,
-Strips,
+  bendOf,
+  blend,
+  columnsOfSection,
+  copyBent,
+  copyRows,
+  inkOfCss,
+  pixelOf,
+  Strips,
 } from '../../src/screens/interplay/plate';
 import type { Section } from '../../src/screens/interplay/plate';
 

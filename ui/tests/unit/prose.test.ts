@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-import { expect,it } from 'vitest';
+import { expect, it } from 'vitest';
 import { argumentsOf } from '../../src/screens/timeline/details';
-import { plainOf,proseOf } from '../../src/shared/lib/format';
+import { plainOf, proseOf } from '../../src/shared/lib/format';
 
 it('names in sentences stand between back-ticks', () => {
   expect(proseOf('in `a > b`, for `<i>`.')).toEqual([

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
-import { hashed,sampleRare } from '../../src/shared/lib/lod';
+import { describe, expect, it } from 'vitest';
+import { hashed, sampleRare } from '../../src/shared/lib/lod';
 
 describe('sampling that favours what is rare', () => {
   const group = [0, 0, 1, 2];

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Searches of a served page, commands, and the regimes that follow the window.
-import { afterEach,beforeEach,describe,expect,it,vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { callTree } from '../../src/screens/patterns/shapes';
 import { parseQuery } from '../../src/shared/lib/search';
-import { resetView,setWindow } from '../../src/shared/state/actions';
-import { makeApp,readRow,writeRow } from '../../src/shared/state/app';
+import { resetView, setWindow } from '../../src/shared/state/actions';
+import { makeApp, readRow, writeRow } from '../../src/shared/state/app';
 import type { App } from '../../src/shared/state/app';
-import { commandsOf,keyOf,matchScore,runKeyed } from '../../src/shared/state/commands';
+import { commandsOf, keyOf, matchScore, runKeyed } from '../../src/shared/state/commands';
 import { Live } from '../../src/shared/state/live';
-import { callsOf,decodeSet,placeIn,setText,stepSet } from '../../src/shared/state/sets';
+import { callsOf, decodeSet, placeIn, setText, stepSet } from '../../src/shared/state/sets';
 import { pack } from '../fixtures/columns';
-import { DATA,FUNCTIONS,makeOne,makeServed,THREADS,TRACE } from '../fixtures/served';
+import { DATA, FUNCTIONS, makeOne, makeServed, THREADS, TRACE } from '../fixtures/served';
 
 describe('a search', () => {
   const served = makeServed();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-compareShapes,
-distanceText,
-nearShapes,
-NULL,
-repeatsDiffer,
-ShapeMetric,
-signOf,
+  compareShapes,
+  distanceText,
+  nearShapes,
+  NULL,
+  repeatsDiffer,
+  ShapeMetric,
+  signOf,
 } from '../../src/screens/patterns/shapediff';
 import type { ShapeTable } from '../../src/shared/lib/shapes';
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findClusters } from '../../src/screens/patterns/state';
 import { decodeTrace } from '../../src/shared/api/page';
-import { isChained,makeBehaviours,tell } from '../../src/shared/lib/behaviours';
+import { isChained, makeBehaviours, tell } from '../../src/shared/lib/behaviours';
 import { GREY_HUE } from '../../src/shared/lib/color';
-import { columnTime,outermost,runSpan,treeLines } from '../../src/shared/lib/shapes';
+import { columnTime, outermost, runSpan, treeLines } from '../../src/shared/lib/shapes';
 import type { Shapes } from '../../src/shared/lib/shapes';
 import { Model } from '../../src/shared/state/app';
 import { makeData } from '../fixtures/make.mjs';

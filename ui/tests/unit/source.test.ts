@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-import { afterEach,expect,it,vi } from 'vitest';
-import { Refused,Source,Superseded,unlessSuperseded } from '../../src/shared/api/source';
+import { afterEach, expect, it, vi } from 'vitest';
+import { Refused, Source, Superseded, unlessSuperseded } from '../../src/shared/api/source';
 
 type Answer = (url: string, signal: AbortSignal) => Promise<Response>;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-import { expect,it } from 'vitest';
-import { perThread,rateText } from '../../src/screens/patterns/spread';
+import { expect, it } from 'vitest';
+import { perThread, rateText } from '../../src/screens/patterns/spread';
 import { decodeTrace } from '../../src/shared/api/page';
-import { binBegin,binsOf } from '../../src/shared/lib/histogram';
+import { binBegin, binsOf } from '../../src/shared/lib/histogram';
 import { makeData } from '../fixtures/make.mjs';
 
 /** The bin of a value, as the program numbers it (src/render/page_clusters.c). */

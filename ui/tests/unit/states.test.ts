@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
-import { layoutTracks,LOW_STRIP,STRIP } from '../../src/screens/timeline/tracks';
+import { describe, expect, it } from 'vitest';
+import { layoutTracks, LOW_STRIP, STRIP } from '../../src/screens/timeline/tracks';
 import type { Thread } from '../../src/shared/lib/model';
-import { inferredStrip,LOOK,lookOf,stateAt,stateWords } from '../../src/shared/lib/states';
+import { inferredStrip, LOOK, lookOf, stateAt, stateWords } from '../../src/shared/lib/states';
 import type { Strip } from '../../src/shared/lib/states';
 
 function strip(rows: [number, number, number, number][]): Strip {

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-allBelow,
-binBehind,
-columnsOf,
-quantile,
-rankOf,
+  allBelow,
+  binBehind,
+  columnsOf,
+  quantile,
+  rankOf,
 } from '../../src/screens/timeline/details';
 import type { Bins } from '../../src/shared/lib/histogram';
-import { addLoad,addRunning } from '../../src/screens/timeline/load';
-import { glyphAt,LevelGlyphs } from '../../src/screens/timeline/paint';
+import { addLoad, addRunning } from '../../src/screens/timeline/load';
+import { glyphAt, LevelGlyphs } from '../../src/screens/timeline/paint';
 import type { Window } from '../../src/screens/timeline/paint';
-import { FEW_LEVELS,firstTrackAt,layoutTracks,LEVEL } from '../../src/screens/timeline/tracks';
-import type { TrackOptions,TrackThread } from '../../src/screens/timeline/tracks';
-import { SetIndex,stepSet } from '../../src/screens/timeline/walk';
+import { FEW_LEVELS, firstTrackAt, layoutTracks, LEVEL } from '../../src/screens/timeline/tracks';
+import type { TrackOptions, TrackThread } from '../../src/screens/timeline/tracks';
+import { SetIndex, stepSet } from '../../src/screens/timeline/walk';
 import { decodeColumns } from '../../src/shared/api/columns';
 import {
-columnNs,
-Cover,
-levelOf,
-TILE_COLUMNS,
-tileKey,
-tileNs,
-tilesOf,
-TileStore,
-tilesFrom,
+  columnNs,
+  Cover,
+  levelOf,
+  TILE_COLUMNS,
+  tileKey,
+  tileNs,
+  tilesOf,
+  TileStore,
+  tilesFrom,
 } from '../../src/shared/api/tiles';
 import type { Tile } from '../../src/shared/api/tiles';
-import { blend,MARK,maskOf,packColor,Raster,zigzagAt } from '../../src/shared/lib/raster';
-import { encodeLod,makeTrace } from '../browser/timelineserver.mjs';
+import { blend, MARK, maskOf, packColor, Raster, zigzagAt } from '../../src/shared/lib/raster';
+import { encodeLod, makeTrace } from '../browser/timelineserver.mjs';
 
 function random(seed: number): () => number {
   let s = seed;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-barWords,
-eachPathBar,
-hopsInView,
-laneSegmentAt,
-stepSegment,
-timelinePath,
-followPath,
+  barWords,
+  eachPathBar,
+  hopsInView,
+  laneSegmentAt,
+  stepSegment,
+  timelinePath,
+  followPath,
 } from '../../src/screens/timeline/path';
-import type { Hop,PathLane,TimelinePath } from '../../src/screens/timeline/path';
-import { setTimeline,timelineOf } from '../../src/screens/timeline/state';
+import type { Hop, PathLane, TimelinePath } from '../../src/screens/timeline/path';
+import { setTimeline, timelineOf } from '../../src/screens/timeline/state';
 import { decodePath } from '../../src/shared/api/columns';
 import { Atom } from '../../src/shared/lib/atom';
-import type { Path,PathSegment } from '../../src/shared/lib/path';
+import type { Path, PathSegment } from '../../src/shared/lib/path';
 import { makeApp } from '../../src/shared/state/app';
 import { pathsOf } from '../../src/shared/state/paths';
 import type { Asked } from '../../src/shared/state/paths';

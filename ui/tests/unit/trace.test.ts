@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { whatItDid } from '../../src/screens/overview/panel';
-import { groupOutliers,makeStory,sweep } from '../../src/screens/overview/story';
+import { groupOutliers, makeStory, sweep } from '../../src/screens/overview/story';
 import { decodeTrace } from '../../src/shared/api/page';
 import {
-findPacks,
-callAt,
-compactLayout,
-flatten,
-MARK,
-tallLayout,
+  findPacks,
+  callAt,
+  compactLayout,
+  flatten,
+  MARK,
+  tallLayout,
 } from '../../src/shared/lib/layout';
 import { KIND } from '../../src/shared/lib/model';
 import type { Trace } from '../../src/shared/lib/model';
 import { buildFamilies } from '../../src/shared/lib/names';
-import { linearMap,regimeMap,View } from '../../src/shared/lib/timemap';
-import { goToOutlier,rowOfOutlier,sentence } from '../../src/shared/state/actions';
-import { applyPlace,makeApp,placeOf } from '../../src/shared/state/app';
-import { findHits,buildRows } from '../../src/shared/state/rows';
+import { linearMap, regimeMap, View } from '../../src/shared/lib/timemap';
+import { goToOutlier, rowOfOutlier, sentence } from '../../src/shared/state/actions';
+import { applyPlace, makeApp, placeOf } from '../../src/shared/state/app';
+import { findHits, buildRows } from '../../src/shared/state/rows';
 import type { ScreenSpec } from '../../src/shared/state/screens';
 import { makeData } from '../fixtures/make.mjs';
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Transforms against a slow twin that works on lists of stacks, and the laws that they keep.
-import { expect,it } from 'vitest';
-import { boxAt,layoutFlame } from '../../src/shared/lib/flame';
+import { expect, it } from 'vitest';
+import { boxAt, layoutFlame } from '../../src/shared/lib/flame';
 import * as tree from '../../src/shared/lib/tree';
-import type { CallTree,Transform } from '../../src/shared/lib/tree';
+import type { CallTree, Transform } from '../../src/shared/lib/tree';
 
 /** A stack, and the time spent at its end. */
 interface Sample {
