@@ -649,7 +649,7 @@ static bool list_uncertain(struct weft_database_writer *writer)
             uint8_t *byte = WEFT_VEC_PUSH(&writer->bytes);
             if (!byte)
                 return false;
-            *byte = k < 4 ? (uint8_t)(writer->places.items[i] >> 8 * k) : confidence;
+            *byte = (uint8_t)(k < 4 ? writer->places.items[i] >> 8 * k : confidence);
         }
     }
     return true;
