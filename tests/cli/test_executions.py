@@ -226,7 +226,7 @@ for arguments, status, expected in [
         (["--begin", "cal:batch"], 1, "expected a rule such as call:NAME"),
         (["--end", "exit:batch"], 2, "expected --begin RULE"),
         (["--begin", "call:batch", "--tag", "x"], 2, "belong to --db"),
-        (["--db", WORK / "no.db"], 2, "expected --begin RULE"),
+        (["--db", WORK / "no.db"], 1, "expected --begin RULE"),
         (["--path"], 2, "expected --begin RULE"),
         (["--rules", WORK / "depends"], 1, "depends: expected a type of executions"),
         (["--rules", WORK / "twice"], 1, "twice: line 1: column 33: expected a name that no other")]:
