@@ -5,10 +5,9 @@
 #include "base/plain.h"
 #include "base/utf8.h"
 #include "render/human.h"
+#include "render/put.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +105,7 @@ static struct weft_human human_number(const struct weft_cell *cell, enum weft_un
     case WEFT_UNIT_TEXT:
         break;
     }
-    snprintf(out.text, sizeof out.text, "%" PRIu64, cell->number);
+    *weft_put_u64(out.text, cell->number) = '\0';
     return out;
 }
 
@@ -205,6 +204,14 @@ static bool lay_out(struct layout *layout)
     return true;
 }
 
+static void put_blanks(size_t n, struct weft_output *out)
+{
+    static const char blanks[] = "                                ";
+    for (; n >= sizeof blanks; n -= sizeof blanks - 1)
+        weft_output_write(out, blanks, sizeof blanks - 1);
+    weft_output_write(out, blanks, n);
+}
+
 /* Text to the left, numbers to the right; blanks wait until something follows them. */
 static void print_cell(const struct layout *layout, size_t column, struct weft_str text,
                        const char *colour, size_t *n_blank, struct weft_output *out)
@@ -217,12 +224,14 @@ static void print_cell(const struct layout *layout, size_t column, struct weft_s
     bool has_colour = layout->style->has_colour && colour && shown.n_bytes > 0;
     *n_blank += is_text ? 0 : n_pad;
     if (shown.n_bytes > 0) {
-        weft_output_repeat(out, " ", *n_blank);
+        put_blanks(*n_blank, out);
         *n_blank = 0;
     }
-    weft_output_text(out, has_colour ? colour : "");
+    if (has_colour)
+        weft_output_text(out, colour);
     weft_output_write(out, shown.bytes, shown.n_bytes);
-    weft_output_text(out, has_colour ? "\033[0m" : "");
+    if (has_colour)
+        weft_output_text(out, "\033[0m");
     *n_blank += COLUMN_GAP + (is_text ? n_pad : 0);
 }
 
@@ -272,6 +281,12 @@ void weft_table_text(const struct weft_table *table, const struct weft_style *st
 
 /* ---- CSV and JSON ---------------------------------------------------------------------------- */
 
+static void put_number(uint64_t number, struct weft_output *out)
+{
+    char digits[WEFT_PUT_U64_BYTES];
+    weft_output_write(out, digits, (size_t)(weft_put_u64(digits, number) - digits));
+}
+
 static void csv_cell(const struct weft_cell *cell, enum weft_unit unit, struct weft_output *out)
 {
     if (cell->is_null)
@@ -281,8 +296,7 @@ static void csv_cell(const struct weft_cell *cell, enum weft_unit unit, struct w
     else if (weft_unit_is_real(unit))
         weft_output_text(out, weft_real_text(cell->real).text);
     else
-        weft_output_printf(out, "%" PRIu64,
-                           unit == WEFT_UNIT_BOOL ? cell->number != 0 : cell->number);
+        put_number(unit == WEFT_UNIT_BOOL ? cell->number != 0 : cell->number, out);
 }
 
 static void csv_head(const struct weft_table *table, struct weft_output *out)
