@@ -32,6 +32,8 @@ static bool is_written(const struct weft_table *table, size_t field)
 struct cursor {
     struct weft_table_context context;
     const void *row;
+    const struct weft_field *written[WEFT_TABLE_COLUMNS_MAX]; /* by CSV and JSON */
+    size_t n_written;
 };
 
 static struct cursor begin_rows(const struct weft_table *table, struct weft_arena *arena,
@@ -40,6 +42,9 @@ static struct cursor begin_rows(const struct weft_table *table, struct weft_aren
     struct cursor cursor = { .context = table->in };
     cursor.context.arena = arena;
     cursor.context.is_text = is_text;
+    for (size_t i = 0; i < table->type->n_fields; i++)
+        if (is_written(table, i))
+            cursor.written[cursor.n_written++] = &table->type->fields[i];
     return cursor;
 }
 
@@ -51,11 +56,10 @@ static void go_to(const struct weft_table *table, size_t row, struct cursor *cur
     weft_arena_reset(cursor->context.arena);
 }
 
-static struct weft_cell read_cell(const struct weft_table *table, size_t field,
-                                  const struct cursor *cursor)
+static struct weft_cell read_cell(const struct weft_field *field, const struct cursor *cursor)
 {
     struct weft_cell cell = { 0 };
-    weft_field_cell(&table->type->fields[field], &cursor->context, cursor->row, &cell);
+    weft_field_cell(field, &cursor->context, cursor->row, &cell);
     return cell;
 }
 
@@ -132,9 +136,9 @@ static void format_row(struct layout *layout, size_t row)
     const struct weft_table *table = layout->table;
     go_to(table, row, &layout->cursor);
     for (size_t i = 0; i < layout->n_fields; i++) {
-        const size_t field = layout->fields[i];
-        const struct weft_cell cell = read_cell(table, field, &layout->cursor);
-        layout->texts[i] = format_cell(layout, &cell, table->type->fields[field].unit);
+        const struct weft_field *field = &table->type->fields[layout->fields[i]];
+        const struct weft_cell cell = read_cell(field, &layout->cursor);
+        layout->texts[i] = format_cell(layout, &cell, field->unit);
         layout->are_bad[i] = cell.is_bad;
     }
     pass(table, row);
@@ -316,12 +320,10 @@ static void csv_row(const struct weft_table *table, size_t row, struct cursor *c
 {
     const char *separator = "";
     go_to(table, row, cursor);
-    for (size_t i = 0; i < table->type->n_fields; i++) {
-        if (!is_written(table, i))
-            continue;
-        const struct weft_cell cell = read_cell(table, i, cursor);
+    for (size_t i = 0; i < cursor->n_written; i++) {
+        const struct weft_cell cell = read_cell(cursor->written[i], cursor);
         weft_output_text(out, separator);
-        csv_cell(&cell, table->type->fields[i].unit, out);
+        csv_cell(&cell, cursor->written[i]->unit, out);
         separator = ",";
     }
     weft_output_text(out, "\n");
@@ -364,11 +366,9 @@ static void json_row(const struct weft_table *table, size_t row, struct cursor *
     go_to(table, row, cursor);
     weft_json_new_line(json);
     weft_json_begin_object(json, NULL);
-    for (size_t i = 0; i < table->type->n_fields; i++) {
-        if (!is_written(table, i))
-            continue;
-        const struct weft_cell cell = read_cell(table, i, cursor);
-        json_cell(&table->type->fields[i], &cell, json);
+    for (size_t i = 0; i < cursor->n_written; i++) {
+        const struct weft_cell cell = read_cell(cursor->written[i], cursor);
+        json_cell(cursor->written[i], &cell, json);
     }
     if (table->more)
         table->more(table->context, row, json);
