@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 struct step {
     const char *name;
@@ -48,9 +49,11 @@ struct weft_human weft_human_ns(uint64_t value_ns)
 struct weft_human weft_human_at(uint64_t at_ns)
 {
     struct weft_human out;
-    uint64_t at_us = at_ns / 1000;
-    snprintf(out.text, sizeof out.text, "%" PRIu64 ".%06" PRIu64 " s", at_us / 1000000,
-             at_us % 1000000);
+    char *to = weft_put_u64(out.text, at_ns / 1000000000);
+    *to++ = '.';
+    for (uint64_t rest = at_ns % 1000000000, unit = 100000000; unit >= 1000; unit /= 10)
+        *to++ = (char)('0' + rest / unit % 10);
+    memcpy(to, " s", sizeof " s");
     return out;
 }
 

@@ -102,13 +102,15 @@ void weft_field_read(const struct weft_field *field, const struct weft_table_con
     }
     const uint64_t value = weft_member_number(row, field->from, field->offset);
     cell->number = value;
+    if (field->as == WEFT_AS_FLAG) {
+        cell->number = (value & field->arg) != 0;
+        return;
+    }
     if (field->as == WEFT_AS_NAME)
         read_name(field, value, cell);
-    else if (field->as == WEFT_AS_FLAG)
-        cell->number = (value & field->arg) != 0;
     else if (field->as != WEFT_AS_NUMBER && value == WEFT_ID_NONE)
         cell->is_null = true;
-    else
+    else if (field->as != WEFT_AS_NUMBER)
         resolve(field, context, (uint32_t)value, cell);
     cell->is_null |= (field->zero_is_unknown && value == 0) ||
                      (field->from == WEFT_FROM_I32 && value > INT32_MAX);
@@ -127,5 +129,6 @@ void weft_field_cell(const struct weft_field *field, const struct weft_table_con
         field->get(field, context, row, cell);
     else
         weft_field_read(field, context, row, cell);
-    cell->is_bad |= field->is_bad && !cell->is_null && (cell->number != 0 || cell->real > 0);
+    if (field->is_bad)
+        cell->is_bad |= !cell->is_null && (cell->number != 0 || cell->real > 0);
 }

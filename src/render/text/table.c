@@ -5,10 +5,9 @@
 #include "base/plain.h"
 #include "base/utf8.h"
 #include "render/human.h"
+#include "render/put.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +32,8 @@ static bool is_written(const struct weft_table *table, size_t field)
 struct cursor {
     struct weft_table_context context;
     const void *row;
+    const struct weft_field *written[WEFT_TABLE_COLUMNS_MAX]; /* by CSV and JSON */
+    size_t n_written;
 };
 
 static struct cursor begin_rows(const struct weft_table *table, struct weft_arena *arena,
@@ -41,6 +42,9 @@ static struct cursor begin_rows(const struct weft_table *table, struct weft_aren
     struct cursor cursor = { .context = table->in };
     cursor.context.arena = arena;
     cursor.context.is_text = is_text;
+    for (size_t i = 0; i < table->type->n_fields; i++)
+        if (is_written(table, i))
+            cursor.written[cursor.n_written++] = &table->type->fields[i];
     return cursor;
 }
 
@@ -52,11 +56,10 @@ static void go_to(const struct weft_table *table, size_t row, struct cursor *cur
     weft_arena_reset(cursor->context.arena);
 }
 
-static struct weft_cell read_cell(const struct weft_table *table, size_t field,
-                                  const struct cursor *cursor)
+static struct weft_cell read_cell(const struct weft_field *field, const struct cursor *cursor)
 {
     struct weft_cell cell = { 0 };
-    weft_field_cell(&table->type->fields[field], &cursor->context, cursor->row, &cell);
+    weft_field_cell(field, &cursor->context, cursor->row, &cell);
     return cell;
 }
 
@@ -106,7 +109,7 @@ static struct weft_human human_number(const struct weft_cell *cell, enum weft_un
     case WEFT_UNIT_TEXT:
         break;
     }
-    snprintf(out.text, sizeof out.text, "%" PRIu64, cell->number);
+    *weft_put_u64(out.text, cell->number) = '\0';
     return out;
 }
 
@@ -133,9 +136,9 @@ static void format_row(struct layout *layout, size_t row)
     const struct weft_table *table = layout->table;
     go_to(table, row, &layout->cursor);
     for (size_t i = 0; i < layout->n_fields; i++) {
-        const size_t field = layout->fields[i];
-        const struct weft_cell cell = read_cell(table, field, &layout->cursor);
-        layout->texts[i] = format_cell(layout, &cell, table->type->fields[field].unit);
+        const struct weft_field *field = &table->type->fields[layout->fields[i]];
+        const struct weft_cell cell = read_cell(field, &layout->cursor);
+        layout->texts[i] = format_cell(layout, &cell, field->unit);
         layout->are_bad[i] = cell.is_bad;
     }
     pass(table, row);
@@ -205,6 +208,14 @@ static bool lay_out(struct layout *layout)
     return true;
 }
 
+static void put_blanks(size_t n, struct weft_output *out)
+{
+    static const char blanks[] = "                                ";
+    for (; n >= sizeof blanks; n -= sizeof blanks - 1)
+        weft_output_write(out, blanks, sizeof blanks - 1);
+    weft_output_write(out, blanks, n);
+}
+
 /* Text to the left, numbers to the right; blanks wait until something follows them. */
 static void print_cell(const struct layout *layout, size_t column, struct weft_str text,
                        const char *colour, size_t *n_blank, struct weft_output *out)
@@ -217,12 +228,14 @@ static void print_cell(const struct layout *layout, size_t column, struct weft_s
     bool has_colour = layout->style->has_colour && colour && shown.n_bytes > 0;
     *n_blank += is_text ? 0 : n_pad;
     if (shown.n_bytes > 0) {
-        weft_output_repeat(out, " ", *n_blank);
+        put_blanks(*n_blank, out);
         *n_blank = 0;
     }
-    weft_output_text(out, has_colour ? colour : "");
+    if (has_colour)
+        weft_output_text(out, colour);
     weft_output_write(out, shown.bytes, shown.n_bytes);
-    weft_output_text(out, has_colour ? "\033[0m" : "");
+    if (has_colour)
+        weft_output_text(out, "\033[0m");
     *n_blank += COLUMN_GAP + (is_text ? n_pad : 0);
 }
 
@@ -272,6 +285,12 @@ void weft_table_text(const struct weft_table *table, const struct weft_style *st
 
 /* ---- CSV and JSON ---------------------------------------------------------------------------- */
 
+static void put_number(uint64_t number, struct weft_output *out)
+{
+    char digits[WEFT_PUT_U64_BYTES];
+    weft_output_write(out, digits, (size_t)(weft_put_u64(digits, number) - digits));
+}
+
 static void csv_cell(const struct weft_cell *cell, enum weft_unit unit, struct weft_output *out)
 {
     if (cell->is_null)
@@ -281,8 +300,7 @@ static void csv_cell(const struct weft_cell *cell, enum weft_unit unit, struct w
     else if (weft_unit_is_real(unit))
         weft_output_text(out, weft_real_text(cell->real).text);
     else
-        weft_output_printf(out, "%" PRIu64,
-                           unit == WEFT_UNIT_BOOL ? cell->number != 0 : cell->number);
+        put_number(unit == WEFT_UNIT_BOOL ? cell->number != 0 : cell->number, out);
 }
 
 static void csv_head(const struct weft_table *table, struct weft_output *out)
@@ -302,12 +320,10 @@ static void csv_row(const struct weft_table *table, size_t row, struct cursor *c
 {
     const char *separator = "";
     go_to(table, row, cursor);
-    for (size_t i = 0; i < table->type->n_fields; i++) {
-        if (!is_written(table, i))
-            continue;
-        const struct weft_cell cell = read_cell(table, i, cursor);
+    for (size_t i = 0; i < cursor->n_written; i++) {
+        const struct weft_cell cell = read_cell(cursor->written[i], cursor);
         weft_output_text(out, separator);
-        csv_cell(&cell, table->type->fields[i].unit, out);
+        csv_cell(&cell, cursor->written[i]->unit, out);
         separator = ",";
     }
     weft_output_text(out, "\n");
@@ -350,11 +366,9 @@ static void json_row(const struct weft_table *table, size_t row, struct cursor *
     go_to(table, row, cursor);
     weft_json_new_line(json);
     weft_json_begin_object(json, NULL);
-    for (size_t i = 0; i < table->type->n_fields; i++) {
-        if (!is_written(table, i))
-            continue;
-        const struct weft_cell cell = read_cell(table, i, cursor);
-        json_cell(&table->type->fields[i], &cell, json);
+    for (size_t i = 0; i < cursor->n_written; i++) {
+        const struct weft_cell cell = read_cell(cursor->written[i], cursor);
+        json_cell(cursor->written[i], &cell, json);
     }
     if (table->more)
         table->more(table->context, row, json);
