@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Groups threads into processes by union-find. Two events join threads: a fork whose child does not
+ * exec another program, and a wake-up within a futex call outside interrupts, since private futexes
+ * do not cross processes. The leader of a group is its thread with the lowest tid. One pass over
+ * the events; only analysis/ecct/names.c asks.
+ */
 #include "model/calls/kin.h"
 
 #include "base/vec.h"

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Unrolls a block of calls into the sequence of its innermost calls once enough requests hit the
+ * same block to pay for it (about a quarter of the cost of answering them one by one). A request
+ * that no single kept block covers gets no answer, and the caller falls back to model/interval.
+ * Blocks are dropped by last use, within the memory given.
+ */
 #include "model/calls/tops.h"
 
 #include "base/map.h"

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A stack of open frames over the blocks of one thread. Self times of calls that end in their block
+ * are summed block by block; for calls that are open across blocks an additional first pass
+ * (`find_crossing`) walks the window once and keeps one number for each. Argument texts come from
+ * CALL_ARGS events, which are merged by row.
+ */
 #include "model/calls/walk.h"
 
 #include "base/vec.h"

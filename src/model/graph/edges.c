@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables of edge sources, sorted by key and time with a radix order, and the search for the last
+ * source of a key before a time. A small direct-mapped cache keeps the range of recent keys, since
+ * a walk asks for the same keys repeatedly. Tables lie in base/room.h, in files if they are large.
+ */
 #include "model/graph/edges.h"
 
 #include "base/order.h"

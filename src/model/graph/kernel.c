@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Maps states of model/states/ to the graph's states, and finds the edge that ended a wait: the
+ * packet by its key, the sender by the interrupted system call, the waker by the wake-up. For time
+ * without a CPU it lists the threads that ran there, from runs read ahead a few thousand at a time,
+ * because paths walk backward.
+ */
 #include "model/graph/kernel.h"
 
 #include "base/checked.h"

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A decorator: every operation goes to the inner graph, and only `cause` adds to its answer.
+ * Operations on locks are read for each process when its first possible lock wait appears; each
+ * further reading at least doubles how far it reaches back, up to 2 s, except that a lock still
+ * awaited at the end of the trace has everything read to find its holder.
+ */
 #include "model/graph/locks.h"
 
 #include "base/vec.h"

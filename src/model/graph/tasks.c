@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Root calls are kept by block of calls (least recently used first out), each with the flow that
+ * posted it, searched at most once for each window of the path. A queued task turns the state
+ * before it into a wait, from the moment of posting on.
+ */
 #include "model/graph/tasks.h"
 
 #include "base/search.h"

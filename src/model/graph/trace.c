@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses between the two sources of a thread's states: the kernel's scheduling events (kernel.c),
+ * else its calls (user.c), which also fill the time before, after and between kernel events. Tasks
+ * (tasks.c) and declared dependencies are applied to both. This is the graph that analysis/path and
+ * analysis/ecct open.
+ */
 #include "model/graph/trace.h"
 
 #include "model/dependencies.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opening and closing of the model, and what all sources share: shared objects and places with
+ * their numbers, wait failures, the order of waits, totals of each object. join.c, kernel.c and
+ * scan.c of this folder add the waits, loss.c marks those near lost records.
+ */
 #include "model/interplay/interplay.h"
 
 #include "base/map.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The built-in table of waiting, sleeping and I/O functions, which extends that of names.c, and the
+ * parser of the user's table. A line of the user overrides the built-in entry of the same name;
+ * errors give file and line.
+ */
 #include "model/locks/blocking_names.h"
 
 #include "base/arena.h"

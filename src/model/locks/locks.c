@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens the operations (points.c, machine.c), sorts them by object and acquisition time, repairs
+ * holds that overlap, and answers the questions about a wait: what ended it, which holds blocked
+ * it, the holder. `latest_ns`, the maximum of all ends so far, lets a search backward stop early.
+ */
 #include "model/locks/locks.h"
 
 #include "base/order.h"

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the points of threads in two passes. The survey sees every event once and numbers the
+ * objects: which futex words belong together (words.c), which threads have points. Then each thread
+ * is read, its events merged with its calls of lock functions by time; only the outermost lock
+ * function of a stack counts.
+ */
 #include "model/locks/points.h"
 
 #include "base/room.h"

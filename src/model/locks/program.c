@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * In a kernel trace, a process belongs to the program if one of its threads has calls or lock
+ * events beyond futexes; if there is none, all do. Idle tasks, and tracers by their names, never
+ * do. The rest is counted in `left_out`, for the sentence that says which threads an answer omits.
+ */
 #include "model/locks/program.h"
 
 #include "base/map.h"

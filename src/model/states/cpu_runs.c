@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Which thread ran on a CPU, run by run, from the switches stored for it. Where the thread that a
+ * switch leaves is not the one of the switch before (a lost event), the run is split at the time
+ * since which the other thread was seen running. The graph and `weft waits` read these.
+ */
 #include "base/checked.h"
 #include "model/states/history.h"
 #include "model/states/states.h"

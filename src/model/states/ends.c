@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the last kernel event of each host, from block summaries where these suffice, and, for tids
+ * used by several threads, the first event of the next one. Computed once for a history, then O(1)
+ * for a thread.
+ */
 #include "model/states/ends.h"
 
 #include "base/checked.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The state machine itself, fed one step at a time by windows.c; it reads no file.
+ * `weft_machine_choose` orders steps of the same nanosecond by what fits the current state, since
+ * events of several CPUs have no other order.
+ */
 #include "model/states/machine.h"
 
 #include "base/checked.h"
