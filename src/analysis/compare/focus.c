@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Walks from the root to the deepest node that still has half of the difference, names it by the
+ * largest difference below it, and tests the time of the whole subtree. Preemption and interrupts
+ * give the name only when little else is there.
+ */
 #include "analysis/compare/focus.h"
 
 #include "analysis/compare/causes_tree.h"

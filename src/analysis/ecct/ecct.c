@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Connects the parts that make a tree: the graph with locks (model/graph), the walk
+ * (analysis/path/walk.c), the stacks (stacks.c) and the filling (fill.c), and divides the memory
+ * between them. query/build.c has one maker for each worker.
+ */
 #include "analysis/ecct/ecct.h"
 
 #include "analysis/ecct/stacks.h"

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Turns the segments of a walked path into nodes with times. A wait continues in the thread that
+ * ended it, up to a limit of threads on the chain; time without a CPU or in a device queue is
+ * shared between the threads that used it, in whole nanoseconds whose sum is exact (largest
+ * remainder). Recent system calls and waits are cached, as paths repeat.
+ */
 #include "analysis/ecct/fill.h"
 
 #include "base/u128.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Labels threads by their names without trailing digits where several share the rest, and adds the
+ * process where it is not that of the execution's first thread. A function's module is that of the
+ * first function of its name; names of functions are collected at the first such question.
+ */
 #include "analysis/ecct/names.h"
 
 #include "base/map.h"

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The operations that fill.c asks for, from a trace: which contexts a thread ran in during an
+ * interval (short intervals by model/calls/tops.h, long ones by model/interval), or its stack
+ * samples, or its spans, in that order. Frames at and above the kernel's entry are cut off, as the
+ * state already says what they would.
+ */
 #include "analysis/ecct/stacks.h"
 
 #include "analysis/path/spans.h"

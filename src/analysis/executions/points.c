@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One reader for each thread: blocks of calls and blocks of events alternate, whichever is behind
+ * in time, and their points meet in the queue (queue.c). Calls whose exits matter stay on a stack
+ * with a copy of their arguments. Blocks without a wanted function or event kind are skipped by
+ * their summaries.
+ */
 #include "analysis/executions/points.h"
 
 #include "base/checked.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Union-find over threads, by process or, where processes are unknown, by waits for a known object;
+ * the group with the most waits for known objects gives the cell of the headline.
+ */
 #include "analysis/interplay/headline.h"
 
 #include "base/map.h"

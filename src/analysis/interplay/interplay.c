@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of one window: waits of the chosen threads are clipped to it, sorted by (wait
+ * function, release function) and by (waiter, releaser), and summed in runs of equal keys.
+ * headline.c and patterns.c then read the finished tables.
+ */
 #include "analysis/interplay/interplay.h"
 
 #include "analysis/interplay/headline.h"

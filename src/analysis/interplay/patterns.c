@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Detectors on tables that are already summed (producers and workers, idle threads, imbalance,
+ * short work), the sentences of all patterns, and their order by cost. Patterns that need the order
+ * of waits come from turns.c.
+ */
 #include "analysis/interplay/patterns.h"
 
 #include "analysis/interplay/turns.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers the objects and call sites that rows mention, in order of first mention, and copies them
+ * into the table's arena at the end. A site's path omits the innermost functions that only
+ * implement waiting.
+ */
 #include "analysis/interplay/tables.h"
 
 #include "base/map.h"

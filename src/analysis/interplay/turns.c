@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Detectors on sequences of waits: runs within one object (convoys, leaders, barriers), within one
+ * pair of threads (alternation), within one thread (steady periods). Each sorts the waits by its
+ * own key; O(n log n).
+ */
 #include "analysis/interplay/turns.h"
 
 #include "base/room.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One pass over the operations by object (waits, percentiles, convoys) and one by thread (the order
+ * of acquisition), then the table. Rows are folded by rows.c while they are summed; open waits are
+ * open.c's, holders' activity context.c's.
+ */
 #include "analysis/locks/locks.h"
 
 #include "analysis/kept_threads.h"

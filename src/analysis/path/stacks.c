@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the blocks with stack samples of a thread by their summaries, decodes a few at a time
+ * (least recently used first out), and collects the stacks of a segment with their weights. For a
+ * wait only the last stack before it counts, if recent.
+ */
 #include "analysis/path/stacks.h"
 
 #include "base/checked.h"

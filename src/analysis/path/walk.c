@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A loop with an explicit stack of at most WEFT_PATH_DEPTH_MAX threads instead of recursion. Edges
+ * back to a thread on the stack are refused and counted, so that the walk ends; segments come
+ * latest first and are reversed at the end. It sees the graph only through its operations, so tests
+ * and analysis/ecct use graphs of their own.
+ */
 #include "analysis/path/walk.h"
 
 #include "base/room.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Weighs what each CPU did by how much the program ran on it, from the table of `weft cpu`. Threads
+ * that stay on one CPU are summed apart, as idle CPUs do not help them. docs/analyses/diagnose.md
+ * explains the thresholds.
+ */
 #include "analysis/states/crowd.h"
 
 #include "analysis/states/states.h"
