@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The only place that rounds numbers for people: text, SVG and JSON sentences take theirs from
+ * here.
+ */
 #include "render/human.h"
 
 #include "render/put.h"

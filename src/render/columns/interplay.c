@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One document for each screen of thread interaction: correspondences, summary, blocking, lanes,
+ * trees. Words that a column numbers (kinds, confidences, patterns) are listed in the document, so
+ * that the page has no list of its own.
+ */
 #include "render/columns/interplay.h"
 
 #include "base/vec.h"

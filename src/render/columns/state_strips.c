@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The columns of state items; kinds and reasons are numbers into lists of words in the header.
+ */
 #include "render/columns/state_strips.h"
 
 #define ITEM(member) offsetof(struct weft_strip_item, member)

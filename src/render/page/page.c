@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The frame of the report: head with a policy that allows only its own script and style, then
+ * data.c's JSON, then the bundle of ui/ (ui_bundle.h). Called by `weft report` only.
+ */
 #include "render/page/page.h"
 
 #include "base/arena.h"
