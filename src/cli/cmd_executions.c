@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft executions: builds rules from options or a file, lists or counts what they find, or proposes
+ * rules when there are none. Half of the file explains empty answers: which name, field or
+ * condition of a rule the trace does not contain.
+ */
 #include "cli/ask.h"
 #include "query/build.h"
 #include "query/executions.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The life of a command: common options, checks of inputs and outputs, the worker pool, the memory
+ * limit on the whole process, the session, the output with its colours and form, messages and exit
+ * status. The only file that sets process-wide limits.
+ */
 #include "base/clock.h"
 #include "base/vec.h"
 #include "cli/cli.h"
