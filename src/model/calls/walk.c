@@ -24,7 +24,7 @@ struct frame {
     uint32_t function_id, flags;
 };
 
-/* Self times that a block alone does not tell: of calls that are open when it ends. */
+/* Self times that one block alone does not contain: of calls that are open when it ends. */
 struct crossing {
     uint64_t row, self_ns;
 };
@@ -480,8 +480,8 @@ static bool keep_crossing(struct weft_walk *walk, const struct weft_walk_call *c
     return kept != NULL;
 }
 
-/* The first reading of with_self: walks the thread and keeps the self times of calls that no single
- * block tells. */
+/* The first reading of with_self: walks the thread and keeps the self times of calls that are open
+ * across blocks. */
 static enum weft_code find_crossing(struct weft_walk *first, struct weft_err *err)
 {
     enum weft_step step = WEFT_STEP_ENTER;

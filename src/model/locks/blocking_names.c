@@ -23,7 +23,7 @@ struct known {
     bool is_timed;
 };
 
-/* Of what model/locks/names.h knows, only that it is timed, or a semaphore's. */
+/* Of the functions in model/locks/names.h, only that they are timed, or a semaphore's. */
 static const struct known knowns[] = {
     { "sem_wait|sem_trywait", WEFT_BLOCKING_WAIT, WEFT_SHARED_SEMAPHORE, WEFT_WAIT_FOR_ONE, false },
     { "sem_timedwait|sem_clockwait", WEFT_BLOCKING_WAIT, WEFT_SHARED_SEMAPHORE, WEFT_WAIT_FOR_ONE,

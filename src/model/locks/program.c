@@ -54,7 +54,7 @@ static uint32_t process_of(const struct program *program, uint32_t thread_id)
     return weft_map_add(program->processes, NO_PROCESS | thread_id, NULL);
 }
 
-/* Traces of a kernel may tell of threads, and not of their processes. */
+/* Kernel traces may contain threads without their processes. */
 static bool is_told_process(const struct program *program, uint32_t process)
 {
     return !(weft_map_key(program->processes, process) & NO_PROCESS);

@@ -8,7 +8,7 @@
 #include "model/locks/locks.h"
 #include "schema/program.h"
 
-/* Is a thread of this name one of who records? Traces tell no more than names. */
+/* Does a thread of this name belong to a tracer? Traces contain no more than names. */
 bool weft_program_is_tracer(struct weft_str name);
 
 /* Clears `is_own`, by thread that stands for its twins (n_threads elements, set by the caller), of
