@@ -22,7 +22,8 @@ struct weft_ecct_maker {
     struct weft_ecct_tree *tree;
     struct weft_ecct_stacks *stacks;
     struct weft_ecct_fill *fill;
-    struct weft_graph *graph, *graph_of_trace; /* the first knows locks, the second is within it */
+    struct weft_graph *graph,
+        *graph_of_trace; /* the first adds locks to the second, which is within it */
     struct weft_path_walked walked;
 };
 

@@ -114,8 +114,8 @@ static size_t put_field(char *label, size_t n, const struct weft_rule_value *val
     return n + text.n_bytes;
 }
 
-/* The number of a label. Of a new one, it is known whether it and its row have room: what is told
- * apart by a field that is different each time, such as an id, would have no end. */
+/* The number of a label. Of a new one, it is known whether it and its row have room: what is
+ * distinguished by a field that is different each time, such as an id, would have no end. */
 static enum weft_code number_label(struct weft_rule_plan *plan, struct weft_str label, uint32_t *id,
                                    struct weft_err *err)
 {

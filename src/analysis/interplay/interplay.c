@@ -127,7 +127,7 @@ static bool is_had_at_once(const struct job *job, size_t at, const struct weft_l
            !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_PARTIAL));
 }
 
-/* The end of a thread is a release of who waits for it. */
+/* The end of a thread releases the threads that wait for it. */
 static void tally_objects(struct job *job)
 {
     const struct weft_interplay *interplay = job->interplay;

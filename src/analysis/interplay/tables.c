@@ -71,7 +71,7 @@ bool weft_interplay_copy_objects(const struct weft_interplay_names *names, struc
 
 /* ---- sites ----------------------------------------------------------------------------------- */
 
-/* Is a function part of how threads wait, and nobody's place in a program? */
+/* Is a function part of how threads wait, and no call site of a program? */
 static bool is_tool(const struct weft_interplay *interplay, uint32_t function_id)
 {
     const struct weft_blocking_use *use = &interplay->uses[function_id];
