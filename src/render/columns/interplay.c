@@ -270,7 +270,7 @@ static void put_pattern(struct weft_json *json, const struct weft_interplay_patt
     weft_json_end_object(json);
 }
 
-/* What the sources tell, and what that leaves unknown. */
+/* What the sources contain, and what that leaves unknown. */
 static void put_known(struct weft_json *json, uint32_t known)
 {
     weft_json_begin_array(json, "known");
