@@ -69,8 +69,8 @@ static void sort_tags(struct tags *tags, int (*order)(const void *, const void *
     qsort(tags->items, tags->n, sizeof *tags->items, order);
 }
 
-/* The tag that was recorded first is the base; where a recording does not tell when it was, the one
- * that came into the database first. */
+/* The tag that was recorded first is the base; where a recording has no time, the one that came
+ * into the database first. */
 static bool list_tags(const struct weft_ecct_matrix *matrix, struct weft_arena *arena,
                       struct tags *tags)
 {
@@ -100,8 +100,8 @@ static void put_tags(struct weft_json *json, const struct tags *tags)
 
 /* ---- slow executions ------------------------------------------------------------------------- */
 
-/* Who asks for executions asks about them, whatever they are called by: nothing is proposed, as of
- * `weft diagnose` with --begin or --type. */
+/* A request that names executions is answered for these alone: nothing is proposed, as by `weft
+ * diagnose` with --begin or --type. */
 static struct weft_diagnosis diagnosis_of(const struct weft_ask *ask,
                                           const struct weft_ecct_matrix *matrix)
 {
