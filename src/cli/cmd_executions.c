@@ -164,7 +164,7 @@ static enum weft_code explain_rule(struct weft_cli *cli, const struct weft_rule 
     bool has_point = true, has_all = true;
     if (rule->kind == WEFT_RULE_NONE || !weft_rule_has_kind(trace, rule) ||
         !weft_rule_has_function(trace, rule, &other))
-        return WEFT_OK; /* which is told */
+        return WEFT_OK; /* which tell_absent reports */
     enum weft_code code = weft_session_has_point(cli->session, rule, NULL, &has_point, &cli->err);
     if (code == WEFT_OK && !has_point)
         tell_unmet(cli, rule, (struct weft_str){ 0 });
