@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The only place that rounds numbers for people: text, SVG and JSON sentences take theirs from
- * here.
+ * Rounds a value once, to three digits, before its unit is chosen, so that 999.6 us reads as 1 ms.
+ * Text, SVG and sentences in JSON take their numbers from here.
  */
 #include "render/human.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Scores each shape by bits: how seldom its function has that shape, or how much longer its slowest
- * call is. A parent is dropped when a listed child inside the same call has most of its time.
+ * call is. A shape is marked as not the deepest cause when a listed child inside the same call has
+ * most of its time.
  */
 #include "analysis/shapes/rare.h"
 

@@ -2,8 +2,8 @@
  *
  * Blocks of executions to bytes (docs/database.md, "blocks.bytes"), for blocks.c: lists of nodes
  * and threads are written once and referred to, times are a column for each node, and a metric
- * mostly equal to another is written as the difference from it. A fault without memory is the only
- * one; the bytes end with a checksum.
+ * mostly equal to another is written as the difference from it. The bytes end with a checksum. The
+ * only failure is a lack of memory.
  */
 #include "base/map.h"
 #include "base/vec.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frame of the report: head with a policy that allows only its own script and style, then
- * data.c's JSON, then the bundle of ui/ (ui_bundle.h). Called by `weft report` only.
+ * The frame of the report: a head whose policy allows only its own script and style, the style,
+ * data.c's JSON packed, then the script, both from the bundle of ui/ (ui_bundle.h). Only `weft
+ * report` writes a page.
  */
 #include "render/page/page.h"
 
