@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Combines the filter of a question with twins and with the rule on the recorded program
+ * (model/locks/program.h), for all analyses of waits, so that they choose the same threads.
+ */
 #include "analysis/kept_threads.h"
 
 #include "model/calls/scan.h"

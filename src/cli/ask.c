@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens the trace, asks, examines and renders in the order that all such commands share; a command
+ * differs by the callbacks in its `struct weft_question`.
+ */
 #include "cli/ask.h"
 
 static enum weft_code show(struct weft_cli *cli, const struct weft_question *question,

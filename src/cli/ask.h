@@ -9,7 +9,7 @@
 
 struct weft_question {
     const char *analysis; /* in the registry */
-    void *context;        /* of the functions below: what the command knows */
+    void *context;        /* of the functions below: the command's own state */
     /* The trace is open: fills in the request. NULL: the analysis has no options. */
     enum weft_code (*request)(struct weft_cli *cli, void *context, union weft_request *request);
     /* The answer is there: what a view needs beyond it. NULL: nothing. */

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft compare: two groups by filters, the table of their difference, and the gate. Exit status 1
+ * means only that the gate found B worse; faults use other codes. The comparison is
+ * query/comparison.h, the verdict's text render/text.
+ */
 #include "analysis/compare/compare.h"
 #include "base/private.h"
 #include "cli/ask.h"

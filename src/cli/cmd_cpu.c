@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft cpu: the table of analysis/states/cpu.h, with the threads of each CPU on request.
+ */
 #include "cli/ask.h"
 
 struct options {

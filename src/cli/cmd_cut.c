@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft cut: replays a window of a trace into a new file (src/import), then prints its summary.
+ */
 #include "cli/cli.h"
 #include "cli/outputs.h"
 #include "import/cut.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft executions: builds rules from options or a file, lists or counts what they find, or proposes
+ * rules when there are none. Half of the file explains empty answers: which name, field or
+ * condition of a rule the trace does not contain.
+ */
 #include "cli/ask.h"
 #include "query/build.h"
 #include "query/executions.h"
@@ -160,7 +165,7 @@ static enum weft_code explain_rule(struct weft_cli *cli, const struct weft_rule 
     bool has_point = true, has_all = true;
     if (rule->kind == WEFT_RULE_NONE || !weft_rule_has_kind(trace, rule) ||
         !weft_rule_has_function(trace, rule, &other))
-        return WEFT_OK; /* which is told */
+        return WEFT_OK; /* which tell_absent reports */
     enum weft_code code = weft_session_has_point(cli->session, rule, NULL, &has_point, &cli->err);
     if (code == WEFT_OK && !has_point)
         tell_unmet(cli, rule, (struct weft_str){ 0 });

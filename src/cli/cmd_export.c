@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft export: chooses the format and the form of the output (exact bytes or escaped), and states
+ * on standard error what the format cannot hold. render/export/ writes.
+ */
 #include "cli/cli.h"
 #include "render/export/export.h"
 #include "render/human.h"

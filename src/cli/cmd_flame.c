@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft flame: executions of a database or by rules go through a comparison, whose table becomes
+ * boxes; a plain trace is folded in memory by the first weight that it has. Drawn by
+ * render/export/flame.h.
+ */
 #include "analysis/compare/compare.h"
 #include "cli/compared.h"
 #include "query/database/database.h"

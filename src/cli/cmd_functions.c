@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft functions: the session's table of functions, which the session computes once; --filter
+ * chooses rows of it by name.
+ */
 #include "cli/ask.h"
 
 #include <stdlib.h>

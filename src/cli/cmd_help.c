@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft help, and --help of every command: both are printed from the tables of options, which are
+ * also the source of completion and of the option lists of man pages.
+ */
 #include "cli/cli.h"
 
 #include <stdio.h>

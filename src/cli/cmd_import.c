@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft import: options for names, CSV columns and clock offsets, then src/import; then the summary
+ * of the new trace. Without -o the output is named after the first input, in the current folder.
+ */
 #include "cli/cli.h"
 #include "cli/outputs.h"
 #include "import/import.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft info: the summary of a trace from its directory alone, of a database its sources. Only
+ * --private reads the events.
+ */
 #include "cli/cli.h"
 #include "query/database/database.h"
 #include "render/text/revealed.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft interplay: reads the user's table of blocking functions before the first question, as the
+ * session keeps its waits, then asks one analysis.
+ */
 #include "base/file.h"
 #include "cli/ask.h"
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft interval: a window by times, or by one call; contexts are listed for few threads, or on
+ * request.
+ */
 #include "analysis/calls/calls.h"
 #include "cli/ask.h"
 

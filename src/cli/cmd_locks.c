@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft locks: the tables of analysis/locks/locks.h as text and JSON, or one of them as CSV.
+ */
 #include "cli/ask.h"
 
 struct options {

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft mark: asks running flight recorders for a snapshot (record/session); opens no trace.
+ */
 #include "cli/cli.h"
 #include "record/session/mark.h"
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft merge: several traces into one by src/import, which chooses the common clock; then its
+ * summary.
+ */
 #include "cli/cli.h"
 #include "cli/outputs.h"
 #include "import/merge.h"

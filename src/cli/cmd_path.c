@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft path: chooses the thread and interval by times, by a call or by a span, adds declared
+ * dependencies to the session, and asks for the critical path.
+ */
 #include "base/checked.h"
 #include "cli/ask.h"
 #include "model/states/states.h"

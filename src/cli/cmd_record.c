@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft record: options to record/session/recorder.h, the status line, and, when the recording ends,
+ * the trace beside it. The recorder runs in this process; the program keeps its terminal and its
+ * exit status becomes weft's.
+ */
 #include "cli/cli.h"
 #include "cli/closing.h"
 #include "cli/outputs.h"

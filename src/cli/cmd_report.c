@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft report: query/overview.h and shapes, written as one page (render/page). Parts that failed
+ * are named on standard error, also with --quiet, so that an incomplete page is never taken for a
+ * complete one.
+ */
 #include "analysis/regtime/regtime.h"
 #include "cli/cli.h"
 #include "cli/regtime_options.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft serve: starts src/serve, prints its address, optionally opens a browser, and waits for
+ * Ctrl-C.
+ */
 #include "cli/cli.h"
 #include "serve/serve.h"
 

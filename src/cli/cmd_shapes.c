@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft shapes: chooses one view among many that exclude each other, resolves patterns to functions
+ * and ids to shapes, and asks once. --new-in and --vs are in shapes_versus.c.
+ */
 #include "analysis/shapes/rare.h"
 #include "cli/ask.h"
 #include "cli/shapes_versus.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft states: the states of threads in a window or at one moment (analysis/states/states.h).
+ */
 #include "analysis/states/states.h"
 #include "cli/ask.h"
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * weft waits: wait-block analysis of threads (analysis/states/waits.h); causes are listed for few
+ * threads, or on request.
+ */
 #include "cli/ask.h"
 
 struct options {

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The life of a command: common options, checks of inputs and outputs, the worker pool, the memory
+ * limit on the whole process, the session, the output with its colours and form, messages and exit
+ * status. The only file that sets process-wide limits.
+ */
 #include "base/clock.h"
 #include "base/vec.h"
 #include "cli/cli.h"
@@ -253,7 +258,8 @@ static void warn_if_recovered(const struct weft_cli *cli, const char *path,
         weft_say(WEFT_ENDS_EARLY, path);
 }
 
-/* Who recorded one program asks about that, unless told otherwise. */
+/* A question about a recording of one program is about its threads, unless options say otherwise.
+ */
 static bool leaves_out_foreign(const struct weft_cli *cli)
 {
     return cli->command->common & WEFT_COMMON_PROCESSES && !cli->common.all_processes &&
@@ -321,7 +327,7 @@ enum weft_code weft_cli_window(struct weft_cli *cli, const char *from, const cha
     return weft_session_window(cli->session, from, to, from_ns, to_ns, &cli->err);
 }
 
-/* Where nobody reads any more (`weft states F | head`), the program ends as others do: by SIGPIPE,
+/* Where the reader is gone (`weft states F | head`), the program ends as others do: by SIGPIPE,
  * without a word. */
 static enum weft_code open_stdout(struct weft_output **out, struct weft_err *err)
 {

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decides between a database and a trace with rules, opens either as a query/comparison.h, and
+ * explains empty groups by the tags and types that exist.
+ */
 #include "cli/compared.h"
 
 #include "base/listing.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Compares files by device and inode, so that links do not hide an input from outputs.c. A folder
+ * counts with all its files, a database with its journal, and files named by options count as well.
+ */
 #include "cli/inputs.h"
 
 #include "query/database/database.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parses long options, letters and attached values against the tables of a command, and proposes
+ * the nearest name (edit distance) for an unknown one. Each table row says which field it sets; no
+ * command parses text itself.
+ */
 #include "cli/options.h"
 
 #include "query/parse.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Examines what stands at a path before it is opened: devices and pipes are written directly, files
+ * by rename when complete. Temporary traces live in a locked scratch folder, which ends with the
+ * command.
+ */
 #include "cli/outputs.h"
 
 #include "base/vec.h"

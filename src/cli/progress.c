@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A thread that redraws one line ten times a second, after half a second of silence, from the
+ * shared counters of base/progress.h. The rate counts from the start of each activity.
+ */
 #include "cli/progress.h"
 
 #include "base/clock.h"

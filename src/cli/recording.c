@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Imports a recording in place of the trace that a command was given. If its recorder still runs,
+ * or the file belongs to another user, it goes to an unnamed file instead and the recording stays
+ * as it is.
+ */
 #include "cli/recording.h"
 
 #include "base/vec.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Applies the user's values over those of a preset.
+ */
 #include "cli/regtime_options.h"
 
 #include "analysis/regtime/regtime.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Formats a message for standard error and escapes control characters, which names from traces may
+ * contain. A long message is formatted twice rather than cut.
+ */
 #include "base/plain.h"
 #include "cli/cli.h"
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Resolves both sides to files and windows (query/part.h), mines each with the same options, and
+ * compares the tables. Two parts of one file share a session.
+ */
 #include "cli/shapes_versus.h"
 
 #include "query/part.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A reader over the event blocks of one thread; blocks without a wanted kind or time are skipped by
+ * their summaries. `weft_events_turn` moves one reader on to the next thread, so that threads with
+ * few events share decoded chunks.
+ */
 #include "model/events.h"
 
 #include "base/checked.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of C library functions that weft record wraps, each with the system calls that it
+ * stands for. Rules on system calls (docs/rules.md) use it where the trace contains calls but no
+ * system calls.
+ */
 #include "model/operations.h"
 
 #include "schema/rules.h"

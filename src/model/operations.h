@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * System calls that a trace tells as calls of the C library's functions: weft record wraps these
+ * System calls that a trace contains as calls of the C library's functions: weft record wraps these
  * (docs/record-runtime.md), and what was wrapped has no module.
  */
 #ifndef WEFT_MODEL_OPERATIONS_H

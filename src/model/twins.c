@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sorts threads by host, process and tid and joins those that overlap in time; the one with the
+ * most calls and events stands for the others. O(n log n) in the number of threads.
+ */
 #include "model/twins.h"
 
 #include <stdlib.h>

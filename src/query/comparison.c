@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Connects a matrix of executions, its comparer (analysis/compare) and the filters (filter.c). Each
+ * question marks the members of both groups again; what the comparer keeps makes small changes
+ * cheap.
+ */
 #include "query/comparison.h"
 
 #include "analysis/compare/compare.h"

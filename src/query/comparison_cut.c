@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs the comparison for each cut worth it, between the groups `duration<=X` and `duration>=Y`,
+ * and keeps the table that the caller's judge rates highest.
+ */
 #include "query/comparison_cut.h"
 
 #include "analysis/compare/compare.h"

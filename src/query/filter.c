@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Evaluates parsed filters (filter_parse.c) over all executions at once, an array of flags for each
+ * test. Metrics and context times are computed at the first use and kept in the scope, since the
+ * next filter mostly names the same.
+ */
 #include "query/filter.h"
 
 #include "analysis/compare/metrics.h"

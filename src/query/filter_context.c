@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Marks nodes from the root down: a parent precedes its children, so one pass suffices, with the
+ * number of parts matched so far for each node.
+ */
 #include "query/filter_context.h"
 
 #include "base/arena.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Builds the intervals of executions, or of the segments of their critical paths, and counts what a
+ * rule finds within them; analysis/executions/frequencies.h has the counting and the tests. Each
+ * execution is visited twice, in order.
+ */
 #include "query/frequencies.h"
 
 #include "analysis/executions/executions.h"

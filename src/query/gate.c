@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Parses a gate and decides it: with several runs by the statistics of runs, in pairs where each
+ * run has both groups, and with one run by a bootstrap of its executions, where a quantile is drawn
+ * by its rank's beta distribution (gamma draws by Marsaglia and Tsang 2000). The seed is fixed, so
+ * that a gate repeats its verdict.
+ */
 #include "query/gate.h"
 
 #include "analysis/compare/metrics.h"

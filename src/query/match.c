@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Compiles /regex/ within the limits of base/regex.h, and compares plain patterns byte by byte in
+ * lower-case ASCII.
+ */
 #include "query/match.h"
 
 #include "base/regex.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Runs RegTime, activity and outliers for the page and for `weft serve`, with limits that keep one
+ * page small. A part that fails leaves an empty table and a note of the cause, so that the page
+ * still shows the others.
+ */
 #include "query/overview.h"
 
 #include "analysis/regtime/regtime.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decimal numbers are read as mantissa and decimals in 64 bits and scaled in 128, so that no
+ * rounding of floating-point enters a time. Units are tables.
+ */
 #include "query/parse.h"
 
 #include "base/u128.h"

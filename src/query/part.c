@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The window begins at the first `@` whose rest reads as FROM-TO, so that names of files may
+ * contain `@`.
+ */
 #include "query/part.h"
 
 #include "query/parse.h"

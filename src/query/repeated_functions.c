@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Counts calls by depth and function on each worker, takes a thread's outermost level with enough
+ * repetition, and marks functions that occur only within those. Deeper levels than MOST_DEPTH are
+ * not considered.
+ */
 #include "query/repeated_functions.h"
 
 #include "model/calls/scan.h"

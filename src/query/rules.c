@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A recursive-descent parser over rules_lexer.c; command-line options build the same rules through
+ * the same functions, so both have one set of errors. All texts and lists live in the arena of the
+ * result.
+ */
 #include "query/rules.h"
 
 #include "base/file.h"

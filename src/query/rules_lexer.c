@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads one word, sign, field or quoted value at a time, as the parser (rules.c, its only caller)
+ * asks. Errors compute line and column by counting again from the start, and show at most
+ * SHOWN_BYTES with control characters replaced.
+ */
 #include "query/rules_lexer.h"
 
 #include <stdint.h>

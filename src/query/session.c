@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opening, sharing and closing; the filter of threads; tables computed at the first question. The
+ * waits of a trace are shared by all sessions over it, counted by their users, and made under a
+ * lock so that simultaneous questions make them once.
+ */
 #include "query/session.h"
 
 #include "analysis/calls/calls.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Thin checks around analysis/shapes for single questions (near, match, verify), so that front ends
+ * pass ids without validating them.
+ */
 #include "query/shapes.h"
 
 #include <inttypes.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Groups waits by function, caller and thread name, takes for each thread the wait whose durations
+ * have the largest geometric mean times their number, and writes a rule for each group. A rule with
+ * a pattern `STEM*` is used only if it matches no thread of another stem.
+ */
 #include "query/thread_turns.h"
 
 #include "analysis/executions/executions.h"

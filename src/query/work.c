@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One scan over the calls of the wanted functions, each assigned to its execution by binary search;
+ * counters are atomic, as threads are scanned in parallel. `weft diagnose` compares the counts of
+ * slow and usual executions.
+ */
 #include "query/work.h"
 
 #include "base/search.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Rounds a value once, to three digits, before its unit is chosen, so that 999.6 us reads as 1 ms.
+ * Text, SVG and sentences in JSON take their numbers from here.
+ */
 #include "render/human.h"
 
 #include "render/put.h"

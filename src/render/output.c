@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A buffer before the target, and the escaping that makes names safe for terminals and
+ * spreadsheets: bytes that a renderer wrote unescaped are caught again before they leave. A
+ * character of UTF-8 that lies across a flush is held back.
+ */
 #include "render/output.h"
 
 #include "base/file.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Decimal digits two at a time from a table, in groups of eight whose divisions are independent.
+ * The exports use this in place of printf.
+ */
 #include "render/put.h"
 
 static const char pairs[] = "00010203040506070809101112131415161718192021222324"

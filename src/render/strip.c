@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Spreads the rows of a thread over slices of equal time. A block's height is the share of short
+ * calls, a line is time in long calls, a dot is a little of it.
+ */
 #include "render/strip.h"
 
 #include "base/checked.h"

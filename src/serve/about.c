@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Answers that the trace, or its index, knows by heart.
+ * Answers that the trace's directory or index contains, without reading its blocks.
  */
 #include "analysis/states/histories.h"
 #include "render/text/directory.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds or makes the comparison of a request, by a key of everything that chooses its executions.
+ * Wrong rules and types are errors of the client (WEFT_E_ARG), not of the server.
+ */
 #include "serve/comparisons.h"
 
 #include "query/build.h"

@@ -66,8 +66,8 @@ static void sort_tags(struct tags *tags, int (*order)(const void *, const void *
     qsort(tags->items, tags->n, sizeof *tags->items, order);
 }
 
-/* The tag that was recorded first is the base; where a recording does not tell when it was, the one
- * that came into the database first. */
+/* The tag that was recorded first is the base; where a recording has no time, the one that came
+ * into the database first. */
 static bool list_tags(const struct weft_ecct_matrix *matrix, struct weft_arena *arena,
                       struct tags *tags)
 {

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads notes and colours with a limit on their size, checks JSON before it is passed on
+ * (render/json/text.h), and accepts colours also as lines. about.c answers with these; nothing here
+ * writes.
+ */
 #include "serve/files.h"
 
 #include "base/file.h"

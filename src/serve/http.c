@@ -264,7 +264,7 @@ static enum MHD_Result answer_path(struct weft_http *http, struct MHD_Connection
     return respond_empty(connection, MHD_HTTP_NOT_FOUND);
 }
 
-/* ---- who is let in --------------------------------------------------------------------------- */
+/* ---- access ---------------------------------------------------------------------------------- */
 
 /* A page of another site that has its name point here (DNS rebinding) sends that name. */
 static bool is_host_known(const struct weft_http *http, struct MHD_Connection *connection)

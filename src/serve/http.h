@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * HTTP: who is let in, what every response says, how long a connection may be silent.
+ * HTTP: access, headers of every response, how long a connection may be silent.
  */
 #ifndef WEFT_SERVE_HTTP_H
 #define WEFT_SERVE_HTTP_H

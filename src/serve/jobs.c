@@ -117,8 +117,8 @@ static void finish(struct weft_jobs *jobs, struct weft_job *job)
         (void)!write(job->done_fd, &one, sizeof one);
 }
 
-/* What takes seconds lets pass what somebody looks at: quick questions, and the browser that paints
- * their answers. Of this thread, and of its pool's, which are started from it. */
+/* Long jobs have a lower priority than interactive work: quick questions, and the browser that
+ * paints their answers. Of this thread, and of its pool's, which are started from it. */
 static void be_nice(void)
 {
     errno = 0;
@@ -255,7 +255,7 @@ void weft_jobs_free(struct weft_jobs *jobs)
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
-/* A question goes before what nobody waits for, unless that is what it asks. */
+/* A question goes before jobs without a client, unless it asks for the result of one. */
 static void interrupt_background(struct weft_jobs *jobs, const struct weft_job *job)
 {
     struct weft_job_place *place = &jobs->places[jobs->n_places - 1];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who computes what when. Connections have threads of their own that only wait; the work is done by
- * workers: several for quick questions, each alone, and one for heavy ones, which has the pool of
- * all CPUs. A client that goes away while it waits ends its job.
+ * The schedule of computations. Connections have threads of their own that only wait; the work is
+ * done by workers: several for quick questions, each alone, and one for heavy ones, which has the
+ * pool of all CPUs. A client that goes away while it waits ends its job.
  *
- * Ahead of any question, jobs without a client are done by the heavy worker when nobody asks it
- * anything; a question interrupts them, and they begin anew when there is time. The heavy worker
+ * Ahead of any question, jobs without a client are done by the heavy worker when it has no
+ * question; a question interrupts them, and they begin anew when there is time. The heavy worker
  * and its pool run with less priority than the others.
  */
 #ifndef WEFT_SERVE_JOBS_H
@@ -31,12 +31,13 @@ struct weft_job_worker {
 struct weft_job {
     /* Set by whoever asks. */
     enum weft_lane lane;
-    const void *makes; /* what it makes for all who ask, or NULL: then it is for its client alone */
+    const void *makes; /* the result that it makes for all clients, or NULL: then it is for its
+                          client alone */
     void (*run)(struct weft_job *job, const struct weft_job_worker *worker);
     /* The queue's; zero at first. */
     struct weft_job *next;
     struct weft_job_place *place; /* where it runs; NULL: nowhere */
-    int done_fd;                  /* eventfd; -1: nobody waits */
+    int done_fd;                  /* eventfd; -1: no waiter */
     bool is_done, is_refused, is_redone;
 };
 
@@ -60,8 +61,8 @@ unsigned weft_jobs_workers(const struct weft_jobs *jobs);
  * cancelled when it goes away; what is made for all is finished. */
 enum weft_job_end weft_jobs_ask(struct weft_jobs *jobs, struct weft_job *job, int fd);
 
-/* Leaves a heavy job that nobody waits for. `job` must live until weft_jobs_stop; its `run` returns
- * with `is_redone` set to be run again later (it was cancelled). */
+/* Queues a heavy job without a client. `job` must live until weft_jobs_stop; its `run` returns with
+ * `is_redone` set to be run again later (it was cancelled). */
 void weft_jobs_leave(struct weft_jobs *jobs, struct weft_job *job);
 
 /* What is known of the making of `makes`. */
@@ -77,7 +78,7 @@ struct weft_job_progress weft_jobs_progress(struct weft_jobs *jobs, const void *
 /* Cancels what runs, refuses what waits, and joins the workers. */
 void weft_jobs_stop(struct weft_jobs *jobs);
 
-/* After weft_jobs_stop, when nobody asks any more; NULL is allowed. */
+/* After weft_jobs_stop, when there are no more questions; NULL is allowed. */
 void weft_jobs_free(struct weft_jobs *jobs);
 
 #endif

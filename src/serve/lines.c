@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A list under one lock. When all places are taken, connections without the token end first, then
+ * those nearest to their deadline; a connection younger than YOUNG_NS is spared, since its first
+ * request may be on its way.
+ */
 #include "serve/lines.h"
 
 #include "base/clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The server behind `weft serve`: answers questions about opened traces over HTTP, on the loopback
- * interface alone, to whoever knows the token in its address. docs/http-api.md is the contract.
+ * interface alone, to clients with the token in its address. docs/http-api.md is the contract.
  */
 #ifndef WEFT_SERVE_SERVE_H
 #define WEFT_SERVE_SERVE_H

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens and closes the server for `weft serve`: state (state.c), address and token (token.c), HTTP
+ * (http.c). Requests are answered in the other files; waiting here only looks for an interruption
+ * and for connections past their time.
+ */
 #include "serve/http.h"
 #include "serve/serve.h"
 #include "serve/state.h"

@@ -227,7 +227,7 @@ struct weft_errand {
     struct weft_ask ask;
     enum weft_kept keeps;
     bool is_kept;
-    struct weft_answer answer; /* of what nobody asked for */
+    struct weft_answer answer; /* of work ahead of any question */
     enum weft_code code;
     struct weft_err err;
 };
@@ -257,7 +257,7 @@ static enum weft_code find_session(struct weft_ask *ask, const struct weft_job_w
     return code;
 }
 
-/* Keeps the answer for all who will ask. Of two that quick workers made at a time, the first. */
+/* Keeps the answer for later questions. Of two that quick workers made at a time, the first. */
 static void keep(struct weft_errand *errand)
 {
     struct weft_answer *kept = calloc(1, sizeof *kept), *none = NULL;
@@ -288,7 +288,7 @@ static void run_errand(struct weft_job *job, const struct weft_job_worker *worke
         keep(errand);
 }
 
-/* The same for nobody: interrupted by a question, it is done later. */
+/* The same without a client: interrupted by a question, it is done later. */
 static void run_ahead(struct weft_job *job, const struct weft_job_worker *worker)
 {
     struct weft_errand *errand = (struct weft_errand *)job;
@@ -495,7 +495,7 @@ static enum weft_code open_trace(struct weft_served *served, const char *path,
     return code;
 }
 
-/* Traces and databases are told from each other by their first bytes. */
+/* Traces and databases are distinguished by their first bytes. */
 static enum weft_code open_file(struct weft_serve_state *state, const char *path,
                                 const struct weft_run *run, struct weft_err *err)
 {

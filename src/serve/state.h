@@ -88,7 +88,7 @@ struct weft_ask {
 
 /* How a question is answered. */
 enum weft_manner {
-    WEFT_ANSWER_NOW,   /* by whoever holds the connection: what the trace knows by heart */
+    WEFT_ANSWER_NOW,   /* by the connection's own thread: what needs no reading of blocks */
     WEFT_ANSWER_QUICK, /* by a quick worker */
     WEFT_ANSWER_HEAVY, /* by the heavy one */
 };
@@ -177,7 +177,7 @@ struct weft_reply {
     const struct weft_answer *kept;
     struct weft_answer answer;
     struct weft_err err; /* if status is not 200 */
-    bool is_gone;        /* nobody waits for it any more */
+    bool is_gone;        /* its client is gone */
 };
 
 void weft_state_answer(struct weft_serve_state *state, struct weft_str name, struct weft_str query,

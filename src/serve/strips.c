@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the kernel tells of threads, as so many pixels can show it.
+ * States of threads from kernel events, as so many pixels can show them.
  */
 #include "analysis/states/histories.h"
 #include "base/vec.h"
@@ -56,7 +56,7 @@ static bool say(struct strips *strips, struct weft_strip_item *item, const struc
     return name_index(strips, state->name, &item->name);
 }
 
-/* How long the thread did something on a processor in it. */
+/* How long the thread did something on a CPU in it. */
 static uint64_t running_ns(const struct weft_state *state)
 {
     const bool is_idling = state->kind != WEFT_STATE_INTERRUPTED && state->flags & WEFT_STATE_IDLE;

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A table of parameters with type, range and place in `struct weft_query`; an endpoint states which
+ * of them it takes. Nothing of the client's text passes unchecked; what errors repeat of it is
+ * short ASCII.
+ */
 #include "serve/target.h"
 
 #include <inttypes.h>

@@ -85,7 +85,7 @@ struct weft_query_text {
 };
 
 /* The parameters of a request; one that is not in `given` is 0. Whether ids exist and times make
- * sense is for whoever knows the trace. */
+ * sense is for the endpoint to check. */
 struct weft_query {
     uint64_t given; /* WEFT_PARAM_BIT of each */
     uint64_t trace, from_ns, to_ns, min_ns, max_ns, limit, width, thread, at_ns, depth, depths;

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * 128 random bits as hexadecimal, compared in constant time, and kept in a file that only its owner
+ * may read; a file with other permissions is ignored.
+ */
 #include "serve/token.h"
 
 #include <errno.h>

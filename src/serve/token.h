@@ -31,7 +31,7 @@ bool weft_token_equals(const struct weft_token *token, struct weft_str text);
 char *weft_token_path(const char *folder, const char *const *paths, size_t n_paths, uint16_t port);
 
 /* Reads the address left at `path`. False if there is none, or it is no regular file of this user
- * that nobody else can read or write. */
+ * that no other user can read or write. */
 bool weft_token_load(const char *path, struct weft_token *token, uint16_t *port);
 
 /* Leaves it there (mode 0600), instead of whatever was. False if that cannot be: the next start has

@@ -308,7 +308,7 @@ static void ask(struct weft_session *session, const struct weft_analysis *analys
                 const union weft_request *request)
 {
     union weft_result result;
-    if (analysis->run(session, request, &result, NULL) == WEFT_OK)
+    if (weft_query_run(session, analysis->name, request, &result, NULL) == WEFT_OK)
         weft_result_free(result.any);
 }
 

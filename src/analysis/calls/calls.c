@@ -209,8 +209,7 @@ static enum weft_code run_item(void *context, struct weft_scan *scan, unsigned i
     const struct weft_calls *calls = NULL;
     size_t n_rows = 0;
     enum weft_code code = WEFT_OK;
-    const bool is_self =
-        job->opts->is_self; /* then all calls matter: they are somebody's callees */
+    const bool is_self = job->opts->is_self; /* then all calls matter, as callees of others */
     if (!weft_overlap_init(&overlap, scan, job->opts->window, is_self ? NULL : &wanted) ||
         (is_self && !weft_self_times_ready(&worker->times, scan->depth_bound)) ||
         !see_open(job, worker, &overlap))

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one worker knows of one function. */
+/* What one worker has counted of one function. */
 struct tally {
     uint64_t n_closed, sum_ns, self_ns, min_ns;
     uint64_t top_ns;       /* longest closed call + 1, or 0 */

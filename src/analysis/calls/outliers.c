@@ -241,7 +241,7 @@ static bool add_gap(struct pass *pass, uint32_t depth, uint64_t start_ns, uint64
     found->row.end_ns = end_ns;
     found->row.is_long = true;
     pass->result->n_gaps++;
-    /* A caller that is listed and is mostly this gap tells more than the gap. */
+    /* A caller that is listed and is mostly this gap says more than the gap. */
     found->row.is_deepest = !listed_caller(pass, depth, end_ns - start_ns);
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Exact quantiles per function in bounded memory. Values are seen twice or more: first all of them
- * fill log-linear histograms, which tell in which slot each wanted rank lies; a slot wider than one
+ * fill log-linear histograms, which show in which slot each wanted rank lies; a slot wider than one
  * value becomes a target, and later passes over the values collect or subdivide only the targets.
  */
 #ifndef WEFT_ANALYSIS_CALLS_QUANTILES_H

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Allocation of the open levels only; entering and leaving calls is inline in the header, since
+ * calls.c and histogram.c do both for every call of a trace.
+ */
 #include "analysis/calls/self_times.h"
 
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An open call. `is_wanted` and `row` are the caller's, who sets them when it is entered. */
+/* An open call. `is_wanted` and `row` are the caller's, which sets them when it is entered. */
 struct weft_self_level {
     uint64_t self_ns;
     bool is_wanted;

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Bootstrap intervals where groups allow them, and closed forms where resampling is known to be too
+ * narrow: by draws of the rare values of a group, else by the cumulants of its mean (Cornish and
+ * Fisher). Then widened for skew (Hall 1992) and for small groups (Cox's method, Olsson 2005; Zou,
+ * Huo and Taleban 2009). The seed is fixed, so that answers repeat.
+ */
 #include "analysis/compare/bootstrap.h"
 
 #include "base/statistics.h"

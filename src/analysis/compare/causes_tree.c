@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Copies the matrix' tree, with preemption and interruption moved to below the root unless they
+ * happen in a function that only B calls; and finds the node to which a named cause is anchored.
+ * Kept apart from causes.c because `weft diagnose` and the renderers also ask which frames are of
+ * that kind.
+ */
 #include "analysis/compare/causes_tree.h"
 
 #include "analysis/compare/names.h"

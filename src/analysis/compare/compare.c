@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The run over one pair of groups: sums (sums.c) to rows, Welch's test of every node with false
+ * discovery rates across nodes and looks, bootstrap intervals of the nodes ranked first, then
+ * metrics. Runs (runs.c) replace executions as the unit wherever groups have runs of their own.
+ * focus.c, causes.c and evidence.c add the verdict to the table.
+ */
 #include "analysis/compare/compare.h"
 
 #include "analysis/compare/bootstrap.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Adds up, for each cause, each execution's time in all nodes with the cause's likeness (names.c),
+ * and tests the two samples. A cause spread over many nodes would pass no test node by node.
+ */
 #include "analysis/compare/evidence.h"
 
 #include "analysis/compare/names.h"

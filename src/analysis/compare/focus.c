@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Walks from the root to the deepest node that still has half of the difference, names it by the
+ * largest difference below it, and tests the time of the whole subtree. Preemption and interrupts
+ * give the name only when little else is there.
+ */
 #include "analysis/compare/focus.h"
 
 #include "analysis/compare/causes_tree.h"
@@ -16,7 +21,7 @@ static const double SURE_P = 0.05;
 /* What is known of a node; a parent is before its children. */
 struct place {
     double own_ns, total_ns; /* B - A: exclusive, inclusive; without what other programs took */
-    bool is_outside;         /* another program had the processor */
+    bool is_outside;         /* another program had the CPU */
     bool is_mishap;          /* happens to a thread anywhere: preempted, interrupted */
     bool is_in;              /* the context, or below it */
 };

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sorts each metric once for all questions; a group's ascending values are then picked in O(n).
+ * Quantiles, means and, on request, bootstrap intervals of their difference come from these.
+ */
 #include "analysis/compare/metrics.h"
 
 #include "analysis/compare/bootstrap.h"

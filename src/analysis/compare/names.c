@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Rules on frames by their names: what is a library's, a thread's start, inlined or an address.
+ * They choose the functions that a sentence shows, and the hash by which causes count as alike.
+ * Only names are used, so that matrices of different builds compare.
+ */
 #include "analysis/compare/names.h"
 
 #include "schema/event.h"

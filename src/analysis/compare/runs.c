@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sorts executions by run, and computes for each node how much the sums of runs differ from their
+ * group's mean, in one pass over the values with sparse clearing. compare.c takes its tests from
+ * these when each group has runs of its own.
+ */
 #include "analysis/compare/runs.h"
 
 #include "schema/compare.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Moves executions into or out of a group's sums, or sums the group anew, whichever touches fewer
+ * values. 128-bit sums of squares keep the variance exact.
+ */
 #include "analysis/compare/sums.h"
 
 #include "base/deviation.h"

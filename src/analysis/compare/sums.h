@@ -31,7 +31,7 @@ struct weft_compare_sums {
     uint64_t n[WEFT_GROUPS]; /* executions */
 };
 
-/* Nobody is in a group yet. */
+/* The groups are empty yet. */
 WEFT_CHECKED enum weft_code weft_compare_sums_init(struct weft_compare_sums *sums,
                                                    const struct weft_ecct_matrix *matrix,
                                                    struct weft_err *err);

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Proposes cuts between usual and slow durations: between two humps (Otsu's split of the
+ * logarithms), where the upper tail departs from a power law (normalised spacings; Renyi 1953, Hill
+ * 1975), and before a few single outliers. Each must pass its thresholds and a test that counts all
+ * places looked at. O(n log n).
+ */
 #include "analysis/compare/tail.h"
 
 #include "base/statistics.h"

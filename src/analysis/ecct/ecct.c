@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Connects the parts that make a tree: the graph with locks (model/graph), the walk
+ * (analysis/path/walk.c), the stacks (stacks.c) and the filling (fill.c), and divides the memory
+ * between them. query/build.c has one maker for each worker.
+ */
 #include "analysis/ecct/ecct.h"
 
 #include "analysis/ecct/stacks.h"
@@ -17,7 +22,8 @@ struct weft_ecct_maker {
     struct weft_ecct_tree *tree;
     struct weft_ecct_stacks *stacks;
     struct weft_ecct_fill *fill;
-    struct weft_graph *graph, *graph_of_trace; /* the first knows locks, the second is within it */
+    struct weft_graph *graph,
+        *graph_of_trace; /* the first adds locks to the second, which is within it */
     struct weft_path_walked walked;
 };
 

@@ -26,7 +26,7 @@ struct weft_ecct_maker *weft_ecct_maker_new(const struct weft_trace *trace,
 /* NULL is allowed. */
 void weft_ecct_maker_free(struct weft_ecct_maker *maker);
 
-/* How certain its tree tells nodes to be is of the executions made from here on. */
+/* The confidence of its tree's nodes is that of the executions made from here on. */
 void weft_ecct_maker_trust(struct weft_ecct_maker *maker);
 
 /* The tree of all executions that it made: numbers of nodes depend on their order. */

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Turns the segments of a walked path into nodes with times. A wait continues in the thread that
+ * ended it, up to a limit of threads on the chain; time without a CPU or in a device queue is
+ * shared between the threads that used it, in whole nanoseconds whose sum is exact (largest
+ * remainder). Recent system calls and waits are cached, as paths repeat.
+ */
 #include "analysis/ecct/fill.h"
 
 #include "base/u128.h"
@@ -7,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Others that are told apart in one wait for a device; the rest is not told of. */
+/* Threads that are listed in one wait for a device, at most; the rest is omitted. */
 enum { MOST_SHARERS = 256 };
 
 /* Of a stack, from its innermost one, in which a system call is looked for. */
@@ -20,7 +26,7 @@ struct place {
     bool is_over;       /* the chain is too long: all of it is spent here */
 };
 
-/* Who had what the path waited for. */
+/* A thread that held what the path waited for. */
 struct piece {
     uint32_t thread_id;
     uint64_t from_ns, to_ns;
@@ -211,8 +217,8 @@ static bool holds(struct weft_str text, struct weft_str part)
            memmem(text.bytes, text.n_bytes, part.bytes, part.n_bytes) != NULL;
 }
 
-/* Whether the stack of a thread tells of the system call itself: the function that makes it, or
- * what the kernel did in it. */
+/* Whether the stack of a thread shows the system call itself: the function that makes it, or what
+ * the kernel did in it. */
 static bool tells_of_call(const struct weft_ecct_tree *tree, uint32_t node, struct weft_str call)
 {
     const struct weft_ecct_node *nodes = weft_ecct_tree_nodes(tree);
@@ -482,7 +488,8 @@ static bool share_pieces(struct weft_ecct_fill *fill, uint64_t own, uint64_t len
     return true;
 }
 
-/* Who had the processor ran there: each piece is as long as it is, the rest was nobody's. */
+/* The threads that had the CPU ran there: each interval counts with its length, the rest belongs to
+ * none. */
 static enum weft_code preempted(struct weft_ecct_fill *fill,
                                 const struct weft_path_segment *segment, uint32_t frame,
                                 struct weft_ecct_spot *spot, struct weft_err *err)

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Labels threads by their names without trailing digits where several share the rest, and adds the
+ * process where it is not that of the execution's first thread. A function's module is that of the
+ * first function of its name; names of functions are collected at the first such question.
+ */
 #include "analysis/ecct/names.h"
 
 #include "base/map.h"
@@ -11,7 +16,8 @@ struct weft_ecct_names {
     const struct weft_trace *trace;
     struct weft_str *labels;   /* by thread */
     struct weft_str *programs; /* by thread: the name of its process; empty: not known */
-    uint32_t *leaders;         /* by thread: of its kin; NULL: the trace names processes */
+    uint32_t *
+        leaders; /* by thread: the first of its inferred process; NULL: the trace names processes */
     struct weft_strtab *functions;
     uint32_t *first;      /* by number in functions; NULL: not collected */
     uint32_t n_functions; /* of different names: what is interned later has no first one */
@@ -43,8 +49,8 @@ static uint64_t key_of_process(const struct weft_thread_info *info)
 }
 
 /* A process is called like its first thread, without a number that its kind has many of: a thread
- * of the kernel for each processor, as ksoftirqd/1, would otherwise be a context for each. Of all
- * threads whose id is that of their process, the first counts. */
+ * of the kernel for each CPU, as ksoftirqd/1, would otherwise be a context for each. Of all threads
+ * whose id is that of their process, the first counts. */
 static bool find_programs(struct weft_ecct_names *names)
 {
     const uint32_t n_threads = weft_trace_n_threads(names->trace);
@@ -173,7 +179,7 @@ static bool is_other(const struct weft_ecct_names *names, uint32_t thread_id, ui
 {
     const struct weft_thread_info *info = &weft_trace_thread(names->trace, thread_id)->info,
                                   *mine = &weft_trace_thread(names->trace, first)->info;
-    /* what the recorded program started is of it, where that is told */
+    /* what the recorded program started is of it, where that is recorded */
     if (weft_trace_n_foreign(names->trace) > 0 && !info->is_foreign && !mine->is_foreign)
         return false;
     if (!names->leaders)

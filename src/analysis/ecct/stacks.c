@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The operations that fill.c asks for, from a trace: which contexts a thread ran in during an
+ * interval (short intervals by model/calls/tops.h, long ones by model/interval), or its stack
+ * samples, or its spans, in that order. Frames at and above the kernel's entry are cut off, as the
+ * state already says what they would.
+ */
 #include "analysis/ecct/stacks.h"
 
 #include "analysis/path/spans.h"
@@ -203,7 +209,7 @@ static enum weft_code add_part(struct weft_ecct_parts *parts, uint32_t node,
     return part || weight == 0 ? WEFT_OK : no_memory(err);
 }
 
-/* The block that tells what is on top in an interval, or NULL. */
+/* The block that has the innermost calls of an interval, or NULL. */
 static enum weft_code find_tops(struct weft_ecct_stacks *stacks, uint32_t thread_id,
                                 uint64_t from_ns, uint64_t to_ns, struct weft_top_block **block,
                                 size_t *place, struct weft_err *err)
@@ -300,8 +306,8 @@ static enum weft_code go_down(struct weft_ecct_tree *tree, struct weft_str stack
     return code;
 }
 
-/* How a kernel is entered. The frames from there on to the scheduler tell of a wait what its state
- * and system call tell; but for a fault, which is one of neither. */
+/* How a kernel is entered. The frames from there on to the scheduler say of a wait what its state
+ * and system call say; but for a fault, which is one of neither. */
 static const struct {
     const char *name;
     bool is_kept;

@@ -22,7 +22,7 @@ struct weft_ecct_stacks *weft_ecct_stacks_new(const struct weft_trace *trace,
 /* NULL is allowed. */
 void weft_ecct_stacks_free(struct weft_ecct_stacks *stacks);
 
-/* The tree's nodes are told anew how certain they are, also those that it has got of the stacks. */
+/* The tree's nodes get their confidence anew, also those that came from the stacks. */
 void weft_ecct_stacks_trust(struct weft_ecct_stacks *stacks);
 
 /* Questions are about [from_ns, to_ns] from now on. False without memory. */

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Frames and nodes are interned in hash maps; before each map, a direct-mapped cache of recent
+ * results answers most requests. Nodes are only added, never changed, except that their confidence
+ * can fall.
+ */
 #include "analysis/ecct/tree.h"
 
 #include "base/map.h"

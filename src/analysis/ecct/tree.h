@@ -17,7 +17,7 @@ struct weft_ecct_tree *weft_ecct_tree_new(void);
 void weft_ecct_tree_free(struct weft_ecct_tree *tree);
 
 /* Frames of one name and kind are one frame: its module is that of the first one, so that builds of
- * other paths can be compared; threads are told apart by their modules, too. Expected O(bytes).
+ * other paths can be compared; threads are distinguished by their modules also. Expected O(bytes).
  * WEFT_E_NOMEM, WEFT_E_LIMIT. */
 WEFT_CHECKED enum weft_code weft_ecct_tree_frame(struct weft_ecct_tree *tree, struct weft_str name,
                                                  struct weft_str module, enum weft_frame_kind kind,
@@ -33,7 +33,7 @@ WEFT_CHECKED enum weft_code weft_ecct_tree_node(struct weft_ecct_tree *tree, uin
                                                 uint32_t frame, enum weft_confidence confidence,
                                                 uint32_t *node, struct weft_err *err);
 
-/* All nodes are exact again: what is told of them next counts alone. O(n). */
+/* All nodes are exact again: only what is added from now on lowers their confidence. O(n). */
 void weft_ecct_tree_trust(struct weft_ecct_tree *tree);
 
 /* The order of two nodes by the names of their frames from the root on, whatever they are numbered:

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the argument texts of one thread's calls for `metrics.c` of this folder. The function of a
+ * row comes from its block of calls, decoded once for all rows in it, since texts come in order of
+ * rows.
+ */
 #include "analysis/executions/bytes.h"
 
 #include "analysis/executions/rule_view.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bytes that calls of a thread read and wrote, where the texts of their arguments tell it: of
- * blocking input and output {"asked": BYTES, "result": BYTES}, as recordings have it.
+ * Bytes that calls of a thread read and wrote, where the texts of their arguments contain it: of
+ * blocking I/O {"asked": BYTES, "result": BYTES}, as recordings have it.
  */
 #ifndef WEFT_ANALYSIS_EXECUTIONS_BYTES_H
 #define WEFT_ANALYSIS_EXECUTIONS_BYTES_H
@@ -24,7 +24,7 @@ struct weft_bytes_told {
     uint64_t at_ns, n_bytes;
 };
 
-/* Reads what calls of the thread that begin in [from_ns, to_ns) tell. Decodes texts, and blocks
+/* Reads the bytes of calls of the thread that begin in [from_ns, to_ns). Decodes texts, and blocks
  * with such calls. */
 struct weft_bytes_reader;
 
@@ -35,7 +35,7 @@ weft_bytes_reader_open(const struct weft_trace *trace, uint32_t thread_id, uint6
 /* NULL is allowed. */
 void weft_bytes_reader_close(struct weft_bytes_reader *reader);
 
-/* The next call that tells; its way is WEFT_BYTES_NONE at the end. */
+/* The next call that has them; its way is WEFT_BYTES_NONE at the end. */
 WEFT_CHECKED enum weft_code weft_bytes_reader_next(struct weft_bytes_reader *reader,
                                                    struct weft_bytes_told *told,
                                                    struct weft_err *err);

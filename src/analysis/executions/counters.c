@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sorts all readings of one counter by process and time, then finds the last before each start and
+ * end by binary search: O(n log n) for each counter named, independent of how executions overlap.
+ */
 #include "analysis/executions/counters.h"
 
 #include "base/room.h"

@@ -41,7 +41,7 @@ weft_executions_run(const struct weft_trace *trace, const struct weft_thread_fil
                     struct weft_executions_table **table, struct weft_err *err);
 
 /* An execution that ended, or did not; valid during the call. Its flags lack NESTED and LOSSY,
- * which only all of them tell. */
+ * which need all executions. */
 typedef enum weft_code (*weft_execution_see_fn)(void *context, const struct weft_execution_row *row,
                                                 struct weft_err *err);
 

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Keeps counts for each pair of label and execution, in memory and work bounded by MOST_PAIRS and
+ * MOST_LOOKS; beyond that it gives up, and the table has counts without tests. Labels of few
+ * occurrences get no test, as means of few are not normal.
+ */
 #include "analysis/executions/frequency_tests.h"
 
 #include "base/map.h"

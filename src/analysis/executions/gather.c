@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sorts executions in runs (base/runs.h) that may lie in files, and keeps their metric values in
+ * the spool beside them, by position. Order: start, longest first, then the rest of the row, so
+ * that results do not depend on workers.
+ */
 #include "analysis/executions/gather.h"
 
 #include "base/runs.h"

@@ -66,7 +66,7 @@ struct job {
     struct column columns[N_SUMS];
     pthread_mutex_t lock; /* of columns */
     bool has_switches;
-    bool has_locks;        /* events of a lock library tell of waits; else futex calls do */
+    bool has_locks;        /* waits come from events of a lock library; else from futex calls */
     uint64_t memory_bytes; /* of a worker's history */
     struct weft_history **histories; /* by worker */
     _Atomic uint32_t known;          /* bit k: something was seen of sum k */
@@ -86,7 +86,7 @@ struct work {
         size_t n, cap;
     } waiting;
     bool has_states;
-    bool has_told_bytes; /* calls told of bytes: system calls are the same ones again */
+    bool has_told_bytes; /* bytes came from calls: system calls are the same ones again */
 };
 
 static enum weft_code no_memory(struct weft_err *err)
@@ -179,8 +179,8 @@ static enum weft_code read_events(struct work *work)
     return code;
 }
 
-/* Looks at what texts tell until to_ns, or until something is found if it is only asked whether
- * there is anything. */
+/* Reads texts until to_ns, or until something is found if it is only asked whether there is
+ * anything. */
 static enum weft_code read_told(struct work *work, uint64_t from_ns, uint64_t to_ns, bool is_asked)
 {
     struct weft_bytes_reader *reader = NULL;
@@ -294,7 +294,7 @@ static enum weft_code read_states(struct work *work, struct weft_history *histor
 
 /* ---- a thread -------------------------------------------------------------------------------- */
 
-/* A thread that the kernel's events do not concern has run nobody knows when. */
+/* When a thread without kernel events ran is unknown. */
 static double value_of(const struct work *work, unsigned sum, uint64_t total)
 {
     const bool is_of_states = sum == CPU_TIME || sum == PREEMPTIONS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the trace tells of the thread that an execution began on, while it lasted
+ * What the trace contains of the thread that an execution began on, while it lasted
  * (docs/analyses/executions.md, "Metrics").
  */
 #ifndef WEFT_ANALYSIS_EXECUTIONS_METRICS_H
@@ -11,7 +11,7 @@
 #include "schema/executions.h"
 #include "schema/rules.h"
 
-/* Adds to the table's metrics those that the trace can tell: "cpu_time", "preemptions",
+/* Adds to the table's metrics those that the trace contains: "cpu_time", "preemptions",
  * "page_faults", "bytes_read", "bytes_written", "lock_waits", "lock_wait", and the counters that
  * `types` name; and to rows the flag LOSSY. Of nested or overlapping executions each counts all of
  * its time. Reads each thread that has executions once, in windows of window_rows of them or more.

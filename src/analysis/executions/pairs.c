@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A hash map from key (type, scope, matched field) to a chain of open starts, innermost first. Keys
+ * without open starts are dropped once they are many, so that memory follows what is open, not what
+ * the trace contains.
+ */
 #include "analysis/executions/pairs.h"
 
 #include "base/checked.h"

@@ -26,7 +26,7 @@ struct weft_execution_values {
     struct weft_metric_value items[];
 };
 
-/* Owns its values, and who takes it does. */
+/* Owns its values; a taker owns them then. */
 struct weft_execution_point {
     uint64_t at_ns;
     uint64_t key;      /* of type, scope and matched field together */

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Resolves rules against a trace once: the functions each rule matches, the event kinds to read,
+ * whether arguments or texts are needed, numbers of metrics. points.c then reads nothing that no
+ * rule asks for.
+ */
 #include "analysis/executions/plan.h"
 
 #include "analysis/executions/rule_view.h"

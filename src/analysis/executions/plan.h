@@ -28,7 +28,7 @@ struct weft_rule_use {
                    stands before the begin's */
 };
 
-/* Names of user metrics, under numbers that depend on who came first. */
+/* Names of user metrics, under numbers that depend on which came first. */
 struct weft_metric_names {
     struct weft_strtab *table;
     pthread_mutex_t lock;

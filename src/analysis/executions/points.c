@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One reader for each thread: blocks of calls and blocks of events alternate, whichever is behind
+ * in time, and their points meet in the queue (queue.c). Calls whose exits matter stay on a stack
+ * with a copy of their arguments. Blocks without a wanted function or event kind are skipped by
+ * their summaries.
+ */
 #include "analysis/executions/points.h"
 
 #include "base/checked.h"
@@ -108,8 +114,8 @@ static size_t put_field(char *label, size_t n, const struct weft_rule_value *val
     return n + text.n_bytes;
 }
 
-/* The number of a label. Of a new one, it is known whether it and its row have room: what is told
- * apart by a field that is different each time, such as an id, would have no end. */
+/* The number of a label. Of a new one, it is known whether it and its row have room: what is
+ * distinguished by a field that is different each time, such as an id, would have no end. */
 static enum weft_code number_label(struct weft_rule_plan *plan, struct weft_str label, uint32_t *id,
                                    struct weft_err *err)
 {

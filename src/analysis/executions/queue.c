@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Two lists that only append, one of calls and one of events, and a binary heap for points ahead of
+ * time and the few that come out of order. Taking the earliest compares three heads; equal times
+ * keep the order in which they came.
+ */
 #include "analysis/executions/queue.h"
 
 #include "base/vec.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads every text of a trace through the rules of base/private.h and counts each distinct one, up
+ * to DISTINCT_MAX a kind. Only `weft info --private` asks; it reads the whole file.
+ */
 #include "analysis/executions/revealed.h"
 
 #include "base/vec.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Sorts the starts of executions by thread, takes the median of their distances, and accepts it as
+ * a period if the middle half lies close to it and there are at least LEAST_DISTANCES. Works on the
+ * matrix of a comparison, not on a trace.
+ */
 #include "analysis/executions/rhythm.h"
 
 #include "base/vec.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Evaluates one field or condition at a call or an event: names, arguments, members of a JSON
+ * payload, results of system calls, properties of the thread. The view borrows all texts; unescaped
+ * ones live in its own buffer until the next point.
+ */
 #include "analysis/executions/rule_view.h"
 
 #include "base/json_read.h"

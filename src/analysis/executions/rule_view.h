@@ -54,7 +54,7 @@ void weft_rule_view_fini(struct weft_rule_view *view);
 struct weft_str weft_rule_view_name(const struct weft_rule_view *view);
 
 /* The event is behind the view: what its end will be asked is kept of a system call that begins.
- * Where nobody calls this, ends know no descriptors but those that they returned. */
+ * Without this call, ends have no descriptors but those that they returned. */
 void weft_rule_view_passed(struct weft_rule_view *view, const struct weft_event *event);
 
 /* The field's value, valid until the next one is asked for. Members of the payload are those of a

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * An event is added to the gap between two borders by binary search; prefix sums are made once, on
+ * the first question. Intervals enter as their start and end, so that overlaps need no special
+ * case. Sums are modulo 2^64.
+ */
 #include "analysis/executions/sums.h"
 
 #include "base/search.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Turns gathered rows into schema/executions.h: marks those nested in one of the same type on the
+ * same thread (one pass, as rows come by start), puts metrics of the user into columns sorted by
+ * name, and leaves the rest to metrics.c.
+ */
 #include "analysis/executions/table.h"
 
 #include "analysis/executions/metrics.h"

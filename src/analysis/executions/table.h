@@ -11,8 +11,8 @@
 #include "schema/executions.h"
 
 /* Orders what was found, says which are nested, and adds metrics: times, the user's, and
- * `with_metrics` those that the trace tells. ends_unmatched is left 0. The table takes the spool of
- * `found`. O(n log n). */
+ * `with_metrics` those that the trace contains. ends_unmatched is left 0. The table takes the spool
+ * of `found`. O(n log n). */
 WEFT_CHECKED enum weft_code weft_execution_table_make(const struct weft_rule_plan *plan,
                                                       struct weft_execution_gather *found,
                                                       bool with_metrics, const struct weft_run *run,

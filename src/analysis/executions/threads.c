@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A counting sort of rows by thread, in arrays that may lie in files. Pages are released after so
+ * many rows, since rows of a thread are spread over the whole table.
+ */
 #include "analysis/executions/threads.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Pairs lock requests with their acquisitions or failures; a stack of open requests suffices, as a
+ * thread awaits one lock at a time. Waits go through a bounded external sorter, because events
+ * record them at their end.
+ */
 #include "analysis/executions/waits.h"
 
 #include "base/vec.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Waits for locks of one thread, as a lock library tells them: from a request to what answers it.
- * In order of their begin, where events tell of them at their end: those between lie in a sorter.
+ * Waits for locks of one thread, as a lock library records them: from a request to what answers it.
+ * In order of their start, where events record them at their end: those between lie in a sorter.
  */
 #ifndef WEFT_ANALYSIS_EXECUTIONS_WAITS_H
 #define WEFT_ANALYSIS_EXECUTIONS_WAITS_H

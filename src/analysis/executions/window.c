@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Cuts a thread's executions into windows of rows; for each window the borders of its executions
+ * are sorted and events are added by sums.c. Totals at the start of executions that are still open
+ * are carried to the next window.
+ */
 #include "analysis/executions/window.h"
 
 #include "base/checked.h"

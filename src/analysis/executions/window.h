@@ -68,8 +68,8 @@ WEFT_CHECKED enum weft_code weft_execution_window_add(struct weft_execution_wind
                                                       unsigned sum, uint64_t at_ns, uint64_t amount,
                                                       struct weft_err *err);
 
-/* The time [start_ns, end_ns), which may reach beyond the window: each window that it lies in is
- * told of it. */
+/* The time [start_ns, end_ns), which may reach beyond the window: it goes to each window that it
+ * lies in. */
 WEFT_CHECKED enum weft_code weft_execution_window_add_time(struct weft_execution_window *window,
                                                            unsigned sum, uint64_t start_ns,
                                                            uint64_t end_ns, struct weft_err *err);

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Union-find over threads, by process or, where processes are unknown, by waits for a known object;
+ * the group with the most waits for known objects gives the cell of the headline.
+ */
 #include "analysis/interplay/headline.h"
 
 #include "base/map.h"
@@ -6,14 +10,14 @@
 
 #include <stdlib.h>
 
-/* Threads are of one group if they are of one process; where no process is told, if they wait for
- * each other for an object. */
+/* Threads are of one group if they are of one process; where processes are unknown, if they wait
+ * for each other for an object. */
 struct groups {
     const struct weft_interplay *interplay;
     const struct weft_interplay_table *table;
     struct weft_map *processes;
     uint32_t *parent; /* by thread */
-    uint64_t *count;  /* by thread that stands for its group: waits that are told */
+    uint64_t *count;  /* by representative of its group: waits for known objects */
 };
 
 static uint32_t group_of(struct groups *groups, uint32_t thread_id)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who waits for whom most, of what an answer is mainly about: the process whose threads wait for
- * each other, for objects that are told, most often.
+ * The pair of waiter and releaser that an answer is mainly about: in the process whose threads wait
+ * for each other, for known objects, most often.
  */
 #ifndef WEFT_ANALYSIS_INTERPLAY_HEADLINE_H
 #define WEFT_ANALYSIS_INTERPLAY_HEADLINE_H

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of one window: waits of the chosen threads are clipped to it, sorted by (wait
+ * function, release function) and by (waiter, releaser), and summed in runs of equal keys.
+ * headline.c and patterns.c then read the finished tables.
+ */
 #include "analysis/interplay/interplay.h"
 
 #include "analysis/interplay/headline.h"
@@ -122,7 +127,7 @@ static bool is_had_at_once(const struct job *job, size_t at, const struct weft_l
            !(op->flags & (WEFT_LOCK_FAILED | WEFT_LOCK_PARTIAL));
 }
 
-/* The end of a thread is a release of who waits for it. */
+/* The end of a thread releases the threads that wait for it. */
 static void tally_objects(struct job *job)
 {
     const struct weft_interplay *interplay = job->interplay;

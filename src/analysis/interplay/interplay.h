@@ -9,7 +9,7 @@
 #include "model/interplay/interplay.h"
 #include "schema/interplay.h"
 
-/* All that touches [from_ns, to_ns); the filter chooses who waits. O(n log n) for n waits and
+/* All that touches [from_ns, to_ns); the filter chooses the waiters. O(n log n) for n waits and
  * operations; memory for what the tables hold. Sums are of the time inside the window. */
 struct weft_interplay_opts {
     uint64_t from_ns, to_ns;
@@ -42,7 +42,7 @@ WEFT_CHECKED enum weft_code weft_correspondences_run(const struct weft_interplay
                                                      struct weft_correspondences_table **table,
                                                      struct weft_err *err);
 
-/* Who had what, and who waited, of locks that are held, and what else is waited for. */
+/* Holders and waiters of locks that are held, and waiters for other objects. */
 struct weft_lock_lanes_opts {
     uint64_t from_ns, to_ns;
     uint64_t object_id; /* UINT64_MAX: all */

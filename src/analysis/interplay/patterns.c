@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Detectors on tables that are already summed (producers and workers, idle threads, imbalance,
+ * short work), the sentences of all patterns, and their order by cost. Patterns that need the order
+ * of waits come from turns.c.
+ */
 #include "analysis/interplay/patterns.h"
 
 #include "analysis/interplay/turns.h"
@@ -138,7 +143,8 @@ static bool is_signalled(uint8_t kind)
            kind == WEFT_SHARED_FUTEX || kind == WEFT_SHARED_OTHER || kind == WEFT_SHARED_FILES;
 }
 
-/* What a kernel alone tells of is no work that one thread gives to another, but in a process. */
+/* Wakeups that only kernel events show count as work given to another thread only within a process.
+ */
 static bool is_told(const struct job *job, const struct weft_wait *wait)
 {
     const struct weft_trace *trace = job->interplay->trace;
@@ -172,7 +178,8 @@ static uint64_t busy_of(const struct weft_interplay_thread *thread)
     return life_ns > thread->wait_ns ? life_ns - thread->wait_ns : 0;
 }
 
-/* For whom a thread waited longest in waits that are signalled, and its share of them. */
+/* The thread for which a thread waited longest in waits that are signalled, and its share of them.
+ */
 static uint32_t main_signaller(struct job *job, const struct weft_interplay_thread *thread,
                                uint64_t *ns, uint64_t *count, uint64_t *all_ns)
 {
@@ -296,7 +303,7 @@ static int by_farmer(const void *a, const void *b, void *context)
     return x != y ? (x < y ? -1 : 1) : (i > j) - (i < j);
 }
 
-/* Who has a farmer: places in `workers`. */
+/* Threads that have a producer: places in `workers`. */
 static size_t find_workers(struct job *job, uint32_t *workers)
 {
     size_t n = 0;
@@ -569,7 +576,7 @@ static enum weft_code take_turns(void *context, const struct weft_turns *turns,
     return add(job, &made, text, err);
 }
 
-/* Time that threads were kept waiting. Who polls waits for time alone. */
+/* Time that threads were kept waiting. A polling thread waits for time alone. */
 static uint64_t cost_of(const struct weft_interplay_pattern *pattern)
 {
     switch ((enum weft_pattern_kind)pattern->kind) {

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Numbers the objects and call sites that rows mention, in order of first mention, and copies them
+ * into the table's arena at the end. A site's path omits the innermost functions that only
+ * implement waiting.
+ */
 #include "analysis/interplay/tables.h"
 
 #include "base/map.h"
@@ -66,7 +71,7 @@ bool weft_interplay_copy_objects(const struct weft_interplay_names *names, struc
 
 /* ---- sites ----------------------------------------------------------------------------------- */
 
-/* Is a function part of how threads wait, and nobody's place in a program? */
+/* Is a function part of how threads wait, and no call site of a program? */
 static bool is_tool(const struct weft_interplay *interplay, uint32_t function_id)
 {
     const struct weft_blocking_use *use = &interplay->uses[function_id];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Trees of waits and of critical sections, by the calls that lead there; and what those who made
- * others wait did meanwhile, by their calling context trees of these times
+ * Trees of waits and of critical sections, by the calls that lead there; and the activity of the
+ * threads that they waited for, by their calling context trees of these times
  * (model/interval/interval.h).
  */
 #include "analysis/interplay/interplay.h"
@@ -165,7 +165,7 @@ static enum weft_code see_blocker(void *context, uint32_t thread_id, uint64_t fr
     return WEFT_OK;
 }
 
-/* Those who had the lock; of what is not held, who ended the wait, until then. */
+/* The holders of the lock; of what is not held, the thread that ended the wait, until then. */
 static enum weft_code find_spans(struct job *job, struct weft_err *err)
 {
     const struct weft_interplay *interplay = job->interplay;
@@ -221,7 +221,7 @@ static void unite_spans(struct job *job)
     job->spans.n = n;
 }
 
-/* Of twins, the one of most calls knows what it did. */
+/* Of twins, the one with most calls shows what it did. */
 static uint32_t caller_of(const struct job *job, uint32_t thread_id)
 {
     const struct weft_twins *twins = weft_locks_twins(job->interplay->locks);

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Detectors on sequences of waits: runs within one object (convoys, leaders, barriers), within one
+ * pair of threads (alternation), within one thread (steady periods). Each sorts the waits by its
+ * own key; O(n log n).
+ */
 #include "analysis/interplay/turns.h"
 
 #include "base/room.h"
@@ -114,7 +119,7 @@ static enum weft_code find_convoy(struct job *job, size_t from, size_t to, struc
 
 /* ---- leaders and followers ------------------------------------------------------------------- */
 
-/* Those who wait there are those who let others go on, by and large. */
+/* The waiters there are mostly also the releasers. */
 static enum weft_code find_leaders(struct job *job, size_t from, size_t to, struct weft_err *err)
 {
     struct weft_turns turns = { .kind = WEFT_PATTERN_LEADER,
@@ -314,7 +319,7 @@ static enum weft_code find_turns(struct job *job, size_t from, size_t to, struct
     return tell(job, &turns, err);
 }
 
-/* At barriers and joins nobody answers. */
+/* Barriers and joins have no answer. */
 static bool is_answered(const struct weft_wait *wait)
 {
     return wait->releaser_id != WEFT_ID_NONE && wait->releaser_id != wait->waiter_id &&

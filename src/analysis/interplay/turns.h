@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Patterns that show in the order of waits: convoys, leaders and followers, two that alternate, who
- * comes last to barriers; and threads that wake by time.
+ * Patterns that show in the order of waits: convoys, leaders and followers, two threads that
+ * alternate, the last arrivals at barriers; and threads that wake by time.
  */
 #ifndef WEFT_ANALYSIS_INTERPLAY_TURNS_H
 #define WEFT_ANALYSIS_INTERPLAY_TURNS_H

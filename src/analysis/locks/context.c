@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Goes through the holders thread by thread: its calls once, in order, with the set of waits that
+ * it blocks at the time; where a thread has no calls, its stack samples. An interval counts in full
+ * for every wait open in it.
+ */
 #include "analysis/locks/context.h"
 
 #include "base/room.h"

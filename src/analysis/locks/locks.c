@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One pass over the operations by object (waits, percentiles, convoys) and one by thread (the order
+ * of acquisition), then the table. Rows are folded by rows.c while they are summed; open waits are
+ * open.c's, holders' activity context.c's.
+ */
 #include "analysis/locks/locks.h"
 
 #include "analysis/kept_threads.h"
@@ -274,8 +279,8 @@ static enum weft_code count_object(struct job *job, size_t from, size_t to, stru
 
 /* ---- the order of acquisition ---------------------------------------------------------------- */
 
-/* What the thread still has when it gets this one. Of a lock that nobody saw it get, when that was
- * is not known; of one that nobody saw it release, whether it still has it. */
+/* The locks that the thread holds when it acquires this one. Where an acquisition was not recorded,
+ * its time is unknown; where a release was not, whether the lock is still held. */
 static enum weft_code add_orders(struct job *job, const struct weft_lock_op *op,
                                  struct weft_err *err)
 {

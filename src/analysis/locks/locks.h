@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Contention: who waited for which lock, who had it meanwhile and what that one did, in which order
- * locks are taken (docs/analyses/locks.md).
+ * Lock contention: waiters, holders and their activity meanwhile, and the order in which locks are
+ * acquired (docs/analyses/locks.md).
  */
 #ifndef WEFT_ANALYSIS_LOCKS_LOCKS_H
 #define WEFT_ANALYSIS_LOCKS_LOCKS_H
@@ -16,8 +16,8 @@ struct weft_locks_opts {
     bool all_processes;   /* without a filter: not only threads of the program */
 };
 
-/* The filter is of those who ask for locks; whoever made them wait may be any thread. Memory: the
- * operations of the trace until to_ns, within half of run->memory_bytes, or WEFT_E_LIMIT. */
+/* The filter chooses the threads that request locks; any thread may have made them wait. Memory:
+ * the operations of the trace until to_ns, within half of run->memory_bytes, or WEFT_E_LIMIT. */
 WEFT_CHECKED enum weft_code weft_locks_run(const struct weft_trace *trace,
                                            const struct weft_thread_filter *filter,
                                            const struct weft_locks_opts *opts,

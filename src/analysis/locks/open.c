@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Collects waits without an end, names joined threads by their handles, and finds deadlocks as
+ * cycles of the function "wait -> open wait of its holder": each wait has one successor, so one
+ * marking walk finds all in O(n).
+ */
 #include "analysis/locks/open.h"
 
 #include "base/vec.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Four kinds of rows with one macro each for adding and finishing: a full vector is sorted and
+ * equal keys are folded, and it grows only if that frees less than half. So memory follows the
+ * number of different rows, not of operations.
+ */
 #include "analysis/locks/rows.h"
 
 #include "base/room.h"

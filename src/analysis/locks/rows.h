@@ -34,8 +34,8 @@ struct weft_locks_convoys {
     size_t n, cap;
 };
 
-/* Each adds a row, and folds those of one key. Names are told apart by their place: they live in
- * one string table. WEFT_E_NOMEM. */
+/* Each adds a row, and folds those of one key. Names are compared by their place: they live in one
+ * string table. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_locks_site_add(struct weft_locks_sites *sites,
                                                 const struct weft_locks_site *made,
                                                 struct weft_err *err);

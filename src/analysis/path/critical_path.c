@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the walk to the table: functions of segments, who had the processor, sums.
+ * From the walk to the table: functions of segments, threads that had the CPU, sums.
  */
 #include "analysis/path/critical_path.h"
 
@@ -46,7 +46,7 @@ struct sums {
     struct weft_map *thread_of, *function_of, *span_of; /* keys to places above */
 };
 
-/* Who had a processor during one segment. */
+/* A thread that had a CPU during one segment. */
 struct occupant {
     uint32_t thread_id;
     uint64_t sum_ns, from_ns, to_ns; /* longest piece */
@@ -55,7 +55,8 @@ struct occupant {
 struct job {
     const struct weft_trace *trace;
     const struct weft_path_opts *opts;
-    struct weft_graph *graph, *graph_of_trace; /* the first knows locks, the second is within it */
+    struct weft_graph *graph,
+        *graph_of_trace; /* the first adds locks to the second, which is within it */
     struct weft_path_walked walked;
     struct weft_interval_reader *reader;
     struct weft_path_stacks *stacks;
@@ -196,7 +197,7 @@ static enum weft_code refine(struct job *job, size_t place, struct weft_err *err
     return code;
 }
 
-/* ---- who had the processor ------------------------------------------------------------------- */
+/* ---- threads that had the CPU ---------------------------------------------------------------- */
 
 static enum weft_code see_occupant(void *context, uint32_t thread_id, uint64_t from_ns,
                                    uint64_t to_ns, struct weft_err *err)
@@ -237,7 +238,7 @@ static enum weft_code add_other(struct others *others, const struct occupant *oc
     return WEFT_OK;
 }
 
-/* Who had what the segment waits for, a processor or a block device. */
+/* The threads that had what the segment waits for, a CPU or a block device. */
 static enum weft_code see_others(struct job *job, const struct weft_path_segment *segment,
                                  struct others **others, struct weft_err *err)
 {

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Groups the arrows of a walked path by lock and sorts the rows by time, for the table's list of
+ * locks. Names stay owned by the graph, which must outlive the table's making.
+ */
 #include "analysis/path/locks.h"
 
 #include "base/map.h"

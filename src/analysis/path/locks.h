@@ -10,8 +10,8 @@
 
 #include <stdbool.h>
 
-/* Sums the arrows of the table by what they tell of, into table->locks, and makes their `lock`
- * places there. `graph` is the one that was walked (model/graph/locks.h). False without memory. */
+/* Sums the arrows of the table by their locks, into table->locks, and makes their `lock` places
+ * there. `graph` is the one that was walked (model/graph/locks.h). False without memory. */
 bool weft_path_locks_make(struct weft_graph *graph, struct weft_path_table *table);
 
 #endif

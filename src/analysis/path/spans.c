@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the spans of a thread when it is first asked for, sorted by start, and picks among at most
+ * LOOKED_AT that overlap a segment the one that covers it most. Threads never asked for are never
+ * read.
+ */
 #include "analysis/path/spans.h"
 
 #include "base/map.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the blocks with stack samples of a thread by their summaries, decodes a few at a time
+ * (least recently used first out), and collects the stacks of a segment with their weights. For a
+ * wait only the last stack before it counts, if recent.
+ */
 #include "analysis/path/stacks.h"
 
 #include "base/checked.h"
@@ -13,7 +18,7 @@
  * reach beyond as many others, some are looked into when a thread is first asked for. */
 enum { BLOCKS_MAX = 4, LOOKED_INTO = 64 };
 
-/* A stack before a wait that is older than this tells nothing of it. */
+/* A stack before a wait that is older than this says nothing of it. */
 #define OLD_NS UINT64_C(1000000)
 
 struct seen {
@@ -38,8 +43,8 @@ struct block {
     uint64_t latest_ns;         /* the last one of this block and of those before */
 };
 
-/* Those of a thread, by their first event: importers give events in any order, such as all that a
- * kernel tells of a thread before all that it tells itself. */
+/* Those of a thread, by their first event: importers give events in any order, such as all kernel
+ * events of a thread before all of its own. */
 struct blocks {
     struct block *items;
     size_t n;
@@ -179,7 +184,7 @@ static enum weft_code look_into(struct weft_path_stacks *stacks, uint32_t thread
         const enum weft_code code = load(stacks, thread_id, block->number, &slot, NULL);
         if (code == WEFT_E_NOMEM)
             return weft_no_memory(err, "stacks");
-        if (code != WEFT_OK) /* who asks for what is in it is told */
+        if (code != WEFT_OK) /* readers of it get the error */
             continue;
         /* the places that follow are compared with what they were */
         block->last_ns = slot->stacks.n ? time_of(slot, slot->stacks.n - 1) : block->first_ns;
@@ -365,7 +370,7 @@ enum weft_code weft_path_stacks_seen(struct weft_path_stacks *stacks, uint32_t t
         struct weft_path_seen *made = WEFT_VEC_PUSH(&stacks->told);
         if (!made)
             code = weft_no_memory(err, "stacks");
-        else /* weights may not be told: each counts the same then */
+        else /* without weights each counts the same */
             *made = (struct weft_path_seen){ weft_strtab_get(stacks->texts, from->stack),
                                              from->weight ? from->weight : from->n_samples };
     }

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A loop with an explicit stack of at most WEFT_PATH_DEPTH_MAX threads instead of recursion. Edges
+ * back to a thread on the stack are refused and counted, so that the walk ends; segments come
+ * latest first and are reversed at the end. It sees the graph only through its operations, so tests
+ * and analysis/ecct use graphs of their own.
+ */
 #include "analysis/path/walk.h"
 
 #include "base/room.h"
@@ -56,7 +62,7 @@ static bool is_continued(const struct weft_path_segment *later, const struct wef
            now->state != WEFT_PATH_BLOCKED && weft_str_equal(later->name, now->name);
 }
 
-/* Whether nothing tells the segment apart from the one that was added last. */
+/* Whether the segment is the same as the one that was added last. */
 static bool is_same(struct walk *walk, const struct weft_path_segment *made)
 {
     const struct weft_path_segments *segments = &walk->to->segments;
@@ -289,8 +295,8 @@ static void take_back(struct walk *walk, uint64_t at_ns)
     walk->at_ns = at_ns;
 }
 
-/* The top thread's history begins here, above its limit: whoever made it, or first told it
- * something, goes on. */
+/* The top thread's history begins here, above its limit: the path continues with its creator, or
+ * the first thread that sent it something. */
 static enum weft_code begin(struct walk *walk, struct weft_graph_state *state, struct weft_err *err)
 {
     const struct frame *frame = top_of(walk);
@@ -356,7 +362,7 @@ static void put_in_order(struct weft_path_walked *walked)
         places[n - 1 - i] = places[i];
         places[i] = last;
     }
-    if (walked->arrows.n && !walked->frames.n) /* who wants frames has no use for them */
+    if (walked->arrows.n && !walked->frames.n) /* not needed with frames */
         qsort(walked->arrows.items, walked->arrows.n, sizeof *walked->arrows.items, by_time);
 }
 

@@ -4,7 +4,7 @@
  *
  *     at (thread, to): what was it just before?
  *       ran, or could have run    that is a segment of the path; go on before it
- *       was blocked               go to who woke it, and on until the time at which it was
+ *       was blocked               go to its waker, and on until the time at which it was
  *                                 blocked; then come back, and go on before that
  */
 #ifndef WEFT_ANALYSIS_PATH_WALK_H
@@ -41,7 +41,7 @@ struct weft_path_frame {
     bool is_uncertain;
 };
 
-/* What a segment does not tell of itself. */
+/* What a segment does not contain itself. */
 struct weft_path_place {
     uint32_t frame;       /* place in frames */
     uint32_t lock;        /* BLOCKED: as above */

@@ -523,7 +523,7 @@ static enum weft_code build_block(struct regtime_builder *builder, const struct 
     return WEFT_OK;
 }
 
-/* Everything that knows a node by its number learns the new one. In a later pass, a call may be
+/* Everything that refers to a node by its number gets the new one. In a later pass, a call may be
  * open in a settled context that went: it goes on in the sink, of whatever function. */
 static bool renumber(struct regtime_builder *builder)
 {

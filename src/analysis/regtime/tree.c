@@ -78,7 +78,7 @@ static void clear_slots(struct regtime_tree *tree)
             tree->slots[tree->slot_of[i - tree->run_root]] = 0;
 }
 
-/* Closes the ranks where the sink was; slot_of, no longer needed, tells who went where. */
+/* Closes the ranks where the sink was; slot_of, no longer needed, maps old places to new ones. */
 static void drop_sink(struct regtime_tree *tree)
 {
     uint32_t *to = tree->slot_of;

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Merges the interleaved counters that the inner loop used, and keeps the non-empty bins of each
+ * cluster.
+ */
 #include "analysis/shapes/bins.h"
 
 #include <stdlib.h>

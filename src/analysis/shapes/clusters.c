@@ -4,7 +4,7 @@
  * its shallowest: clusters whose first member is too shallow for a shape are closed for good.
  *
  * A shape's descendants of its own function that are near enough in depth bar their clusters before
- * any is tried; there are none without recursion, which one word a shape tells. Ancestors come
+ * any is tried; there are none without recursion, which one word a shape records. Ancestors come
  * later in the order, so that none is in a cluster yet.
  */
 #include "analysis/shapes/clusters.h"

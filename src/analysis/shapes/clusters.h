@@ -38,9 +38,9 @@ weft_clusters_build(const struct weft_shape_set *set, const struct weft_clusters
                     const struct weft_run *run, struct weft_arena *arena,
                     struct weft_clusters *clusters, struct weft_err *err);
 
-/* What tells which clusters have a shape below a shape of another (paper, Appendix A): what no
- * ribbon may hold together. Borrows the set and the clusters; shared by all workers. 4 bytes for
- * each shape and child. */
+/* Finds which clusters have a shape below a shape of another (paper, Appendix A): no ribbon may
+ * hold these together. Borrows the set and the clusters; shared by all workers. 4 bytes for each
+ * shape and child. */
 struct weft_cluster_kin;
 
 /* WEFT_E_NOMEM. */

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses within a limit of cells: clusters of a thread by their time, longest first, as long as
+ * their columns fit; the rest are counted as omitted.
+ */
 #include "analysis/shapes/drawn.h"
 
 #include "base/checked.h"

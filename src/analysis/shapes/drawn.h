@@ -19,8 +19,8 @@ struct weft_shape_drawing {
 /* Of the clusters of a thread that are in ribbons (ribbon[i] is not WEFT_ID_NONE), takes those of
  * most time, of equals the lower id, as long as all their cells fit, and sets ribbon[i] of the
  * others to WEFT_ID_NONE. A cluster has at most as many cells as there are columns, and at most two
- * for each occurrence and one for each column's width of its time. *n_left tells how many were left
- * out. False without memory. O(n log n). */
+ * for each occurrence and one for each column's width of its time. *n_left: how many were omitted.
+ * False without memory. O(n log n). */
 WEFT_CHECKED bool weft_shapes_draw(const struct weft_shape_drawing *drawing,
                                    const struct weft_shape_presence *presences, size_t n,
                                    uint32_t *ribbon, uint64_t *n_left);

@@ -46,8 +46,8 @@ void weft_shape_metric_spend(struct weft_shape_metric *metric, uint64_t work);
 uint32_t weft_shape_distance(struct weft_shape_metric *metric, uint32_t a, uint32_t b,
                              uint32_t bound_halves);
 
-/* Whether d(a, b) is at most `bound_halves`: what weft_shape_distance tells too, but faster.
- * Neither is null. False once the metric is spent. */
+/* Whether d(a, b) is at most `bound_halves`: as weft_shape_distance, but faster. Neither is null.
+ * False once the metric is spent. */
 bool weft_shape_is_near(struct weft_shape_metric *metric, uint32_t a, uint32_t b,
                         uint32_t bound_halves);
 

@@ -201,7 +201,7 @@ static void give_tapes(struct job *job)
     }
 }
 
-/* Blocks of a partition, where nobody said it. */
+/* Blocks of a partition, by default. */
 static uint64_t blocks_of_part(const struct job *job)
 {
     uint64_t n_blocks = 0, n_parts = (uint64_t)job->n_workers * PARTS_A_WORKER;
@@ -501,8 +501,8 @@ static void job_fini(struct job *job)
     free(job->workers);
 }
 
-/* A thread of which a partition lost its tape has none: who replays must see calls that cross
- * partitions once. Tells whether all durations are there. */
+/* A thread of which a partition lost its tape has none: a replay must see calls that cross
+ * partitions once. Returns whether all durations are there. */
 static bool check_tapes(struct weft_mined *mined)
 {
     bool has_durations = true;

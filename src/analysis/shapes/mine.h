@@ -9,9 +9,9 @@
  *       +----------------+ +------------------+ +------------------+
  *     f |..g( ) h(       | |     g( )   )     | |  h( )  )         |
  *
- * calls that lie within have a shape at once; of those open at a border each partition tells which
- * shapes their callees had, and joining neighbours adds these sets. The result does not depend on
- * the cuts, nor on the number of workers.
+ * calls that lie within have a shape at once; of those open at a border each partition records
+ * which shapes their callees had, and joining neighbours adds these sets. The result does not
+ * depend on the cuts, nor on the number of workers.
  *
  * Where a limit is met, the trace is mined again in a defined order, thread by thread and call by
  * call: shapes are accepted by first end of a call until there are too many. If they are then on so
@@ -102,8 +102,8 @@ WEFT_CHECKED enum weft_code weft_mine_run(const struct weft_trace *trace,
                                           struct weft_err *err);
 void weft_mined_fini(struct weft_mined *mined);
 
-/* Who is shown the calls of partitions again, block by block. Those of a partition that do not
- * contain each other come in order of time; partitions of a thread may be shown at once. */
+/* Receives the calls of partitions again, block by block. Those of a partition that do not contain
+ * each other come in order of time; partitions of a thread may be shown at once. */
 struct weft_shape_replay_sink {
     void *context;
     enum weft_code (*begin)(void *context, size_t part, unsigned worker, struct weft_err *err);

@@ -393,7 +393,7 @@ static uint32_t shape_of(struct weft_miner *miner, struct weft_shape_frame *fram
     return node->shape;
 }
 
-/* Tells the borders of a frame; false without memory. */
+/* Records the borders of a frame; false without memory. */
 static bool save_frame(struct weft_miner *miner, struct weft_shape_frame *frame,
                        struct weft_shape_crossing *crossing)
 {

@@ -132,7 +132,7 @@ WEFT_CHECKED enum weft_code weft_miner_init(struct weft_miner *miner, uint32_t n
 void weft_miner_fini(struct weft_miner *miner);
 
 /* Begins a partition, whose first block has `open` calls. They get the shapes `given` (WEFT_SHAPE_*
- * for none), or if that is NULL, `borders` (zeroed) is told of them. Depths of the thread are below
+ * for none), or if that is NULL, `borders` (zeroed) records them. Depths of the thread are below
  * `depth_bound`. */
 WEFT_CHECKED enum weft_code weft_miner_begin(struct weft_miner *miner, uint32_t depth_bound,
                                              const struct weft_open_call *open, size_t n_open,
@@ -147,7 +147,7 @@ WEFT_CHECKED enum weft_code weft_miner_block(struct weft_miner *miner,
 
 /* Ends the partition: miner->done are those that ended since its last row. Of the thread's last
  * partition these are all. Of others, without borders, all but the outermost `n_open`, which the
- * next begins with; with borders none: they are told of all that the last row leaves open. */
+ * next begins with; with borders none: they record all that the last row leaves open. */
 WEFT_CHECKED enum weft_code weft_miner_end(struct weft_miner *miner, bool is_last, size_t n_open,
                                            struct weft_err *err);
 

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Ranks shapes level by level, by depth: children are final before their parents, so that
+ * comparisons read numbers only. A step of the merge sort compares at most as many children as the
+ * shape that it moves has, which bounds the total by log n times the number of children.
+ */
 #include "analysis/shapes/order.h"
 
 #include <stdbool.h>

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Scores each shape by bits: how seldom its function has that shape, or how much longer its slowest
+ * call is. A shape is marked as not the deepest cause when a listed child inside the same call has
+ * most of its time.
+ */
 #include "analysis/shapes/rare.h"
 
 #include <math.h>

@@ -161,7 +161,7 @@ static void make_cluster(struct job *job, uint32_t id)
         cluster->function_id = shape->function_id;
         cluster->is_trivial = cluster->is_trivial && shape->n_children == 0;
         if (i == 0 || shape->first.start_ns < cluster->first.start_ns)
-            cluster->first = shape->first; /* its begin counts: find_occurrences tells the call */
+            cluster->first = shape->first; /* its begin counts: find_occurrences finds the call */
         const struct weft_shape_times times = { .count = shape->count,
                                                 .sum_ns = shape->sum_ns,
                                                 .min_ns = shape->min_ns,

@@ -33,7 +33,7 @@ struct weft_shape_tape {
 enum {
     WEFT_TAPE_LONG = UINT16_MAX,
     WEFT_TAPE_NARROW_SHAPES = UINT16_MAX, /* as many need no higher bits */
-    WEFT_TAPE_MAX_SHAPES = 0xffffff,      /* a tape of a worker that knows more is of no use */
+    WEFT_TAPE_MAX_SHAPES = 0xffffff,      /* a tape of a worker that has more is of no use */
     WEFT_TAPE_ROW_BYTES = 3,              /* of shapes alone, at most */
     WEFT_TAPE_FULL_ROW_BYTES = 6,         /* with durations, at most */
 };

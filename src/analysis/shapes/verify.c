@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Recomputes order, metric, clusters, ribbons and counts of a finished table, on random triples and
+ * bounded pairs where all would be too many. Only `weft shapes --verify` and tests ask; it shares
+ * no code with the miner but the metric.
+ */
 #include "analysis/shapes/verify.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What each processor did in a window, from the states of all threads (docs/analyses/cpu.md).
+ * What each CPU did in a window, from the states of all threads (docs/analyses/cpu.md).
  */
 #include "analysis/states/histories.h"
 #include "analysis/states/run_modes.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a thread did on a processor. */
+/* What a thread did on a CPU. */
 struct part {
     uint32_t host_id, thread_id;
     int32_t cpu;
@@ -34,7 +34,7 @@ struct job {
     struct parts *threads;
 };
 
-/* The part of the processor; few threads run on many. */
+/* The part of the CPU; few threads run on many. */
 static struct part *part_get(struct parts *parts, int32_t cpu)
 {
     for (size_t i = 0; i < parts->n; i++)
@@ -137,7 +137,7 @@ static int compare_shares(const void *a_void, const void *b_void)
     return (a->thread_id > b->thread_id) - (a->thread_id < b->thread_id);
 }
 
-/* The row of one processor from its `n` parts. */
+/* The row of one CPU from its `n` parts. */
 static bool row_make(struct weft_arena *arena, const struct part *parts, size_t n,
                      uint64_t window_ns, struct weft_cpu_row *row)
 {
@@ -169,7 +169,7 @@ static bool row_make(struct weft_arena *arena, const struct part *parts, size_t 
     return true;
 }
 
-/* All parts, by processor. */
+/* All parts, by CPU. */
 static bool parts_collect(const struct job *job, size_t n_items, struct parts *all)
 {
     for (size_t i = 0; i < n_items; i++)

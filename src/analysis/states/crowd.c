@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Weighs what each CPU did by how much the program ran on it, from the table of `weft cpu`. Threads
+ * that stay on one CPU are summed apart, as idle CPUs do not help them. docs/analyses/diagnose.md
+ * explains the thresholds.
+ */
 #include "analysis/states/crowd.h"
 
 #include "analysis/states/states.h"
@@ -7,7 +12,7 @@
 #include <stdlib.h>
 
 static const double FULL = 0.9;   /* of the time, that threads use of a full machine at least */
-static const double BOUND = 0.99; /* of what a thread runs, on one processor: it stays there */
+static const double BOUND = 0.99; /* of what a thread runs, on one CPU: it stays there */
 static const double MOST = 0.5;   /* of what the program runs */
 
 /* Fills what each thread ran; the program's time. */

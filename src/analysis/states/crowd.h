@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether other programs left a program processors to run on (docs/analyses/diagnose.md, "A machine
- * that is full").
+ * Whether other programs left a program CPUs to run on (docs/analyses/diagnose.md, "A machine that
+ * is full").
  */
 #ifndef WEFT_ANALYSIS_STATES_CROWD_H
 #define WEFT_ANALYSIS_STATES_CROWD_H
@@ -20,31 +20,31 @@ struct weft_crowd {
     double own;    /* the recorded program's threads ran */
     double other;  /* those of other programs */
     double idle;
-    double bound; /* of what the program runs: by threads that stay on one processor */
+    double bound; /* of what the program runs: by threads that stay on one CPU */
 };
 
 /* What is known of a thread, by its id. */
 struct weft_crowd_thread {
-    uint64_t run_ns, most_ns; /* on all processors, and on the one where that is most */
+    uint64_t run_ns, most_ns; /* on all CPUs, and on the one where that is most */
     bool is_foreign;          /* of another program */
 };
 
-/* `threads` has who is foreign, and else zeros: times are added. O(rows and shares). */
+/* `threads` says which are foreign, and else has zeros: times are added. O(rows and shares). */
 struct weft_crowd weft_crowd_of(const struct weft_cpu_table *table,
                                 struct weft_crowd_thread *threads);
 
-/* Of a trace that tells which threads are the recorded program's; of others all is 0. Reads the
- * states of all threads. */
+/* Of a trace that records which threads are the program's; of others all is 0. Reads the states of
+ * all threads. */
 WEFT_CHECKED enum weft_code weft_crowd_find(const struct weft_trace *trace,
                                             const struct weft_run *run, struct weft_crowd *crowd,
                                             struct weft_err *err);
 
-/* Had other programs the processors for longer than the program itself, and was next to none of
- * their time left? */
+/* Did other programs use the CPUs for longer than the program itself, and was next to none of their
+ * time left? */
 bool weft_crowd_is_full(const struct weft_crowd *crowd);
 
 /* And would threads of the program have gone elsewhere, but for them? Not if most of it stays on
- * one processor, as threads do that are bound to it. */
+ * one CPU, as threads do that are bound to it. */
 bool weft_crowd_takes_places(const struct weft_crowd *crowd);
 
 #endif

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens a history for a worker when it first asks, with its share of the memory, so that idle
+ * workers cost nothing. Names are copied to the table's arena, as a history dies before the table.
+ */
 #include "analysis/states/histories.h"
 
 #include "model/calls/scan.h"

@@ -30,8 +30,9 @@ void weft_histories_fini(struct weft_histories *histories);
 WEFT_CHECKED enum weft_code weft_histories_get(struct weft_histories *histories, unsigned worker,
                                                struct weft_history **history, struct weft_err *err);
 
-/* Has the file what others did to a thread, and when threads had a processor? Without these, states
- * are guesses: a program alone tells of threads that it makes, but not that they run or wait. */
+/* Does the file contain what others did to a thread, and when threads ran on a CPU? Without these,
+ * states are guesses: a program alone records the threads that it creates, but not that they run or
+ * wait. */
 bool weft_histories_are_known(const struct weft_trace *trace);
 
 /* A copy of `text` in the arena; the same copy as `*last` if that has the same text. False without

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sums of time on a processor by mode, and samples that give the mode where system calls do not.
+ * Sums of time on a CPU by mode, and samples that give the mode where system calls do not.
  */
 #ifndef WEFT_ANALYSIS_STATES_RUN_MODES_H
 #define WEFT_ANALYSIS_STATES_RUN_MODES_H
@@ -9,7 +9,7 @@
 #include "model/trace.h"
 #include "schema/states.h"
 
-/* Adds a part of a state; states off the processor and interrupts add nothing. */
+/* Adds a part of a state; states off the CPU and interrupts add nothing. */
 void weft_modes_add(struct weft_run_modes *modes, enum weft_state_kind kind, uint64_t length_ns);
 /* Adds a sample; one of unknown mode adds nothing. */
 void weft_modes_count(struct weft_run_modes *modes, enum weft_sample_mode mode);

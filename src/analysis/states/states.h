@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What threads and processors did: states from a kernel's events, or inferred from silence.
+ * What threads and CPUs did: states from a kernel's events, or inferred from silence.
  */
 #ifndef WEFT_ANALYSIS_STATES_STATES_H
 #define WEFT_ANALYSIS_STATES_STATES_H
@@ -48,7 +48,7 @@ WEFT_CHECKED enum weft_code weft_waits_run(const struct weft_trace *trace,
                                            const struct weft_run *run,
                                            struct weft_waits_table **table, struct weft_err *err);
 
-/* What each processor did in [from_ns, to_ns), as far as it was with the selected threads
+/* What each CPU did in [from_ns, to_ns), as far as it was with the selected threads
  * (docs/analyses/cpu.md). */
 struct weft_cpu_opts {
     uint64_t from_ns, to_ns;

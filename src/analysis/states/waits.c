@@ -66,7 +66,7 @@ static enum weft_code piece_add(struct worker *worker, const struct weft_state *
     return WEFT_OK;
 }
 
-/* Who had the processor while the thread waited for it: its time is divided among them. */
+/* The threads that ran on the CPU while this one waited for it: its time is divided among them. */
 static enum weft_code preempted_add(struct worker *worker, struct weft_history *history,
                                     uint32_t host_id, uint32_t thread_id, struct weft_state state,
                                     struct weft_err *err)

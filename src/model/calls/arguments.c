@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the arguments of one call, and reads the few forms of argument text that the recorder
+ * writes: the caller, the first argument, an address, the descriptors that were ready. The graph,
+ * locks, interplay and sessions share this reading; a text of another form gives an empty answer,
+ * never an error.
+ */
 #include "model/calls/arguments.h"
 
 #include <string.h>

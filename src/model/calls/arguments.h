@@ -17,7 +17,7 @@ WEFT_CHECKED enum weft_code weft_call_arguments(const struct weft_trace *trace, 
                                                             const struct weft_walk_call *call),
                                                 void *context, struct weft_err *err);
 
-/* The function that called, if a text of arguments tells it first, as recordings do ({"caller":
+/* The function that called, if a text of arguments begins with it, as recordings do ({"caller":
  * NAME ...}); a view of the text, what is escaped in it as it stands. Empty: it does not. */
 struct weft_str weft_arguments_caller(struct weft_str text);
 
@@ -26,8 +26,8 @@ struct weft_str weft_arguments_first(struct weft_str text);
 
 /* An argument that is a number like 0x7f00. */
 bool weft_argument_address(struct weft_str text, uint64_t *number);
-/* The descriptors of which such a text tells that they were ready, at most `n_max`; false if it
- * does not tell of any such list. Empty: the time was over. */
+/* The descriptors that such a text lists as ready, at most `n_max`; false if it has no such list.
+ * Empty: timed out. */
 bool weft_arguments_ready(struct weft_str text, uint64_t *fds, size_t n_max, size_t *n_fds);
 
 #endif

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Groups threads into processes by union-find. Two events join threads: a fork whose child does not
+ * exec another program, and a wake-up within a futex call outside interrupts, since private futexes
+ * do not cross processes. The leader of a group is its thread with the lowest tid. One pass over
+ * the events; only analysis/ecct/names.c asks.
+ */
 #include "model/calls/kin.h"
 
 #include "base/vec.h"
@@ -54,7 +60,7 @@ static void tie(struct finding *finding, uint32_t a, uint32_t b)
 {
     const uint32_t n_threads = weft_trace_n_threads(finding->trace);
     if (a >= n_threads || b >= n_threads || !tid_of(finding, a) || !tid_of(finding, b))
-        return; /* nobody, or who idles */
+        return; /* none, or an idle task */
     const uint32_t x = leader_of(finding, a), y = leader_of(finding, b);
     if (tid_of(finding, x) <= tid_of(finding, y))
         finding->leaders[y] = x;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which threads are of one process, in traces of a kernel that name no processes (trace.dat tells
- * of threads alone).
+ * Which threads are of one process, in traces of a kernel that name no processes (trace.dat
+ * contains threads alone).
  */
 #ifndef WEFT_MODEL_CALLS_KIN_H
 #define WEFT_MODEL_CALLS_KIN_H

@@ -326,7 +326,7 @@ static enum weft_code put_block(const struct query *query, uint64_t block)
 
 /* ---- blocks and groups of blocks ------------------------------------------------------------- */
 
-/* The unit of 16^level blocks from `block` on, as far as the index of blocks tells: without the
+/* The unit of 16^level blocks from `block` on, as far as the index of blocks shows: without the
  * calls that stand alone it may be shorter, not longer. */
 static struct weft_lod_unit level_unit(const struct query *query, uint64_t block, unsigned level)
 {

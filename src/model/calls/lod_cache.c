@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The cache behind model/calls/lod.c: cells by thread and block in a hash table with chains, in a
+ * list by last use, at most 64 MiB. A cell's calls are copied out of their block, so that they stay
+ * valid when the block is dropped.
+ */
 #include "model/calls/lod_cache.h"
 
 #include <stdlib.h>

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Joins neighbouring short calls of one depth and pixel column into clusters, whose function is the
+ * one that covers most time. Columns are found without a division for each call: times ascend
+ * within a query, and the border of the next column is kept exactly (step and remainder). At the
+ * end items are sorted by depth by counting, then by start.
+ */
 #include "model/calls/lod_lanes.h"
 
 #include "base/checked.h"

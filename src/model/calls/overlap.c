@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The calls open where the window starts come from the block's directory entry (or, for the first
+ * block, from the calls cut at the start of the trace). After them, blocks without a wanted
+ * function or a call that is long enough are skipped undecoded.
+ */
 #include "model/calls/overlap.h"
 
 #include "base/vec.h"

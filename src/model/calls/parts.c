@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A least-recently-used cache of opened blocks over model/calls/slots.h, for the level-of-detail
+ * and interval readers. The part that it returns belongs to the cache and is valid until later
+ * requests need its place.
+ */
 #include "model/calls/parts.h"
 
 #include "store/format.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of calls that were opened last: who asks for parts of them goes to and fro.
+ * Blocks of calls that were opened last: readers of parts of them go to and fro.
  */
 #ifndef WEFT_MODEL_CALLS_PARTS_H
 #define WEFT_MODEL_CALLS_PARTS_H

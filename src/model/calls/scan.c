@@ -217,7 +217,7 @@ void weft_scan_rewind(struct weft_scan *scan)
     scan->next_block = 0;
 }
 
-/* The end of the last root call that the current block knows. */
+/* The end of the last root call that the current block contains. */
 static uint64_t last_root_end(const struct weft_calls *calls)
 {
     uint64_t end_ns = calls->n_open ? calls->open[0].end_ns : 0;

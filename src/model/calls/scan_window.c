@@ -59,7 +59,7 @@ void weft_scan_part_begin(struct weft_scan_part *part, const struct weft_trace *
     part->thread.calls = part->thread.cut_calls = 0;
 }
 
-/* Clips an end; tells by the flag that it was. */
+/* Clips an end, and sets the flag if it was clipped. */
 static uint64_t clip_end(const struct weft_scan_part *part, uint64_t end_ns, uint32_t *flags)
 {
     if (end_ns <= part->window.to_ns)

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Replacement of the least recently used block. A hint by thread and block finds most places at
+ * once; else all places are searched, which are few. Holds no blocks itself: callers keep theirs in
+ * arrays of the same places.
+ */
 #include "model/calls/slots.h"
 
 size_t weft_slots_most(uint64_t memory_bytes, uint64_t place_bytes)

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Unrolls a block of calls into the sequence of its innermost calls once enough requests hit the
+ * same block to pay for it (about a quarter of the cost of answering them one by one). A request
+ * that no single kept block covers gets no answer, and the caller falls back to model/interval.
+ * Blocks are dropped by last use, within the memory given.
+ */
 #include "model/calls/tops.h"
 
 #include "base/map.h"
@@ -10,9 +16,9 @@
 
 #include <stdlib.h>
 
-/* Of a block of calls that all differ in time; and how many calls are written down in the time of
- * one question without. Who asked for a block so often that it was worth a quarter of that goes on
- * to ask, mostly. */
+/* Of a block of calls that all differ in time; and how many calls can be unrolled in the time of
+ * one question answered without that. A block whose questions have cost a quarter of unrolling it
+ * is mostly asked for again. */
 enum {
     BLOCK_BYTES =
         WEFT_FORMAT_BLOCK_ROWS * (2 * sizeof(struct weft_top) + sizeof(struct weft_top_context)),
@@ -30,7 +36,7 @@ struct frame {
 
 /* Where the last answer for a thread came from: most questions are for the same block. */
 struct near {
-    uint64_t from_ns, to_ns; /* which it tells of; both 0: there was none */
+    uint64_t from_ns, to_ns; /* that it covers; both 0: there was none */
     uint64_t number;
     size_t slot;
     uint32_t thread_id;
@@ -93,7 +99,7 @@ static void change(const struct weft_tops *tops, struct weft_top_block *block, u
 {
     const uint32_t context = top_of(tops);
     struct weft_top *last = block->n ? &block->items[block->n - 1] : NULL;
-    if (last && last->start_ns == start_ns) /* nobody had the time before */
+    if (last && last->start_ns == start_ns) /* the one before has no time */
         last->context = context;
     else if (!last || last->context != context)
         block->items[block->n++] = (struct weft_top){ start_ns, context };
@@ -183,7 +189,7 @@ static const struct weft_block_info *block_of(struct weft_tops *tops, uint32_t t
                                                                                           : NULL;
 }
 
-/* The block of the last answer for the thread, if it tells this, too; or NULL. */
+/* The block of the last answer for the thread, if it covers this interval also; or NULL. */
 static struct weft_top_block *find_near(struct weft_tops *tops, uint32_t thread_id,
                                         uint64_t from_ns, uint64_t to_ns)
 {

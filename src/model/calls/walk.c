@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A stack of open frames over the blocks of one thread. Self times of calls that end in their block
+ * are summed block by block; for calls that are open across blocks an additional first pass
+ * (`find_crossing`) walks the window once and keeps one number for each. Argument texts come from
+ * CALL_ARGS events, which are merged by row.
+ */
 #include "model/calls/walk.h"
 
 #include "base/vec.h"
@@ -18,7 +24,7 @@ struct frame {
     uint32_t function_id, flags;
 };
 
-/* Self times that a block alone does not tell: of calls that are open when it ends. */
+/* Self times that one block alone does not contain: of calls that are open when it ends. */
 struct crossing {
     uint64_t row, self_ns;
 };
@@ -474,8 +480,8 @@ static bool keep_crossing(struct weft_walk *walk, const struct weft_walk_call *c
     return kept != NULL;
 }
 
-/* The first reading of with_self: walks the thread and keeps the self times of calls that no single
- * block tells. */
+/* The first reading of with_self: walks the thread and keeps the self times of calls that are open
+ * across blocks. */
 static enum weft_code find_crossing(struct weft_walk *first, struct weft_err *err)
 {
     enum weft_step step = WEFT_STEP_ENTER;

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Tables of edge sources, sorted by key and time with a radix order, and the search for the last
+ * source of a key before a time. A small direct-mapped cache keeps the range of recent keys, since
+ * a walk asks for the same keys repeatedly. Tables lie in base/room.h, in files if they are large.
+ */
 #include "model/graph/edges.h"
 
 #include "base/order.h"
@@ -18,7 +23,7 @@ static uint64_t hash_of(struct weft_str text, uint64_t hash)
 
 /* Packets of one connection may have equal numbers in both directions: the rest of the header is in
  * the object. Of locks the object is all; numbers of flows count for flows of one name, if they
- * have any; requests to devices are told apart by their first sector. */
+ * have any; requests to devices are distinguished by their first sector. */
 uint64_t weft_graph_key(const struct weft_event *event)
 {
     if (event->kind == WEFT_EVENT_LOCK_REQUEST || event->kind == WEFT_EVENT_LOCK_ACQUIRED ||

@@ -51,8 +51,8 @@ WEFT_CHECKED enum weft_code
 weft_graph_sources_make(const struct weft_trace *trace, enum weft_event_kind kind, uint64_t from_ns,
                         uint64_t to_ns, struct weft_graph_sources *sources, struct weft_err *err);
 
-/* The same, of keys that events of another kind have in that time, since nobody asks for others:
- * most locks are released, and waited for by nobody. */
+/* The same, only of keys that events of another kind have in that time: most locks that are
+ * released have no waiter. */
 WEFT_CHECKED enum weft_code
 weft_graph_sources_make_asked(const struct weft_trace *trace, enum weft_event_kind kind,
                               enum weft_event_kind asking, uint64_t from_ns, uint64_t to_ns,

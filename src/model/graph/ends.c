@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads fork and descriptor events once for each part of the trace, sorts them by process and key,
+ * and answers by binary search. Files are bounded by the longest file wait, so that a scan from
+ * there on meets all that overlap.
+ */
 #include "model/graph/ends.h"
 
 #include "base/room.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a recording without a kernel tells of who ended a wait: threads by the handles that they are
- * joined by, descriptors that a thread made ready, files that threads waited for. The importer of
- * recordings puts the latter two down as instants of the category "descriptor": "made ready", value
- * the descriptor, when the output begins; "waited for a file", value the ns, when the call ends.
+ * How a recording without kernel events shows what ended a wait: threads by the handles that they
+ * are joined by, descriptors that a thread made ready, files that threads waited for. The importer
+ * of recordings puts the latter two down as instants of the category "descriptor": "made ready",
+ * value the descriptor, when the output begins; "waited for a file", value the ns, when the call
+ * ends.
  */
 #ifndef WEFT_MODEL_GRAPH_ENDS_H
 #define WEFT_MODEL_GRAPH_ENDS_H
@@ -22,7 +23,7 @@ struct weft_graph_handle { /* of a thread, since it was made */
 
 struct weft_graph_ready {
     uint64_t pid, fd, at_ns;
-    uint32_t host_id, thread_id; /* who made it ready */
+    uint32_t host_id, thread_id; /* the thread that made it ready */
 };
 
 struct weft_graph_file {
@@ -49,7 +50,7 @@ struct weft_graph_ends {
 
 void weft_graph_ends_fini(struct weft_graph_ends *ends);
 
-/* Reads who made which thread, until `to_ns`; and what happened to descriptors in [from_ns,
+/* Reads which thread created which, until `to_ns`; and what happened to descriptors in [from_ns,
  * to_ns], and WEFT_GRAPH_BESIDE_NS before and behind that. Once each. */
 WEFT_CHECKED enum weft_code weft_graph_ends_handles(struct weft_graph_ends *ends,
                                                     const struct weft_trace *trace, uint64_t to_ns,

@@ -23,13 +23,14 @@
 struct weft_graph_state {
     uint64_t start_ns, end_ns;
     enum weft_path_state state;
-    enum weft_path_reason reason; /* BLOCKED: as far as the state itself tells */
+    enum weft_path_reason reason; /* BLOCKED: as far as the state itself shows */
     int32_t cpu;                  /* -1 unknown */
-    uint32_t waker_thread_id;     /* BLOCKED: who ran where the wakeup came from, or WEFT_ID_NONE */
+    uint32_t waker_thread_id;     /* BLOCKED: the thread that ran where the wakeup came from, or
+                                     WEFT_ID_NONE */
     int32_t waker_cpu;            /* where that was */
     struct weft_str name;         /* valid until the graph is closed */
     bool is_uncertain;
-    bool is_of_program; /* what its calls and locks tell, not a kernel */
+    bool is_of_program; /* inferred from calls and locks, not from kernel events */
 };
 
 /* A vertical edge: from_ns <= to_ns. */
@@ -64,8 +65,8 @@ struct weft_graph_ops {
      * from_thread_id is WEFT_ID_NONE if there is none. */
     enum weft_code (*arrival)(struct weft_graph *graph, uint32_t thread_id, uint64_t from_ns,
                               uint64_t to_ns, struct weft_graph_edge *edge, struct weft_err *err);
-    /* Calls `see` for who had the processor for which a PREEMPTED thread waited, piece by piece of
-     * [from_ns, to_ns], as far as it is known. NULL: nothing is known. */
+    /* Calls `see` for each thread that ran on the CPU for which a PREEMPTED thread waited, interval
+     * by interval of [from_ns, to_ns], as far as it is known. NULL: nothing is known. */
     enum weft_code (*occupants)(struct weft_graph *graph, uint32_t thread_id, int32_t cpu,
                                 uint64_t from_ns, uint64_t to_ns, weft_graph_see_fn see,
                                 void *context, struct weft_err *err);

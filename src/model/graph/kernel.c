@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Maps states of model/states/ to the graph's states, and finds the edge that ended a wait: the
+ * packet by its key, the sender by the interrupted system call, the waker by the wake-up. For time
+ * without a CPU it lists the threads that ran there, from runs read ahead a few thousand at a time,
+ * because paths walk backward.
+ */
 #include "model/graph/kernel.h"
 
 #include "base/checked.h"
@@ -20,7 +26,7 @@
 /* Of memory; states, which stay from part to part, take so much at most. */
 enum { HISTORY_SHARE = 2, HISTORY_BYTES = 32 << 20 };
 
-/* Runs on one processor, read ahead: segments come in order of time. */
+/* Runs on one CPU, read ahead: segments come in order of time. */
 struct runs {
     struct weft_cpu_run *items;
     size_t n, cap;
@@ -42,7 +48,7 @@ struct weft_graph_kernel {
     struct weft_graph_sources sent;
     struct weft_graph_requests requests;
     bool has_packets;
-    bool has_wakers; /* wakeups are told where they come from, not where the woken will run */
+    bool has_wakers; /* wakeups are recorded on the waker's CPU, not on the woken thread's */
 };
 
 static uint64_t of_kind(const struct weft_trace *trace, enum weft_event_kind kind)
@@ -163,7 +169,7 @@ enum weft_code weft_graph_kernel_before(struct weft_graph_kernel *kernel, uint32
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
-/* Who sent the packet that `event` received, if that was in the interval. */
+/* The sender of the packet that `event` received, if that was in the interval. */
 static enum weft_code sender_of(struct weft_graph_kernel *kernel, const struct weft_event *event,
                                 struct weft_graph_edge *edge, struct weft_err *err)
 {
@@ -236,8 +242,8 @@ static bool sends(struct weft_str name)
     return weft_is_sending_name(name);
 }
 
-/* Within one machine a packet is received in the context of who sends it: the software interrupt
- * that woke the thread ran in a system call that sends. */
+/* Within one machine a packet is received in the context of its sender: the software interrupt that
+ * woke the thread ran in a system call that sends. */
 static enum weft_code sender_here(struct weft_graph_kernel *kernel,
                                   const struct weft_graph_state *state,
                                   struct weft_graph_edge *edge, struct weft_err *err)
@@ -305,7 +311,7 @@ enum weft_code weft_graph_kernel_cause(struct weft_graph_kernel *kernel, uint32_
     return WEFT_OK;
 }
 
-/* The first packet that the thread received itself, not an interrupt on its processor. */
+/* The first packet that the thread received itself, not an interrupt on its CPU. */
 static enum weft_code first_packet(struct weft_graph_kernel *kernel, uint32_t thread_id,
                                    uint64_t from_ns, uint64_t to_ns, struct weft_graph_edge *edge,
                                    struct weft_err *err)
@@ -407,9 +413,8 @@ static enum weft_code read_runs(struct weft_graph_kernel *kernel, struct runs *r
     return code;
 }
 
-/* The runs that a question needs. Who asks for what lies before the part that is kept goes
- * backward, and will ask for what lies before that: as much as was kept, RUNS_AHEAD at most, goes
- * with it. */
+/* The runs that a question needs. A caller that asks for what lies before the kept part walks
+ * backward: as much as was kept, RUNS_AHEAD at most, is read ahead of it. */
 static enum weft_code need_runs(struct weft_graph_kernel *kernel, struct runs *runs,
                                 uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
 {
@@ -459,7 +464,7 @@ enum weft_code weft_graph_kernel_occupants(struct weft_graph_kernel *kernel, uin
     return code;
 }
 
-/* States of a kernel worker that are looked at to find who woke it. */
+/* States of a kernel worker that are searched for its waker. */
 enum { WORKER_STATES_MAX = 64 };
 
 static bool is_worker(const struct weft_graph_kernel *kernel, uint32_t thread_id)
@@ -468,7 +473,7 @@ static bool is_worker(const struct weft_graph_kernel *kernel, uint32_t thread_id
     return name.n_bytes >= 7 && memcmp(name.bytes, "kworker", 7) == 0;
 }
 
-/* For whom a request is: a kernel worker issues it for who woke it. */
+/* The thread that a request is for: a kernel worker issues it for its waker. */
 static enum weft_code requester(struct weft_graph_kernel *kernel,
                                 const struct weft_graph_request *request, uint32_t *thread_id,
                                 struct weft_err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The execution graph of threads whose states a kernel tells (model/states/states.h): wakeups,
- * forks, packets, and who had a processor.
+ * The execution graph of threads whose states come from kernel events (model/states/states.h):
+ * wakeups, forks, packets, and which thread ran on a CPU.
  */
 #ifndef WEFT_MODEL_GRAPH_KERNEL_H
 #define WEFT_MODEL_GRAPH_KERNEL_H
@@ -17,7 +17,7 @@ WEFT_CHECKED enum weft_code weft_graph_kernel_open(const struct weft_trace *trac
                                                    struct weft_graph_kernel **kernel,
                                                    struct weft_err *err);
 
-/* Of another part from now on; states and who had a processor stay known. */
+/* Of another part from now on; states and runs on CPUs are kept. */
 void weft_graph_kernel_window(struct weft_graph_kernel *kernel, uint64_t from_ns, uint64_t to_ns);
 
 /* NULL is allowed. */
@@ -26,7 +26,7 @@ void weft_graph_kernel_close(struct weft_graph_kernel *kernel);
 /* Whether an event of the kernel concerns the thread. */
 bool weft_graph_kernel_knows(const struct weft_graph_kernel *kernel, uint32_t thread_id);
 
-/* When the last switch was: until then the kernel tells what threads do. */
+/* When the last switch was: until then the states of threads are recorded. */
 uint64_t weft_graph_kernel_last_ns(const struct weft_graph_kernel *kernel);
 
 /* As the operations of a graph (model/graph/graph.h); of arrivals, forks. */

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A decorator: every operation goes to the inner graph, and only `cause` adds to its answer.
+ * Operations on locks are read for each process when its first possible lock wait appears; each
+ * further reading at least doubles how far it reaches back, up to 2 s, except that a lock still
+ * awaited at the end of the trace has everything read to find its holder.
+ */
 #include "model/graph/locks.h"
 
 #include "base/vec.h"
@@ -19,7 +25,7 @@ enum { KEY_NAME_BYTES = 128, PART_BEFORE = 32 };
 
 /* Locks of a process that the path came to; threads of others have nothing to do with them. */
 struct process {
-    uint64_t pid; /* 0: of all threads, as this one's process is not told */
+    uint64_t pid; /* 0: of all threads, as this one's process is unknown */
     uint32_t host_id;
     struct weft_locks *locks; /* NULL: not read */
     uint64_t read_ns;         /* they are read from here */
@@ -49,7 +55,7 @@ static struct locks_graph *of(struct weft_graph *graph)
 
 /* ---- what is known of locks ------------------------------------------------------------------ */
 
-/* Whether anything in the trace may tell of locks. */
+/* Whether anything in the trace may be evidence of locks. */
 static bool may_tell(const struct weft_trace *trace)
 {
     const uint64_t *n = weft_trace_meta(trace)->events_of_kind;
@@ -141,8 +147,8 @@ static enum weft_code process_of(struct locks_graph *graph, uint32_t thread_id,
 
 /* ---- waits ----------------------------------------------------------------------------------- */
 
-/* In a system call that is no futex, a thread waits for no lock; nor in none, where a kernel tells
- * of them. */
+/* In a system call that is no futex, a thread waits for no lock; nor in none, where the trace
+ * contains system calls. */
 static bool may_be_lock(const struct locks_graph *graph, const struct weft_graph_state *state)
 {
     const bool has_calls =
@@ -196,7 +202,7 @@ static enum weft_code number_of(struct locks_graph *graph, const struct weft_loc
     return WEFT_OK;
 }
 
-/* Who ended the wait, where nothing else tells it. */
+/* What ended the wait, where no other source shows it. */
 static void find_source(const struct weft_locks *locks, uint32_t thread_id, size_t op,
                         const struct weft_graph_state *state, struct weft_graph_edge *edge)
 {

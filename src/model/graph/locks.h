@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A graph that knows locks, around one that does not: waits get the edges of model/locks/locks.h -
- * a release, a signal, the last arrival at a barrier, the end of a thread - and those that a kernel
- * tells of get the name of what was waited for.
+ * A graph with locks, around one without them: waits get the edges of model/locks/locks.h - a
+ * release, a signal, the last arrival at a barrier, the end of a thread - and those from kernel
+ * events get the name of what was waited for.
  */
 #ifndef WEFT_MODEL_GRAPH_LOCKS_H
 #define WEFT_MODEL_GRAPH_LOCKS_H

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Pairs the starts and ends of requests by device and first sector: an end belongs to the last
+ * start of its key before it; a start without an end lasts until the next one, or to the end of the
+ * part. Sorted by start; `longest_ns` bounds how far back a search for overlapping requests must
+ * begin.
+ */
 #include "model/graph/requests.h"
 
 #include "base/room.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Requests to block devices: who issued them, from when to when they were served.
+ * Requests to block devices: which thread issued them, from when to when they were served.
  */
 #ifndef WEFT_MODEL_GRAPH_REQUESTS_H
 #define WEFT_MODEL_GRAPH_REQUESTS_H

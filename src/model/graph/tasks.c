@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Root calls are kept by block of calls (least recently used first out), each with the flow that
+ * posted it, searched at most once for each window of the path. A queued task turns the state
+ * before it into a wait, from the moment of posting on.
+ */
 #include "model/graph/tasks.h"
 
 #include "base/search.h"
@@ -19,10 +24,10 @@ enum { ROOTS_BYTES = 40 * WEFT_FORMAT_BLOCK_ROWS };
 /* Ends of flows that are looked at for the origin of one root call. */
 enum { FLOWS_MAX = 4096 };
 
-/* Who posted a root call. */
+/* Where a root call was posted. */
 struct origin {
     uint64_t from_ns;
-    uint32_t thread_id; /* WEFT_ID_NONE: nobody is known to */
+    uint32_t thread_id; /* WEFT_ID_NONE: unknown */
 };
 
 struct root {
@@ -197,7 +202,7 @@ static enum weft_code root_after(struct weft_graph_tasks *tasks, uint32_t thread
     return WEFT_OK;
 }
 
-/* ---- who posted them ------------------------------------------------------------------------- */
+/* ---- where they were posted ------------------------------------------------------------------ */
 
 /* The first flow that ends in [from_ns, to_ns] and was begun by another thread, at until_ns at the
  * latest. */
@@ -365,7 +370,7 @@ static enum weft_code task_after(struct weft_graph_tasks *tasks, uint32_t thread
     return code == WEFT_OK && *task ? origin_find(tasks, thread_id, *task, err) : code;
 }
 
-/* Nobody but who posted it can have ended the wait. */
+/* Only the thread that posted it can have ended the wait. */
 static bool is_open_question(const struct weft_graph_state *state)
 {
     return state->reason == WEFT_PATH_TASK || state->reason == WEFT_PATH_WAKER_UNKNOWN ||

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tasks: the root calls of threads that take one thing to do after the other, and who posted them.
+ * Tasks: the root calls of threads that take one task after the other, and the threads that posted
+ * them.
  *
  *     poster   ----[ task  p ]--------------------
  *                          :.............         flow: posted at p, begun at b
  *     thread   --[ others      ]--[ others ]:[ task ]--
  *                          <----- queued --->
  *
- * What the thread did before b has nothing to do with its task, unless it is who posted it.
+ * What the thread did before b has nothing to do with its task, unless it posted it itself.
  */
 #ifndef WEFT_MODEL_GRAPH_TASKS_H
 #define WEFT_MODEL_GRAPH_TASKS_H

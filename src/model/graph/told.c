@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Collects those arguments in one walk over the calls in which the thread waits, for
+ * model/graph/user.c. A text that lists ready descriptors replaces the numbers of the call, and an
+ * empty list means that the wait timed out.
+ */
 #include "model/graph/told.h"
 
 #include "base/vec.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the arguments of calls in which a thread waits tell of the wait: which objects it was for
+ * What the arguments of calls in which a thread waits show of the wait: which objects it was for
  * (descriptors, the thread that is joined), which of them were ready, and whether its time was
  * over.
  */
@@ -20,9 +20,9 @@ struct weft_wait_call {
     uint32_t function_id;
 };
 
-/* Of one call; all zero if its arguments tell nothing. */
+/* Of one call; all zero if its arguments show nothing. */
 struct weft_told {
-    size_t first, n_objects; /* waited for, or that were ready if that is told */
+    size_t first, n_objects; /* waited for, or that were ready if that is recorded */
     bool is_timed_out;
 };
 
@@ -39,7 +39,7 @@ struct weft_graph_told {
 
 enum { WEFT_TOLD_OBJECTS = 64 };
 
-/* Reads what `n` calls of the thread tell, in the order of their rows, unless that is done.
+/* Reads the arguments of `n` calls of the thread, in the order of their rows, unless that is done.
  * O(calls and events between the first and the last). */
 WEFT_CHECKED enum weft_code weft_graph_told_need(struct weft_graph_told *told,
                                                  const struct weft_trace *trace, uint32_t thread_id,

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses between the two sources of a thread's states: the kernel's scheduling events (kernel.c),
+ * else its calls (user.c), which also fill the time before, after and between kernel events. Tasks
+ * (tasks.c) and declared dependencies are applied to both. This is the graph that analysis/path and
+ * analysis/ecct open.
+ */
 #include "model/graph/trace.h"
 
 #include "model/dependencies.h"
@@ -8,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* Who tells of a thread. */
+/* The source of a thread's states. */
 enum teller { NOT_ASKED, KERNEL, PROGRAM };
 
 struct trace_graph {
@@ -44,7 +50,7 @@ static bool is_beyond_kernel(const struct trace_graph *graph, uint64_t at_ns,
            (state->state == WEFT_PATH_BLOCKED && state->end_ns >= graph->kernel_last_ns);
 }
 
-/* What the program tells where the kernel does not. */
+/* States from calls where there are none from kernel events. */
 static enum weft_code fill_gap(struct trace_graph *graph, uint32_t thread_id, uint64_t at_ns,
                                struct weft_graph_state *state, struct weft_err *err)
 {
@@ -186,7 +192,7 @@ static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
         code = cause_of_kernel(of(graph), thread_id, state, edge, err);
     WEFT_THEN(code, weft_graph_tasks_cause(of(graph)->tasks, thread_id, state, edge, err));
     if (code == WEFT_OK && state->reason == WEFT_PATH_TASK && !weft_graph_has_source(edge))
-        state->reason = WEFT_PATH_WAKER_UNKNOWN; /* in no call, and nobody knows why */
+        state->reason = WEFT_PATH_WAKER_UNKNOWN; /* in no call, for an unknown reason */
     else if (code == WEFT_OK && state->is_of_program && state->reason == WEFT_PATH_WAKER_UNKNOWN &&
              !weft_graph_has_source(edge))
         code = weft_graph_user_reason(of(graph)->user, thread_id, state, err);

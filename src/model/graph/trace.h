@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The execution graph of a trace: states and wakeups from its kernel events; packets, locks,
- * flows and forks; for threads of which no kernel tells, states inferred from calls and locks
+ * The execution graph of a trace: states and wakeups from its kernel events; packets, locks, flows
+ * and forks; for threads without kernel events, states inferred from calls and locks
  * (docs/analyses/critical-path.md has the rules).
  */
 #ifndef WEFT_MODEL_GRAPH_TRACE_H

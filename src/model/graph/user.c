@@ -19,7 +19,7 @@
 enum { KEPT_PARTS = 2 * 64, LIST_SHARE = 8 };
 
 /* A call of input or output that lasts so long is a wait; and in shorter waits for descriptors it
- * is not worth it to look for who ended them. */
+ * is not worth it to look for what ended them. */
 #define LONG_CALL_NS UINT64_C(50000)
 #define LONG_WAIT_NS UINT64_C(10000)
 
@@ -55,7 +55,7 @@ struct piece {
 };
 
 struct part {
-    uint64_t from_ns, to_ns;  /* what is told of it, as if that were all */
+    uint64_t from_ns, to_ns;  /* the interval that is covered */
     struct piece now, before; /* paths around the begin of a block go to and fro */
     struct {
         struct lock_wait *items;
@@ -160,7 +160,7 @@ static bool waits_for(struct weft_graph_user *user, uint32_t function_id, enum w
     return *known >= 2;
 }
 
-/* A call that was cut where the walk begins may be one: nothing is told of its span, which begins
+/* A call that was cut where the walk begins may be one: its span is unknown, which begins
  * further back. `*is_undecided` if it may last longer than the walk, which goes until walk_to_ns.
  */
 static bool is_wait(struct weft_graph_user *user, const struct weft_walk_call *call,
@@ -391,7 +391,7 @@ static uint64_t find_end(const struct weft_graph_user *user, uint32_t thread_id,
                : UINT64_MAX;
 }
 
-/* What the walk of [known_from_ns, walk_to_ns) tells of [known_from_ns, known_to_ns). */
+/* What the walk of [known_from_ns, walk_to_ns) shows of [known_from_ns, known_to_ns). */
 static enum weft_code read_until(struct weft_graph_user *user, struct part *part,
                                  uint32_t thread_id, uint64_t walk_to_ns, bool *is_undecided,
                                  struct weft_err *err)
@@ -430,8 +430,8 @@ static bool has_all(const struct piece *piece, uint64_t from_ns, uint64_t to_ns)
     return piece->from_ns <= from_ns && to_ns <= piece->to_ns;
 }
 
-/* Tells [from_ns, to_ns]. Blocks are read as a whole, and stay: executions that end later, and
- * those of later parts of the trace, ask for the same ones. */
+/* Makes the part cover [from_ns, to_ns]. Blocks are read as a whole, and stay: executions that end
+ * later, and those of later parts of the trace, ask for the same ones. */
 static enum weft_code make_part(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
                                 uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
 {
@@ -582,7 +582,8 @@ static void cause_of_lock(struct weft_graph_user *user, uint32_t thread_id,
                                           .kind = WEFT_PATH_RELEASE };
 }
 
-/* The call that says what the wait is for, or NULL; of a state that was told last for the thread.
+/* The call that says what the wait is for, or NULL; of the state that was last returned for the
+ * thread.
  */
 static const struct weft_wait_call *call_of(struct weft_graph_user *user, uint32_t thread_id,
                                             const struct weft_graph_state *state,
@@ -602,7 +603,7 @@ static const struct weft_wait_call *call_of(struct weft_graph_user *user, uint32
     return &part->now.calls.items[place];
 }
 
-/* Forgets what was told of other pieces, if all of it takes too much: it can be read again. */
+/* Drops what was read for other parts, if all of it takes too much: it can be read again. */
 static void bound_told(const struct weft_graph_user *user, const struct piece *but)
 {
     uint64_t n_bytes = 0;
@@ -620,7 +621,7 @@ static void bound_told(const struct weft_graph_user *user, const struct piece *b
             weft_graph_told_fini(&pieces[i]->told);
 }
 
-/* What the arguments of the call tell, and the objects that it names. */
+/* What the arguments of the call show, and the objects that it names. */
 static enum weft_code read_told(const struct weft_graph_user *user, uint32_t thread_id,
                                 const struct weft_wait_call *call, struct weft_told *told,
                                 const uint64_t **objects, struct weft_err *err)
@@ -664,7 +665,7 @@ static enum weft_code cause_of_join(struct weft_graph_user *user, uint32_t threa
     return WEFT_OK;
 }
 
-/* Who made one of the descriptors ready, first. */
+/* The first thread that made one of the descriptors ready. */
 static enum weft_code cause_of_ready(struct weft_graph_user *user, uint32_t thread_id,
                                      const struct weft_graph_state *state,
                                      const struct weft_wait_call *call,
@@ -714,7 +715,7 @@ enum weft_code weft_graph_user_cause(struct weft_graph_user *user, uint32_t thre
     return code;
 }
 
-/* ---- what a wait is for that nobody is known to have ended ----------------------------------- */
+/* ---- reasons of waits whose end is unexplained ----------------------------------------------- */
 
 /* The wait is a call that was for a file. */
 static bool is_of_file(const struct weft_graph_user *user, uint32_t thread_id,
@@ -754,7 +755,7 @@ static enum weft_code name_io(struct weft_graph_user *user, uint32_t thread_id,
     state->reason = weft_is_sync_name(state->name) || is_of_file(user, thread_id, state)
                         ? WEFT_PATH_BLOCK_DEVICE
                         : WEFT_PATH_CALL;
-    state->is_uncertain = true; /* it may have been without a processor, too */
+    state->is_uncertain = true; /* it may also have been without a CPU */
     return code;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * States of threads of which no kernel tells, from what programs tell: a thread in a call runs,
+ * States of threads without kernel events, from what programs recorded: a thread in a call runs,
  * unless a function is open that is there to wait, or one of input or output that takes long
  * (model/graph/waiting.h), or a lock was asked for that another thread then released; in no call it
  * waits for its next task, if a flow ends in that.
@@ -31,23 +31,24 @@ WEFT_CHECKED enum weft_code weft_graph_user_before(struct weft_graph_user *user,
                                                    uint64_t at_ns, struct weft_graph_state *state,
                                                    struct weft_err *err);
 
-/* Who ended a wait, as far as the program tells: who released the lock for which a LOCK waits, the
- * thread that was joined, who made a descriptor ready (inferred: a process that is not recorded may
- * have done so, too). Mends state->reason. */
+/* What ended a wait, as far as the program recorded it: the release of the lock for which a LOCK
+ * waits, the end of the thread that was joined, the thread that made a descriptor ready (inferred:
+ * a process that is not recorded may have done so, too). Corrects state->reason. */
 WEFT_CHECKED enum weft_code weft_graph_user_cause(struct weft_graph_user *user, uint32_t thread_id,
                                                   struct weft_graph_state *state,
                                                   struct weft_graph_edge *edge,
                                                   struct weft_err *err);
 
-/* Mends the reason, and the name, of a wait that nobody is known to have ended, as the function
- * says in which the thread waited: a timer (nanosleep, a poll whose time was over), the network
- * (recv), a file (fsync), or else the call itself (poll). It stays as it is if that does not say.
- * Of a state that was told last for the thread. */
+/* Corrects the reason, and the name, of a wait whose end is unexplained, by the function in which
+ * the thread waited: a timer (nanosleep, a poll whose time was over), the network (recv), a file
+ * (fsync), or else the call itself (poll). It stays as it is if that does not say. Of the state
+ * that was last returned for the thread. */
 WEFT_CHECKED enum weft_code weft_graph_user_reason(struct weft_graph_user *user, uint32_t thread_id,
                                                    struct weft_graph_state *state,
                                                    struct weft_err *err);
 
-/* As the operation of a graph: who else waited for files meanwhile, which may be on one disk. */
+/* As the operation of a graph: the other threads that waited for files meanwhile, which may be on
+ * one disk. */
 WEFT_CHECKED enum weft_code weft_graph_user_sharers(struct weft_graph_user *user,
                                                     uint32_t thread_id, uint64_t from_ns,
                                                     uint64_t to_ns, weft_graph_see_fn see,

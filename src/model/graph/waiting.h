@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions that wait, and functions that do what was asked for elsewhere, told by their names
+ * Functions that wait, and functions that run tasks posted elsewhere, recognised by their names
  * (docs/analyses/activity.md and critical-path.md list the words).
  */
 #ifndef WEFT_MODEL_GRAPH_WAITING_H
@@ -17,7 +17,7 @@ bool weft_is_wait_name(struct weft_str name);
 
 /* What a function that waits (the above) waits for, if its name says so: "nanosleep" a timer,
  * "recvmsg" or "accept" the network. Looks at the same words. Those of the C library that wait for
- * descriptors, or for a thread, are told by their whole names. */
+ * descriptors, or for a thread, are recognised by their whole names. */
 enum weft_wait_for {
     WEFT_WAITS_FOR_ANY,
     WEFT_WAITS_FOR_TIMER,

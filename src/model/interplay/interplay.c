@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opening and closing of the model, and what all sources share: shared objects and places with
+ * their numbers, wait failures, the order of waits, totals of each object. join.c, kernel.c and
+ * scan.c of this folder add the waits, loss.c marks those near lost records.
+ */
 #include "model/interplay/interplay.h"
 
 #include "base/map.h"
@@ -182,7 +187,7 @@ static enum weft_code see_instant(struct weft_interplay *interplay, uint32_t thr
     return WEFT_OK;
 }
 
-/* Instants of the category "wait" tell of time outs and errors, others of losses (weft record). */
+/* Instants of the category "wait" record timeouts and errors, others losses (weft record). */
 static enum weft_code read_instants(struct weft_interplay *interplay, struct weft_err *err)
 {
     const uint32_t instants = UINT32_C(1) << WEFT_EVENT_INSTANT;
@@ -237,7 +242,7 @@ static void count_lost(struct weft_interplay *interplay)
     }
 }
 
-/* Losses without a time: what nobody was seen to release may have been, anywhere. */
+/* Losses without a time: any missing release may be among them. */
 static bool has_untimed_losses(const struct weft_interplay *interplay)
 {
     uint64_t n_timed = 0;
@@ -246,7 +251,7 @@ static bool has_untimed_losses(const struct weft_interplay *interplay)
     return interplay->lost > n_timed;
 }
 
-/* A kernel knows of sleeps that go beyond what events the thread itself has. */
+/* Kernel events can show sleeps before the first and after the last event of the thread itself. */
 static void widen_lives(struct weft_interplay *interplay)
 {
     for (size_t i = 0; i < interplay->waits.n; i++) {
@@ -309,7 +314,7 @@ static bool count_once(struct weft_map *seen, uint32_t object, uint32_t thread_i
     return true;
 }
 
-/* Who let go, whether somebody waited for it or not. */
+/* The threads that released, whether another thread waited or not. */
 static enum weft_code count_releasers(struct weft_interplay *interplay, struct weft_err *err)
 {
     struct weft_shared_object *objects = interplay->objects.items;
@@ -335,7 +340,7 @@ static enum weft_code count_releasers(struct weft_interplay *interplay, struct w
     return is_good ? WEFT_OK : weft_no_memory(err, "the interplay");
 }
 
-/* What an object has seen: who waited, who released. */
+/* Totals of each object: waits, waiters, releasers. */
 static enum weft_code count_objects(struct weft_interplay *interplay, struct weft_err *err)
 {
     struct weft_map *seen = weft_map_new();

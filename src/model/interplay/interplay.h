@@ -2,9 +2,9 @@
  *
  * All waits of a trace, each with the release that ended it (docs/analyses/interplay.md has the
  * rules): made once from operations on locks (model/locks/locks.h), calls that block by their
- * names, and what a kernel says of who woke whom; then asked by several analyses.
+ * names, and wakeups in kernel events; then asked by several analyses.
  *
- * Thread ids are those of who stands for a thread and its twins.
+ * Thread ids are those of the representative of a thread and its twins.
  */
 #ifndef WEFT_MODEL_INTERPLAY_INTERPLAY_H
 #define WEFT_MODEL_INTERPLAY_INTERPLAY_H
@@ -28,7 +28,7 @@ struct weft_wait {
     uint32_t object;    /* place in objects */
     uint32_t wait_site, release_site; /* place in sites, or WEFT_ID_NONE */
     uint32_t wait_depth, release_depth;
-    uint32_t n_awaited; /* of which any or all: descriptors, threads; 0: not told, or one */
+    uint32_t n_awaited; /* of which any or all: descriptors, threads; 0: unknown, or one */
     uint8_t kind;       /* enum weft_shared_kind */
     uint8_t mode;       /* enum weft_wait_mode */
     uint8_t confidence; /* enum weft_surety */
@@ -36,7 +36,7 @@ struct weft_wait {
     uint8_t unknown;    /* enum weft_unknown_reason, without releaser */
 };
 
-/* Whom the thread waits for: the one that ended the wait, or that had not when the trace ended. */
+/* What the thread waits for: the one that ended the wait, or that had not when the trace ended. */
 static inline uint32_t weft_wait_blocker(const struct weft_wait *wait)
 {
     return wait->releaser_id != WEFT_ID_NONE ? wait->releaser_id : wait->holder_id;
@@ -73,10 +73,10 @@ struct weft_loss {
     uint32_t host_id, thread_id;
 };
 
-/* A place in the program: a path of calls, or a name where no calls tell. */
+/* A place in the program: a path of calls, or a name where there are no calls. */
 struct weft_interplay_place {
     uint32_t node;        /* of the innermost call, or WEFT_ID_NONE */
-    struct weft_str name; /* as events or samples tell; may be empty */
+    struct weft_str name; /* from events or samples; may be empty */
 };
 
 /* A call of a path. */
@@ -88,7 +88,7 @@ struct weft_interplay_node {
 struct weft_interplay {
     const struct weft_trace *trace;
     const struct weft_blocking_names *names; /* the caller's; may be NULL */
-    uint64_t to_ns;                          /* it knows all until then */
+    uint64_t to_ns;                          /* complete until then */
     struct weft_locks *locks;
     struct {
         struct weft_wait *items; /* by waiter_id, start_ns, end_ns, object */
@@ -148,7 +148,7 @@ void weft_interplay_close(struct weft_interplay *interplay);
 void weft_interplay_waits_of(const struct weft_interplay *interplay, uint32_t thread_id,
                              size_t *first, size_t *end);
 
-/* Whether a wait of the thread that ended then is told to have failed. O(log n). */
+/* Whether a wait of the thread that ended then is recorded as failed. O(log n). */
 bool weft_interplay_has_failed(const struct weft_interplay *interplay, uint32_t thread_id,
                                uint64_t end_ns);
 
@@ -156,8 +156,8 @@ bool weft_interplay_has_failed(const struct weft_interplay *interplay, uint32_t 
 uint32_t weft_interplay_place(struct weft_interplay *interplay, uint32_t node,
                               struct weft_str name);
 
-/* An object that model/locks/locks.h does not know, told by kind, process and number or name; its
- * place, or WEFT_ID_NONE without memory. */
+/* An object that model/locks/locks.h does not contain, identified by kind, process and number or
+ * name; its place, or WEFT_ID_NONE without memory. */
 uint32_t weft_interplay_object(struct weft_interplay *interplay, enum weft_shared_kind kind,
                                uint64_t pid, uint64_t number, struct weft_str name);
 

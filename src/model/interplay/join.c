@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who ended a wait. Of a lock that is held, the last one to let it go before the wait's end: nobody
- * could have it before. A signal ends one wait, and none that another signal has ended: of those
- * that wait when it comes, the one that goes on first; a broadcast ends all that wait. At a barrier
- * it is the last one to come, at a join the thread that ends.
+ * Finds the release that ended a wait. Of a lock that is held, the last release before the wait's
+ * end: the lock was not free before. A signal ends one wait, and none that another signal has
+ * ended: of those that wait when it comes, the one that goes on first; a broadcast ends all that
+ * wait. At a barrier it is the last one to come, at a join the thread that ends.
  */
 #include "base/map.h"
 #include "base/room.h"
@@ -17,7 +17,7 @@
 /* What a join may take that has not to wait. */
 #define AT_ONCE_NS UINT64_C(50000)
 
-/* A thread was made: whoever made it knows it by this number. */
+/* A thread was created: its creator refers to it by this number. */
 struct handle {
     uint64_t pid, number, at_ns;
     uint32_t host_id, thread_id;
@@ -254,7 +254,7 @@ static enum weft_code add_handle(struct join *join, const struct weft_event *eve
     return WEFT_OK;
 }
 
-/* Handles of threads, where who made them tells. */
+/* Handles of threads, where their creators recorded them. */
 static enum weft_code read_handles(struct join *join, struct weft_err *err)
 {
     const struct weft_interplay *interplay = join->interplay;
@@ -335,7 +335,7 @@ static bool find_endings(struct join *join)
     return true;
 }
 
-/* The thread of the process that was the last to end meanwhile. It tells of its end a little before
+/* The thread of the process that was the last to end meanwhile. Its end is recorded a little before
  * it is gone. O(log threads). */
 static struct weft_lock_end last_ended(const struct join *join, const struct weft_lock_op *op,
                                        unsigned *n_found)
@@ -368,7 +368,7 @@ static struct weft_lock_end last_ended(const struct join *join, const struct wef
     return end;
 }
 
-/* Of a join by its handle: its thread, if it ended until then; if nobody tells of handles, the last
+/* Of a join by its handle: its thread, if it ended until then; if no handles are recorded, the last
  * one to end. */
 static struct weft_lock_end ended_thread(const struct join *join, const struct weft_lock_op *op,
                                          unsigned *n_found)
@@ -498,7 +498,7 @@ static enum weft_code add_wait(struct join *join, size_t at, struct weft_err *er
     return WEFT_OK;
 }
 
-/* A join of a thread that had ended long before: it is told of at once. */
+/* A join of a thread that had ended long before returns at once. */
 static bool is_late_join(const struct join *join, size_t at)
 {
     const struct weft_lock_op *op = &join->ops[at];
@@ -565,7 +565,7 @@ static int by_round(const void *a, const void *b, void *context)
     return (x->releaser_id > y->releaser_id) - (x->releaser_id < y->releaser_id);
 }
 
-/* Whom a barrier waits for: those that its last one lets go, and that one. */
+/* The threads that a barrier waits for: those that the last one releases, and the last one. */
 static enum weft_code count_parties(struct weft_interplay *interplay, struct weft_err *err)
 {
     struct weft_wait *waits = interplay->waits.items;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a kernel tells of waits: that the thread slept, and who woke it. The last sleep within a
- * wait is the one that its end belongs to. Sleeps in no wait that is known are waits of their own:
- * for whoever woke the thread, by what they wait for a kernel does not say.
+ * Evidence of waits in kernel events: that the thread slept, and which thread woke it. The last
+ * sleep within a wait is the one that its end belongs to. Sleeps in no wait that is known are waits
+ * of their own: for whoever woke the thread, by what they wait for a kernel does not say.
  */
 #include "base/room.h"
 #include "model/interplay/parts.h"
@@ -160,7 +160,7 @@ static bool signalled(const struct weft_interplay *interplay, const struct weft_
     return false;
 }
 
-/* A join of which only the kernel knows whose end it was. */
+/* A join whose thread only the kernel events show. */
 static bool is_join_by(const struct weft_interplay *interplay, const struct weft_wait *wait,
                        const struct weft_sleep *sleep)
 {
@@ -169,7 +169,7 @@ static bool is_join_by(const struct weft_interplay *interplay, const struct weft
                weft_trace_thread(interplay->trace, sleep->waker_id)->info.pid;
 }
 
-/* The kernel says who woke the thread. */
+/* Kernel events show which thread woke this one. */
 static void confirm(struct weft_interplay *interplay, struct weft_wait *wait,
                     const struct weft_sleep *sleep)
 {
@@ -222,13 +222,13 @@ static enum weft_shared_kind kind_of_call(const char *call, uint8_t reason)
     return reason == WEFT_WAIT_TIMER ? WEFT_SHARED_TIMER : WEFT_SHARED_OTHER;
 }
 
-/* How many is not told: the number is an argument, and what is told of a sleep is its call. */
+/* How many is unknown: the number is an argument, and a sleep is recorded with its call alone. */
 static bool waits_for_any(const char *call, enum weft_shared_kind kind)
 {
     return kind == WEFT_SHARED_FILES || strcmp(call, "futex_waitv") == 0;
 }
 
-/* A sleep that no program tells of. */
+/* A sleep that no event of a program explains. */
 static enum weft_code take_sleep(struct weft_interplay *interplay, const struct weft_sleep *sleep,
                                  struct weft_err *err)
 {

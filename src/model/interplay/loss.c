@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Records that are lost, where the trace says when: what a thread of the process did meanwhile may
- * have ended a wait, unseen. A loss lasts from the thread's last word to its next one; whoever
- * tells of it may do so at either.
+ * have ended a wait, unseen. A loss lasts from the thread's last event to its next one; it may be
+ * recorded at either.
  */
 #include "base/room.h"
 #include "model/interplay/parts.h"

@@ -11,8 +11,8 @@
 WEFT_CHECKED enum weft_code weft_interplay_join(struct weft_interplay *interplay,
                                                 struct weft_err *err);
 
-/* A kernel's states: who woke whom confirms who ended waits for locks, or corrects it. On all
- * workers. */
+/* States from kernel events: wakeups confirm, or correct, which thread ended waits for locks. On
+ * all workers. */
 WEFT_CHECKED enum weft_code weft_interplay_kernel(struct weft_interplay *interplay,
                                                   const struct weft_run *run, struct weft_err *err);
 
@@ -38,7 +38,7 @@ bool weft_interplay_add_loss(struct weft_interplay *interplay, uint32_t thread_i
                              uint64_t n_records);
 /* Once all are there, and lives are known. */
 void weft_interplay_order_losses(struct weft_interplay *interplay);
-/* What ended waits is doubtful where records are lost; has_untimed: also nobody knows where. */
+/* What ended waits is doubtful where records are lost; has_untimed: some losses have no time. */
 void weft_interplay_mark_losses(struct weft_interplay *interplay, bool has_untimed);
 
 /* Puts the waits in order. */

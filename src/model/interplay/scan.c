@@ -2,7 +2,7 @@
  *
  * Calls are read once, on all workers, and only blocks that hold a function that blocks or a moment
  * that is asked about. Each thread keeps a tree of the paths that it was asked for; afterwards they
- * are put together in the order of threads, so that nothing depends on who was first.
+ * are put together in the order of threads, so that nothing depends on which was first.
  */
 #include "model/calls/scan.h"
 
@@ -44,7 +44,7 @@ struct blocking {
     uint64_t start_ns, end_ns, object;
     uint32_t function_id, node, depth;
     uint32_t flags;  /* enum weft_call_flag */
-    uint32_t caller; /* in the thread's `callers`; WEFT_ID_NONE: not told */
+    uint32_t caller; /* in the thread's `callers`; WEFT_ID_NONE: unknown */
     uint32_t n_set;  /* descriptors, if it waits for any of several */
     size_t set;      /* the first of them in the thread's `numbers` */
 };
@@ -63,7 +63,7 @@ struct thread {
         uint32_t *items;
         size_t n, cap;
     } numbers;
-    struct weft_strtab *callers; /* that arguments of calls tell; NULL: none did */
+    struct weft_strtab *callers; /* that arguments of calls name; NULL: none did */
     uint64_t calls[WEFT_BLOCKING_KINDS];
 };
 
@@ -217,7 +217,7 @@ static bool take_set(struct work *work, const struct weft_calls *calls, size_t r
     return true;
 }
 
-/* Who called, if the arguments of the call tell it. Rows are asked for in ascending order. */
+/* The caller, if the arguments of the call contain it. Rows are asked for in ascending order. */
 static enum weft_code find_caller(struct work *work, uint64_t row, uint32_t *caller,
                                   struct weft_err *err)
 {
@@ -552,7 +552,7 @@ static uint32_t place_of(struct weft_interplay *interplay, uint32_t node, uint32
     return node == WEFT_ID_NONE ? named : weft_interplay_place(interplay, node, name);
 }
 
-/* What the function of a wait or release tells of its object. */
+/* What the function of a wait or release shows of its object. */
 static void refine(struct weft_interplay *interplay, struct weft_wait *wait, uint32_t node)
 {
     const struct weft_blocking_use *use =
@@ -615,7 +615,7 @@ static struct weft_str name_set(const struct blocking *call, const uint32_t *num
     return (struct weft_str){ text, n };
 }
 
-/* Tells sets apart whose names are too long. */
+/* Distinguishes sets whose names are too long. */
 static uint64_t number_of_set(const struct blocking *call, const uint32_t *numbers)
 {
     uint64_t hash = call->n_set;
@@ -624,7 +624,7 @@ static uint64_t number_of_set(const struct blocking *call, const uint32_t *numbe
     return hash;
 }
 
-/* What a call waits for, reads or writes; its function stands for what is not told. */
+/* What a call waits for, reads or writes; its function stands for what is unknown. */
 static uint32_t object_of(struct weft_interplay *interplay, uint64_t pid,
                           const struct blocking *call, const uint32_t *numbers)
 {

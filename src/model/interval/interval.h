@@ -61,11 +61,12 @@ void weft_interval_reader_free(struct weft_interval_reader *reader);
  * they are, and be left out for others. */
 void weft_interval_reader_limit(struct weft_interval_reader *reader, size_t n_contexts);
 
-/* Keeps up to so many bytes of contexts from query to query (by default none): for who asks for
- * many intervals. What is kept makes answers faster, never different. */
+/* Keeps up to so many bytes of contexts from query to query (by default none): for callers that ask
+ * for many intervals. What is kept makes answers faster, never different. */
 void weft_interval_reader_keep(struct weft_interval_reader *reader, size_t n_bytes);
 
-/* Keeps so many bytes of blocks open, a few at least: for who goes to and fro between threads. */
+/* Keeps so many bytes of blocks open, a few at least: for callers that go to and fro between
+ * threads. */
 void weft_interval_reader_blocks(struct weft_interval_reader *reader, uint64_t n_bytes);
 
 /* The contexts of `thread_id` in [from_ns, to_ns). Fails as loading a block does. */

@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The running sums of a query, one for each node of a context tree that grows from query to query,
+ * and a cache of block summaries by last use. A bit for each node that was touched makes clearing
+ * cost what was used, not the whole tree. Summaries are added with a sign (modulo 2^64), so that a
+ * whole minus its borders is exact.
+ */
 #include "model/interval/sums.h"
 
 #include "base/vec.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Two ways through the rows of a block: with starts and ends (few rows, or calls open at the start
+ * of the interval), or as the stored steps of time, which is faster because no time is
+ * reconstructed. Both add self time to the innermost node.
+ */
 #include "model/interval/walk.h"
 
 #include "base/checked.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The built-in table of waiting, sleeping and I/O functions, which extends that of names.c, and the
+ * parser of the user's table. A line of the user overrides the built-in entry of the same name;
+ * errors give file and line.
+ */
 #include "model/locks/blocking_names.h"
 
 #include "base/arena.h"
@@ -18,7 +23,7 @@ struct known {
     bool is_timed;
 };
 
-/* Of what model/locks/names.h knows, only that it is timed, or a semaphore's. */
+/* Of the functions in model/locks/names.h, only that they are timed, or a semaphore's. */
 static const struct known knowns[] = {
     { "sem_wait|sem_trywait", WEFT_BLOCKING_WAIT, WEFT_SHARED_SEMAPHORE, WEFT_WAIT_FOR_ONE, false },
     { "sem_timedwait|sem_clockwait", WEFT_BLOCKING_WAIT, WEFT_SHARED_SEMAPHORE, WEFT_WAIT_FOR_ONE,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What functions are for, told by their names: those that wait, release, read or write; the ones
- * that are known, and those of a table that the user has written
- * (docs/analyses/interplay.md, "Functions").
+ * What functions are for, by their names: those that wait, release, read or write; the ones that
+ * are known, and those of a table that the user has written (docs/analyses/interplay.md,
+ * "Functions").
  */
 #ifndef WEFT_MODEL_LOCKS_BLOCKING_NAMES_H
 #define WEFT_MODEL_LOCKS_BLOCKING_NAMES_H

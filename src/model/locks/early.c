@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Points go into one array, thread after thread, with the range of each. Once one more does not
+ * fit, all of them are dropped and every thread is read from the trace again: the limit costs time,
+ * never results.
+ */
 #include "model/locks/early.h"
 
 #include "base/room.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Renumbers operations and signals after everything was read: each life (init to destroy) of an
+ * address in which something happened becomes an object of its own, the first of them keeps the
+ * number. A hold does not reach beyond its life.
+ */
 #include "model/locks/lives.h"
 
 #include "base/room.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens the operations (points.c, machine.c), sorts them by object and acquisition time, repairs
+ * holds that overlap, and answers the questions about a wait: what ended it, which holds blocked
+ * it, the holder. `latest_ns`, the maximum of all ends so far, lets a search backward stop early.
+ */
 #include "model/locks/locks.h"
 
 #include "base/order.h"
@@ -21,7 +26,7 @@ struct weft_locks {
     struct weft_order order; /* room to sort in */
     uint32_t *by_thread;
     uint64_t *latest_ns; /* by operation: until when those up to it, of its object, were held */
-    uint32_t *last_of; /* by operation of a barrier: who came last to its round, or WEFT_ID_NONE */
+    uint32_t *last_of;   /* by operation of a barrier: the last arrival of its round, or none */
     uint64_t unmatched, to_ns;
 };
 
@@ -76,7 +81,7 @@ static enum weft_code sort(struct weft_locks *locks, struct weft_err *err)
     return WEFT_OK;
 }
 
-/* ---- what only all together tell ------------------------------------------------------------- */
+/* ---- what only all operations together show -------------------------------------------------- */
 
 static bool is_one_object(const struct weft_lock_ops *ops, size_t i, size_t j)
 {
@@ -107,8 +112,8 @@ static void find_earliest(struct weft_locks *locks)
     }
 }
 
-/* A release of a lock that nobody was seen to get: it was held while others waited for it, since
- * the release before it. Looks no further where nothing beyond can tell more. */
+/* A release of a lock whose acquisition was not recorded: it was held while others waited for it,
+ * since the release before it. Looks no further where nothing beyond can matter. */
 static void find_begin(struct weft_locks *locks, size_t at)
 {
     struct weft_lock_ops *ops = &locks->ops;
@@ -143,7 +148,7 @@ static enum weft_code find_begins(struct weft_locks *locks, struct weft_err *err
     return has_found ? sort(locks, err) : WEFT_OK;
 }
 
-/* Nobody has a lock any more when another thread gets it: what is told of releases comes late. */
+/* A hold ends at the latest when another thread acquires the lock: releases are recorded late. */
 static void clip(const struct weft_locks *locks, struct weft_lock_ops *ops)
 {
     size_t next = SIZE_MAX, next_exclusive = SIZE_MAX; /* of the same object */
@@ -186,7 +191,7 @@ static enum weft_code index_ops(struct weft_locks *locks, struct weft_err *err)
     return WEFT_OK;
 }
 
-/* Who came last to each round of each barrier. */
+/* The last arrival of each round of each barrier. */
 static enum weft_code find_rounds(struct weft_locks *locks, struct weft_err *err)
 {
     const struct weft_lock_ops *ops = &locks->ops;
@@ -334,7 +339,7 @@ uint64_t weft_locks_unmatched(const struct weft_locks *locks)
     return locks->unmatched;
 }
 
-/* ---- who made it wait ------------------------------------------------------------------------ */
+/* ---- what a wait was for --------------------------------------------------------------------- */
 
 /* It continues beyond what was read. */
 static bool is_cut(const struct weft_locks *locks, const struct weft_lock_op *op)
@@ -377,8 +382,8 @@ static struct weft_lock_end end_of_thread(const struct weft_locks *locks,
                                    WEFT_ID_NONE };
 }
 
-/* Who was the last to come to a barrier; where rounds are not known, of those who left it when this
- * one did: a round ends when somebody leaves. */
+/* The last arrival at a barrier; where rounds are not known, of the threads that left it when this
+ * one did: a round ends when a thread leaves. */
 static struct weft_lock_end last_arrival(const struct weft_locks *locks, size_t at)
 {
     const struct weft_lock_op *op = &locks->ops.items[at];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Operations on locks: who asked for what when, got it when, and let it go when; and, of each, what
- * ended its wait (docs/analyses/locks.md has the rules).
+ * Operations on locks: which thread requested which lock, when it acquired and released it; and, of
+ * each, what ended its wait (docs/analyses/locks.md has the rules).
  *
- *   waits          start ------ got                 the lock that it waits for: somebody's hold,
- *   has it                      got ------- end     which ends at `got` or before
+ *   waits          start ------ got                 the lock that it waits for: another hold,
+ *   holds                       got ------- end     which ends at `got` or before
  */
 #ifndef WEFT_MODEL_LOCKS_LOCKS_H
 #define WEFT_MODEL_LOCKS_LOCKS_H
@@ -20,12 +20,12 @@
 /* Conditions, barriers, joins and other futexes are waited for, but not held: end_ns == got_ns. */
 struct weft_lock_op {
     uint64_t start_ns, got_ns, end_ns;
-    uint32_t thread_id; /* who stands for the thread and its twins */
+    uint32_t thread_id; /* the representative of the thread and its twins */
     uint32_t object;
     uint32_t site;         /* for weft_locks_site; WEFT_ID_NONE: not known */
     uint32_t release_site; /* likewise: from where it was let go */
     uint16_t flags;        /* enum weft_lock_flag */
-    uint8_t source;        /* enum weft_lock_source: who told of its begin */
+    uint8_t source;        /* enum weft_lock_source: of its start */
 };
 
 struct weft_locks;
@@ -34,10 +34,10 @@ struct weft_blocking_names;
 
 struct weft_locks_span {
     uint64_t from_ns, to_ns; /* all operations of [from_ns, to_ns) */
-    uint64_t pid; /* of this process of the host, and of those that are not told; 0: all */
+    uint64_t pid;            /* of this process of the host, and of unknown ones; 0: all */
     uint32_t host_id;
     bool without_sites; /* calls are not walked only to know where locks were asked for */
-    bool without_calls; /* likewise, but sites that events and samples tell are there */
+    bool without_calls; /* likewise, but sites from events and samples are there */
     const struct weft_blocking_names *names; /* of functions; NULL: those that are known */
 };
 
@@ -62,9 +62,9 @@ struct weft_str weft_locks_site(const struct weft_locks *locks, uint32_t site);
 const struct weft_twins *weft_locks_twins(const struct weft_locks *locks);
 uint64_t weft_locks_unmatched(const struct weft_locks *locks);
 
-/* What ended the wait of an operation: who let go, signalled, arrived last, or died, and when, at
- * got_ns at the latest; thread_id is WEFT_ID_NONE if nobody is known. O(operations of the object
- * during the wait). */
+/* What ended the wait of an operation: the thread that released, signalled, arrived last or ended,
+ * and when, at got_ns at the latest; thread_id is WEFT_ID_NONE if it is unknown. O(operations of
+ * the object during the wait). */
 struct weft_lock_end {
     uint64_t at_ns;
     uint32_t thread_id;
@@ -73,27 +73,28 @@ struct weft_lock_end {
 
 struct weft_lock_end weft_locks_ended_by(const struct weft_locks *locks, size_t op);
 
-/* Somebody was woken, or may have been: of what is waited for, but not held. */
+/* A thread was woken, or may have been: of what is waited for, but not held. */
 struct weft_lock_signal {
     uint64_t at_ns;
     uint32_t thread_id, object, site;
-    bool is_broadcast; /* all who wait are woken */
+    bool is_broadcast; /* all waiters are woken */
 };
 
 /* By object, then time. */
 const struct weft_lock_signal *weft_locks_signals(const struct weft_locks *locks,
                                                   size_t *n_signals);
 
-/* Calls `see` for everybody who made the operation wait, and when, within the wait: holders of the
- * lock, latest first; of what is not held, who ended the wait, from its begin until then. */
+/* Calls `see` for each thread that made the operation wait, and when, within the wait: holders of
+ * the lock, latest first; of what is not held, the thread that ended the wait, from its start until
+ * then. */
 typedef enum weft_code (*weft_locks_see_fn)(void *context, uint32_t thread_id, uint64_t from_ns,
                                             uint64_t to_ns, struct weft_err *err);
 WEFT_CHECKED enum weft_code weft_locks_blockers(const struct weft_locks *locks, size_t op,
                                                 weft_locks_see_fn see, void *context,
                                                 struct weft_err *err);
 
-/* Who has the lock at got_ns, or had it last and never released it; of a join, the thread that has
- * to end. The thread itself, if no other one has it. WEFT_ID_NONE: not known. */
+/* The holder of the lock at got_ns, or the last one that never released it; of a join, the thread
+ * that has to end. The thread itself, if no other one has it. WEFT_ID_NONE: not known. */
 uint32_t weft_locks_holder(const struct weft_locks *locks, size_t op);
 
 /* Whether another thread made it wait. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several may tell of one operation. Events of a library tell most; a futex call between request
- * and acquisition shows that the thread slept, and one that wakes is where a release really
- * happened: the library tells of it later. A wait for a condition gives the lock away that the
- * thread had last, and takes it again at its end: of that no library tells.
+ * Several sources may record one operation. Events of a library contain most; a futex call between
+ * request and acquisition shows that the thread slept, and one that wakes is where a release really
+ * happened: the library records it later. A wait for a condition releases the lock that the thread
+ * acquired last, and acquires it again at its end: no library records that.
  */
 #include "model/locks/machine.h"
 
@@ -34,7 +34,7 @@ struct weft_lock_machine {
     struct {
         uint32_t *items;
         size_t n, cap;
-    } released; /* seen by the kernel: of these the library will tell */
+    } released; /* seen by the kernel: the library will record these also */
     struct weft_lock_op pending, sleep;
     struct weft_lock_op given; /* what a wait for a condition gave away */
     bool has_pending, has_sleep, has_given;
@@ -170,7 +170,7 @@ static bool forget_released(struct weft_lock_machine *machine, uint32_t object)
     return false;
 }
 
-/* Of a lock of events, the library will tell of the release that the kernel saw. */
+/* Of a lock of events, the library will also record the release that the kernel saw. */
 static enum weft_code expect_release(struct weft_lock_machine *machine, uint32_t object,
                                      struct weft_err *err)
 {
@@ -355,7 +355,8 @@ static enum weft_code on_awake(struct weft_lock_machine *machine,
     return code == WEFT_OK ? take_again(machine, point->at_ns, err) : code;
 }
 
-/* What nobody saw it get: if it woke from a condition just before, it has it since then. */
+/* A lock whose acquisition was not recorded: if the thread woke from a condition just before, it
+ * holds it since then. */
 static enum weft_code wake_of_lock(struct weft_lock_machine *machine,
                                    const struct weft_lock_point *point, uint64_t awake_ns,
                                    struct weft_err *err)

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The table of lock functions of pthreads, C11, C++, WiredTiger and glibc's internals, searched
+ * after a name was stripped of glibc's prefixes and of its parameters. A new lock library is a row
+ * here; the user's own are in blocking_names.c.
+ */
 #include "model/locks/names.h"
 
 #include <string.h>

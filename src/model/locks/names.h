@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Functions that work on locks, told by their names (docs/analyses/locks.md lists them).
+ * Functions that work on locks, recognised by their names (docs/analyses/locks.md lists them).
  */
 #ifndef WEFT_MODEL_LOCKS_NAMES_H
 #define WEFT_MODEL_LOCKS_NAMES_H
@@ -16,7 +16,7 @@ enum weft_lock_role {
     WEFT_LOCK_SIGNALS,
     WEFT_LOCK_MAKES,   /* a new object begins at the address */
     WEFT_LOCK_UNMAKES, /* and ends */
-    WEFT_LOCK_PASSES,  /* is part of how locks are made: nobody's place in a program */
+    WEFT_LOCK_PASSES,  /* is part of how locks are implemented: no call site of a program */
 };
 
 struct weft_lock_use {

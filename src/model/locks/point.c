@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Turns lock events into points, and sorts the points of a thread only if they are out of order,
+ * which is rare.
+ */
 #include "model/locks/point.h"
 
 #include "base/room.h"

@@ -8,7 +8,7 @@
 #include "model/locks/points.h"
 #include "schema/event.h"
 
-/* What an event of a lock, one of WEFT_EVENT_LOCK_*, tells of an object; without a site. */
+/* What an event of a lock, one of WEFT_EVENT_LOCK_*, says of an object; without a site. */
 struct weft_lock_point weft_lock_point_of(const struct weft_event *event, uint32_t object,
                                           bool is_shared);
 

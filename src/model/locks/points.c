@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Reads the points of threads in two passes. The survey sees every event once and numbers the
+ * objects: which futex words belong together (words.c), which threads have points. Then each thread
+ * is read, its events merged with its calls of lock functions by time; only the outermost lock
+ * function of a stack counts.
+ */
 #include "model/locks/points.h"
 
 #include "base/room.h"
@@ -57,7 +63,7 @@ struct weft_lock_finder {
     struct weft_lock_use *uses; /* by function */
     uint32_t *function_sites;   /* by function; WEFT_ID_NONE: not asked for */
     uint8_t *has_points;        /* by thread: it has events of locks, or futex calls */
-    bool has_lock_calls;        /* that must be read: objects' lives alone matter to nobody */
+    bool has_lock_calls;        /* that must be read: objects' lives alone do not matter */
     bool has_lock_events;
     struct last_name last_names[WEFT_EVENT_KINDS];
     struct memo memos[MEMOS];
@@ -113,7 +119,7 @@ static struct key key_of(const struct weft_lock_finder *finder, uint32_t thread_
                          .tag = tag };
 }
 
-/* What is told as of another kind than before at its address is another object there. */
+/* An operation of another kind than before at an address is on another object there. */
 static enum weft_code object_add(struct weft_lock_finder *finder, const struct key *key,
                                  enum weft_lock_kind kind, enum weft_lock_source source,
                                  uint32_t *object, struct weft_err *err)
@@ -230,7 +236,7 @@ static enum weft_code survey_futex(struct weft_lock_finder *finder, uint32_t thr
     return code;
 }
 
-/* A lock that events tell of keeps what they say it is. */
+/* A lock that has events keeps the kind that they give. */
 static enum weft_code object_of_word(struct weft_lock_finder *finder, uint32_t thread_id,
                                      uint64_t address, struct weft_lock_word *word,
                                      struct weft_err *err)
@@ -653,7 +659,7 @@ static bool is_used(struct weft_lock_use use, bool has_lock_events)
            !(is_held && has_lock_events);
 }
 
-/* Of a call that no function of the program encloses: what its arguments tell. */
+/* Of a call that no function of the program encloses: what its arguments show. */
 static enum weft_code told_site(struct weft_lock_finder *finder, const struct weft_walk_call *call,
                                 uint32_t *site, struct weft_err *err)
 {
@@ -726,7 +732,7 @@ static enum weft_code leave_call(struct reading *reading, const struct weft_walk
     return point_add(reading, &point, err);
 }
 
-/* Reads calls, and tells points of the first `n_points`, in order of time, where they happened. */
+/* Reads calls, and sets the sites of the first `n_points`, in order of time. */
 static enum weft_code read_calls(struct reading *reading, uint32_t thread_id, struct weft_err *err)
 {
     struct weft_lock_finder *finder = reading->finder;

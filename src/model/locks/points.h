@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a thread did with locks, point by point in order of time, from all that tells of it: events
- * of lock libraries, calls of functions that are known by name, futex system calls.
+ * What a thread did with locks, point by point in order of time, from all sources: events of lock
+ * libraries, calls of functions that are known by name, futex system calls.
  */
 #ifndef WEFT_MODEL_LOCKS_POINTS_H
 #define WEFT_MODEL_LOCKS_POINTS_H

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * In a kernel trace, a process belongs to the program if one of its threads has calls or lock
+ * events beyond futexes; if there is none, all do. Idle tasks, and tracers by their names, never
+ * do. The rest is counted in `left_out`, for the sentence that says which threads an answer omits.
+ */
 #include "model/locks/program.h"
 
 #include "base/map.h"
@@ -23,7 +28,8 @@ static bool begins_with(struct weft_str name, const char *front)
     return name.n_bytes >= n_front && memcmp(name.bytes, front, n_front) == 0;
 }
 
-bool weft_program_is_tracer(struct weft_str name)
+/* Does a thread of this name belong to a tracer? Traces contain no more than names. */
+static bool is_tracer(struct weft_str name)
 {
     static const char *const fronts[] = { "perf", "trace-cmd", "lttng-", "weft", "babeltrace" };
     static const char end[] = "-ust"; /* threads of LTTng in a program */
@@ -49,7 +55,7 @@ static uint32_t process_of(const struct program *program, uint32_t thread_id)
     return weft_map_add(program->processes, NO_PROCESS | thread_id, NULL);
 }
 
-/* Traces of a kernel may tell of threads, and not of their processes. */
+/* Kernel traces may contain threads without their processes. */
 static bool is_told_process(const struct program *program, uint32_t process)
 {
     return !(weft_map_key(program->processes, process) & NO_PROCESS);
@@ -74,7 +80,7 @@ static bool is_own(const struct program *program, uint32_t thread_id, uint32_t p
     const struct weft_thread_info *info = &weft_trace_thread(program->trace, thread_id)->info;
     if (by == WEFT_PROGRAM_TOLD && !program->is_process_told[process])
         return false;
-    return info->tid != 0 && !weft_program_is_tracer(info->name);
+    return info->tid != 0 && !is_tracer(info->name);
 }
 
 static enum weft_code find(struct program *program, uint8_t *kept, struct weft_left_out *left_out,

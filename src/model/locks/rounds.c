@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Tries party counts from the number of threads downward, with every offset of a cut first round,
+ * and accepts the first under which all complete rounds hold; bounded by MOST_PARTIES and
+ * MOST_TRIES.
+ */
 #include "model/locks/rounds.h"
 
 #include "base/map.h"

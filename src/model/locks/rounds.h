@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rounds of barriers. Nobody can come to a round before the last one has come to the round before:
- * in the order in which threads come, each N of them are a round, and the last of these lets the
- * others go. How many N is, no source tells: it is the number with which nobody leaves before the
- * last one has come, and nobody comes twice.
+ * Rounds of barriers. No thread can come to a round before the last one has come to the round
+ * before: in the order in which threads come, each N of them are a round, and the last of these
+ * releases the others. No source records N: it is the number with which no thread leaves before the
+ * last one has come, and none comes twice.
  */
 #ifndef WEFT_MODEL_LOCKS_ROUNDS_H
 #define WEFT_MODEL_LOCKS_ROUNDS_H

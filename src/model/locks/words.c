@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Counts for each futex address what operations use it, and classifies it by that: mutex,
+ * condition, semaphore, barrier, join or plain futex. Only points.c uses this, in its survey,
+ * before any point is made.
+ */
 #include "model/locks/words.h"
 
 #include "base/map.h"

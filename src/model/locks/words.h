@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A futex tells no more than that its thread waits, or wakes others, at an address. What it is part
+ * A futex shows no more than that its thread waits, or wakes others, at an address. What it is part
  * of shows in how all threads use that address: glibc's mutexes wait for the value 2; at a barrier
  * the last one wakes all; conditions and semaphores wait with a bit set, each condition at two
  * words beside each other; whoever joins a thread waits for the value that is its tid.
@@ -16,7 +16,7 @@
 struct weft_lock_word {
     uint64_t waits, waits_for_2, bit_waits;
     bool wakes_all, is_pi;
-    bool is_made; /* `object` is set, by who uses this */
+    bool is_made; /* `object` is set by the user of this */
     uint32_t object;
 };
 

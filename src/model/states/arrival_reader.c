@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Loads the blocks of arrivals that reach into a window and translates their events for machine.c.
+ * A block is decoded into the caller's buffer; the list is in order of time.
+ */
 #include "model/states/arrival_reader.h"
 
 #include "base/vec.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Which thread ran on a CPU, run by run, from the switches stored for it. Where the thread that a
+ * switch leaves is not the one of the switch before (a lost event), the run is split at the time
+ * since which the other thread was seen running. The graph and `weft waits` read these.
+ */
 #include "base/checked.h"
 #include "model/states/history.h"
 #include "model/states/states.h"
@@ -17,13 +22,14 @@ struct weft_cpu_runs {
     size_t at;               /* in the block */
     struct weft_cpu_run run; /* in work: thread_id since start_ns */
     struct weft_cpu_run done;
-    struct weft_cpu_run came; /* the second half of a run: who came unseen; empty if none is left */
+    struct weft_cpu_run came; /* the second half of a run, of the thread whose arrival was not
+                                 recorded; empty if none is left */
     bool has_run, is_over;
 };
 
 enum { SWITCH_UNSEEN = 1 }; /* a state: not from the thread of the switch before */
 
-/* The processor's row of arrivals; WEFT_ID_NONE if nothing ran on it. */
+/* The CPU's row of arrivals; WEFT_ID_NONE if nothing ran on it. */
 static uint32_t row_find(const struct weft_store *store, uint32_t host_id, int32_t cpu)
 {
     uint32_t low = 0;
@@ -147,7 +153,7 @@ static enum weft_code switch_next(struct weft_cpu_runs *runs, struct weft_event 
     return WEFT_OK;
 }
 
-/* Since when a thread had been seen on the processor without a break, up to `until_ns`. */
+/* Since when a thread had been seen on the CPU without a break, up to `until_ns`. */
 static enum weft_code seen_since(struct weft_cpu_runs *runs, uint32_t thread_id, uint64_t from_ns,
                                  uint64_t until_ns, uint64_t *since_ns, struct weft_err *err)
 {

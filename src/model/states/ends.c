@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the last kernel event of each host, from block summaries where these suffice, and, for tids
+ * used by several threads, the first event of the next one. Computed once for a history, then O(1)
+ * for a thread.
+ */
 #include "model/states/ends.h"
 
 #include "base/checked.h"
@@ -18,15 +23,15 @@ static uint32_t kernel_kinds(void)
     return kinds;
 }
 
-/* Stacks on a processor are a kernel's, too; those without one are a program's. */
+/* Stacks with a CPU are kernel events also; those without one are a program's. */
 static bool is_of_kernel(const struct weft_event *event)
 {
     return weft_event_is_kernel(event->kind) ||
            (event->kind == WEFT_EVENT_SAMPLE && event->cpu >= 0);
 }
 
-/* Loads a block of which something is wanted; `*n` 0 if it is damaged: whoever asks for its thread
- * is told. */
+/* Loads a block of which something is wanted; `*n` 0 if it is damaged: readers of its thread get
+ * the error. */
 static enum weft_code block_load(const struct weft_trace *trace, uint32_t thread_id, uint64_t block,
                                  struct weft_event_buf *buf, const struct weft_event **events,
                                  size_t *n, struct weft_err *err)
@@ -39,8 +44,8 @@ static enum weft_code block_load(const struct weft_trace *trace, uint32_t thread
     return WEFT_OK;
 }
 
-/* Blocks of nothing but a kernel's events tell by their summaries; `is_mixed`: the others, as far
- * as they reach beyond what is known. */
+/* Summaries suffice for blocks of nothing but kernel events; `is_mixed`: the others, as far as they
+ * reach beyond what is known. */
 static enum weft_code last_find(const struct weft_trace *trace, uint32_t thread_id, bool is_mixed,
                                 struct weft_event_buf *buf, uint64_t *last_ns, struct weft_err *err)
 {
@@ -120,7 +125,7 @@ static bool is_one(const struct life *a, const struct life *b)
     return a->host_id == b->host_id && a->tid == b->tid;
 }
 
-/* When the kernel tells of the thread first; UINT64_MAX: never. */
+/* The first kernel event of the thread; UINT64_MAX: none. */
 static enum weft_code first_find(const struct weft_trace *trace, struct weft_event_buf *buf,
                                  struct life *life, struct weft_err *err)
 {
@@ -180,7 +185,7 @@ static enum weft_code shared_find(const struct weft_trace *trace, struct life *l
     *n_out = 0;
     for (uint32_t id = 0; is_good && id < n; id++) {
         const struct weft_thread_info *info = &weft_trace_thread(trace, id)->info;
-        if (counts[places[id]] > 1 && info->tid != 0) /* 0: an idle task for each processor */
+        if (counts[places[id]] > 1 && info->tid != 0) /* 0: an idle task for each CPU */
             lives[(*n_out)++] =
                 (struct life){ .tid = info->tid, .host_id = info->host_id, .id = id };
     }

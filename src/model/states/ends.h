@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside a history: how far what a kernel told of a thread last is known to hold.
+ * Inside a history: how long the last recorded state of a thread holds.
  *
  *     last event of the thread     last of the host's kernel     end of the trace
  *     ---------|-----------------------------|-------------------------|

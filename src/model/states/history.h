@@ -10,7 +10,7 @@
 /* The trace that a history is of. */
 const struct weft_trace *weft_history_trace(const struct weft_history *history);
 
-/* A buffer for arrivals of a processor, shared by all readers of the history. */
+/* A buffer for arrivals of a CPU, shared by all readers of the history. */
 struct weft_event_buf *weft_history_cpu_buf(struct weft_history *history, int32_t cpu);
 
 #endif

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The state machine itself, fed one step at a time by windows.c; it reads no file.
+ * `weft_machine_choose` orders steps of the same nanosecond by what fits the current state, since
+ * events of several CPUs have no other order.
+ */
 #include "model/states/machine.h"
 
 #include "base/checked.h"
@@ -94,7 +99,7 @@ static void begin(struct weft_machine *machine, uint64_t start_ns, enum weft_sta
     machine->is_dead = false;
 }
 
-/* On the processor: in an interrupt, in a system call, or in neither. */
+/* On the CPU: in an interrupt, in a system call, or in neither. */
 static void run(struct weft_machine *machine, uint64_t start_ns, int32_t cpu, uint8_t flags)
 {
     const enum weft_state_kind kind = !machine->has_mode    ? WEFT_STATE_RUNNING
@@ -117,7 +122,7 @@ static void come(struct weft_machine *machine, uint64_t time_ns, int32_t cpu, ui
     machine->came_at = machine->states.n;
 }
 
-/* It leaves its processor. Its run time since it came is divided among the states since then, in
+/* It leaves its CPU. Its run time since it came is divided among the states since then, in
  * proportion to their lengths. The clock of a thread may start with its wakeup, so that it is ahead
  * of them; a clock that is far ahead is none. */
 static void divide_run_time(struct weft_machine *machine, uint64_t ran_ns, uint64_t end_ns)
@@ -149,7 +154,7 @@ static void come_unseen(struct weft_machine *machine, uint64_t time_ns, int32_t 
     run(machine, time_ns, cpu, WEFT_STATE_INFERRED);
 }
 
-/* It is not on its processor any more, since it was seen last. */
+/* It is not on its CPU any more, since it was seen last. */
 static void lose(struct weft_machine *machine)
 {
     begin(machine, machine->evidence_ns, WEFT_STATE_UNKNOWN, -1);
@@ -171,7 +176,7 @@ enum {
     TASK_STOPPED = 4 | 8,
     TASK_DEAD = 0x10 | 0x20,
     TASK_IDLE = 0x80,
-    TASK_STATES = 0xff, /* what is above tells only how it was preempted */
+    TASK_STATES = 0xff, /* what is above says only how it was preempted */
 };
 
 static void leave(struct weft_machine *machine, const struct weft_event *event)

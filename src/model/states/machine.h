@@ -5,7 +5,7 @@
  *
  *     own events      switches, interrupts, system calls  \
  *                                                          >  steps  -->  states, end to end
- *     arrivals        gets a processor, woken, forked     /
+ *     arrivals        gets a CPU, woken, forked           /
  *
  * A switch away from the thread says all there is to know of its state, but for the system call it
  * is in: a machine may begin there.
@@ -38,13 +38,13 @@ struct weft_machine {
     struct weft_state now; /* in work: end_ns is not known yet */
     bool is_born, is_dead, is_exiting;
     bool is_in_call; /* a system call, whose name is `call` */
-    bool is_idle;    /* the thread is a processor's idle task */
+    bool is_idle;    /* the thread is a CPU's idle task */
     bool has_calls;  /* the trace has the thread's system calls, entries and exits */
     bool has_mode;   /* one of them was seen, or the thread is known to be in one */
     bool has_failed; /* no memory */
     struct weft_str call;
     uint64_t evidence_ns; /* of running: when it was seen last */
-    bool has_come;        /* it was seen to come to its processor: */
+    bool has_come;        /* it was seen to come to its CPU: */
     uint64_t came_ns;     /* then, */
     size_t came_at;       /* and this is its first state since */
     size_t n_nested;      /* interrupts */
@@ -59,12 +59,13 @@ struct weft_machine {
     } states;
 };
 
-/* The reason of a wait that ends with a wakeup in that interrupt (an empty name: in none), while
- * an idle task, or a thread, had the processor. */
+/* The reason of a wait that ends with a wakeup in that interrupt (an empty name: in none), while an
+ * idle task, or a thread, had the CPU. */
 enum weft_wait_reason weft_wait_reason_of(struct weft_str interrupt, uint64_t number,
                                           struct weft_str device, bool is_idle);
 
-/* Kinds of a thread's own events that matter: all that a kernel tells of a thread that runs. */
+/* Kinds of a thread's own events that matter: all that kernel events contain of a thread that runs.
+ */
 #define WEFT_MACHINE_KINDS                                                                         \
     (1U << WEFT_EVENT_SWITCH | 1U << WEFT_EVENT_WAKING | 1U << WEFT_EVENT_WOKEN |                  \
      1U << WEFT_EVENT_IRQ_ENTER | 1U << WEFT_EVENT_IRQ_EXIT | 1U << WEFT_EVENT_SYSCALL_ENTER |     \
@@ -91,8 +92,8 @@ uint32_t weft_machine_choose(const struct weft_machine *machine, uint32_t thread
                              const struct weft_event *own, const struct weft_arrival *arrivals,
                              size_t n);
 
-/* Ends the state in work at `end_ns`, where the thread leaves its processor; `ran_ns`: its run time
- * since it came, 0 if that is unknown. */
+/* Ends the state in work at `end_ns`, where the thread leaves its CPU; `ran_ns`: its run time since
+ * it came, 0 if that is unknown. */
 void weft_machine_finish(struct weft_machine *machine, uint64_t end_ns, uint64_t ran_ns);
 
 /* The same where the trace ends, unless the thread is dead: the state is known to last until

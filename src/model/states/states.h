@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the threads of a kernel trace did: per thread disjoint intervals, one after the other
- * without gaps, from the first event that concerns the thread to its death, or where nobody saw it,
- * to the next thread with its tid or the end of the trace (docs/analyses/states.md has the rules).
+ * without gaps, from the first event that concerns the thread to its end, or where that was not
+ * recorded, to the next thread with its tid or the end of the trace (docs/analyses/states.md has
+ * the rules).
  *
  * An answer touches only the blocks of the thread around the time asked for, and what the file
  * keeps of events of others that concern it (store/reader.h, arrivals). A history remembers what it
@@ -55,12 +56,12 @@ void weft_states_close(struct weft_states *states);
 WEFT_CHECKED enum weft_code weft_states_next(struct weft_states *states,
                                              const struct weft_state **state, struct weft_err *err);
 
-/* Who ran on a processor of a host, from its switches: intervals without gaps, if it has any.
- * Where the switch to a thread was not seen, its own events tell since when it was there. */
+/* Which thread ran on a CPU of a host, from its switches: intervals without gaps, if it has any.
+ * Where the switch to a thread was not seen, its own events show since when it was there. */
 struct weft_cpu_run {
     uint64_t start_ns, end_ns;
     uint32_t thread_id; /* WEFT_ID_NONE: not known */
-    bool is_idle;       /* the idle task of the processor */
+    bool is_idle;       /* the idle task of the CPU */
 };
 
 struct weft_cpu_runs;

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The end of a thread is, in this order: its recorded exit, the stated end of its recording, or the
+ * last event of its host. The graph, locks, interplay and thread states share this rule.
+ */
 #include "model/states/thread_ends.h"
 
 #include "base/checked.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Finds the switch that starts each window, decodes the thread's own events merged with arrivals
+ * through machine.c, and ends the last window by ends.c. states.c keeps decoded windows; nothing
+ * else may call this file.
+ */
 #include "model/states/windows.h"
 
 #include "base/checked.h"

@@ -67,7 +67,7 @@ struct weft_history {
     struct weft_event_buf
         *blocks[WEFT_HISTORY_BLOCKS]; /* of own events: even, odd, and small blocks */
     struct weft_event_buf *arrival_buf;
-    struct weft_event_buf *cpu_bufs[WEFT_HISTORY_CPU_BUFS]; /* by processor; NULL: not used yet */
+    struct weft_event_buf *cpu_bufs[WEFT_HISTORY_CPU_BUFS]; /* by CPU; NULL: not used yet */
     struct weft_state_ends ends;                            /* made when a thread's is asked for */
     struct weft_machine machine;
     struct weft_arrival_list arrivals; /* of the window in work */

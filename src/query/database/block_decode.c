@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks of executions from bytes (docs/database.md, "blocks.bytes"), for load.c; the reverse of
+ * block_encode.c. Every count is checked against a budget of numbers before memory is taken for it,
+ * so that a small damaged block cannot ask for much.
+ */
 #include "base/vec.h"
 #include "query/database/layout.h"
 

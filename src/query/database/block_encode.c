@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Blocks of executions to bytes (docs/database.md, "blocks.bytes"), for blocks.c: lists of nodes
+ * and threads are written once and referred to, times are a column for each node, and a metric
+ * mostly equal to another is written as the difference from it. The bytes end with a checksum. The
+ * only failure is a lack of memory.
+ */
 #include "base/map.h"
 #include "base/vec.h"
 #include "query/database/layout.h"

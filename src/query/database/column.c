@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Chooses the shortest of four forms for a column by computing each length (Exp-Golomb codes of the
+ * best k), then writes or reads it bit by bit. Reading checks every length against the bytes left;
+ * both use the caller's scratch.
+ */
 #include "query/database/column.h"
 
 #include "base/vec.h"

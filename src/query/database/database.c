@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Opening, creating, upgrading and locking of the file, statements with errors in weft's terms, and
+ * the map of names. A file whose tables, views or triggers differ from those of a known version is
+ * refused before any query runs. Reading and writing of executions are in load.c and write.c.
+ */
 #include "base/file.h"
 #include "base/vec.h"
 #include "query/database/file.h"

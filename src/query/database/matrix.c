@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Collects sources, executions and entries in the caller's node ids, and renumbers at the end:
+ * unused nodes are dropped, nodes that become equal (after a map of names) are merged and their
+ * times added.
+ */
 #include "query/database/matrix.h"
 
 #include "analysis/ecct/tree.h"

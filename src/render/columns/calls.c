@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The lists of columns of calls and trees, and the JSON of histograms and of a single call with its
+ * arguments. Workers of src/serve call these; the page reads the names that stand here.
+ */
 #include "render/columns/calls.h"
 
 #include "render/columns/columns.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The header (JSON, padded to the alignment of the data), then each column copied from the rows in
+ * batches, with a loop specialised for each type. Values beyond a column's type are clamped; a
+ * big-endian machine does not compile.
+ */
 #include "render/columns/columns.h"
 
 #include <string.h>

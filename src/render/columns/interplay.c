@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * One document for each screen of thread interaction: correspondences, summary, blocking, lanes,
+ * trees. Words that a column numbers (kinds, confidences, patterns) are listed in the document, so
+ * that the page has no list of its own.
+ */
 #include "render/columns/interplay.h"
 
 #include "base/vec.h"
@@ -171,7 +176,7 @@ static void put_pattern(struct weft_json *json, const struct weft_interplay_patt
     weft_json_end_object(json);
 }
 
-/* What the sources tell, and what that leaves unknown. */
+/* What the sources contain, and what that leaves unknown. */
 static void put_known(struct weft_json *json, uint32_t known)
 {
     weft_json_begin_array(json, "known");

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The columns of spans and items. The span table is shared with interplay.c and state_strips.c,
+ * whose items are also grouped by thread.
+ */
 #include "render/columns/lod.h"
 
 #include "render/columns/tables.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The columns of state items; kinds and reasons are numbers into lists of words in the header.
+ */
 #include "render/columns/state_strips.h"
 
 #include "render/columns/tables.h"

@@ -13,7 +13,7 @@
 struct weft_strip_item {
     uint64_t start_ns, end_ns;
     uint64_t longest_ns;
-    uint64_t running_ns; /* of it, on a processor; an idle task's idling is not */
+    uint64_t running_ns; /* of it, on a CPU; an idle task's idling is not */
     uint32_t count;
     uint32_t kind, reason; /* enum weft_state_kind, enum weft_wait_reason */
     uint32_t name;         /* index into the names */

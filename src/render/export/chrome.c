@@ -62,7 +62,7 @@ static void label(struct weft_exporter *exporter, uint32_t function_id)
     }
 }
 
-/* Times do not tell how a call of no duration nests with others that begin or end then. */
+/* Times do not show how a call of no duration nests with others that begin or end then. */
 static bool needs_depth(const struct weft_walk_call *call)
 {
     return call->start_ns == call->end_ns;

@@ -49,9 +49,9 @@ struct weft_export_totals {
     uint64_t calls;
     uint64_t events;         /* that are no calls */
     uint64_t events_lost;    /* that are no calls, and that the format cannot express */
-    uint64_t weightless;     /* stacks of weight 0, as tracepoints take: no sum tells them */
+    uint64_t weightless;     /* stacks of weight 0, as tracepoints take: no sum contains them */
     uint64_t args_lost;      /* calls whose arguments the format cannot express */
-    uint64_t threads_merged; /* threads that the format cannot tell from another */
+    uint64_t threads_merged; /* threads that the format cannot distinguish from another */
 };
 
 /* Writes the trace to `out`, which the caller closes: failures of the output come out there, all

@@ -20,7 +20,7 @@ struct weft_exporter {
     /* The thread now written. */
     uint32_t thread_id;
     const struct weft_model_thread *thread;
-    struct weft_str thread_label; /* its name, told from others of the same name by its tid */
+    struct weft_str thread_label; /* its name, with its tid if others have the same name */
 
     /* Fragments of output by function, made at first use (format's `label`). */
     struct weft_str *labels;
@@ -33,7 +33,7 @@ struct weft_export_format_ops {
     uint32_t event_kinds; /* that it writes; bit k: enum weft_event_kind k */
     bool wants_self;      /* self times at entries */
     bool wants_args;      /* arguments of calls */
-    bool merges_threads;  /* tells threads by process and thread id alone */
+    bool merges_threads;  /* identifies threads by process and thread id alone */
     /* All may be NULL but `enter`. Failures of memory go to the output (weft_output_fail). */
     void (*begin)(struct weft_exporter *exporter);
     void (*thread_begin)(struct weft_exporter *exporter);

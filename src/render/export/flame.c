@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Builds the tree of boxes from a comparison or from folded lines, lays it out by widths (boxes
+ * below NARROW pixels are counted, not drawn), and writes SVG or folded stacks. A box has a lower
+ * number than its children, so every pass is one loop without recursion. Colours follow the
+ * evidence of a difference, never its ratio.
+ */
 #include "render/export/flame.h"
 
 #include "base/map.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Nested messages reserve four bytes for their length, which is filled in at the end as a padded
+ * varint: no message is built twice. A message beyond 2^28 - 1 bytes is a failure.
+ */
 #include "render/export/proto.h"
 
 #include "base/utf8.h"

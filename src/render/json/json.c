@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Wraps one generator. Strings are cleaned of invalid UTF-8 in an arena that is reused; misuse of
+ * the generator becomes a failure of the output, as callers do not check each call.
+ */
 #include "render/json/json.h"
 
 #include "base/arena.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * A validator without recursion: nesting is one bit a level, so depth is limited
+ * (WEFT_JSON_DEPTH_MAX). It also reads members of an object and unescapes strings, for
+ * serve/files.c and the exports.
+ */
 #include "render/json/text.h"
 
 #include "base/utf8.h"

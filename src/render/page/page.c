@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * The frame of the report: a head whose policy allows only its own script and style, the style,
+ * data.c's JSON packed, then the script, both from the bundle of ui/ (ui_bundle.h). Only `weft
+ * report` writes a page.
+ */
 #include "render/page/page.h"
 
 #include "base/arena.h"

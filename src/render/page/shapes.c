@@ -1,4 +1,10 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Tries the levels from the richest down until one fits the budget, measured by writing it; a cheap
+ * compression first rejects levels that are far too large. Shapes are chosen whole, with all their
+ * descendants, so that any two sent can be compared. clusters.c and trees.c of this folder write
+ * their parts.
+ */
 #include "render/page/shapes.h"
 
 #include "base/u128.h"
