@@ -23,7 +23,8 @@ static bool begins_with(struct weft_str name, const char *front)
     return name.n_bytes >= n_front && memcmp(name.bytes, front, n_front) == 0;
 }
 
-bool weft_program_is_tracer(struct weft_str name)
+/* Is a thread of this name one of who records? Traces tell no more than names. */
+static bool is_tracer(struct weft_str name)
 {
     static const char *const fronts[] = { "perf", "trace-cmd", "lttng-", "weft", "babeltrace" };
     static const char end[] = "-ust"; /* threads of LTTng in a program */
@@ -74,7 +75,7 @@ static bool is_own(const struct program *program, uint32_t thread_id, uint32_t p
     const struct weft_thread_info *info = &weft_trace_thread(program->trace, thread_id)->info;
     if (by == WEFT_PROGRAM_TOLD && !program->is_process_told[process])
         return false;
-    return info->tid != 0 && !weft_program_is_tracer(info->name);
+    return info->tid != 0 && !is_tracer(info->name);
 }
 
 static enum weft_code find(struct program *program, uint8_t *kept, struct weft_left_out *left_out,

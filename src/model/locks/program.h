@@ -8,9 +8,6 @@
 #include "model/locks/locks.h"
 #include "schema/program.h"
 
-/* Is a thread of this name one of who records? Traces tell no more than names. */
-bool weft_program_is_tracer(struct weft_str name);
-
 /* Clears `is_own`, by thread that stands for its twins (n_threads elements, set by the caller), of
  * threads that are not of the program, and counts them. WEFT_E_NOMEM. O(threads + operations). */
 WEFT_CHECKED enum weft_code weft_program_find(const struct weft_trace *trace,
