@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-import { expect,it } from 'vitest';
-import { decodeColumns,take } from '../../src/shared/api/columns';
+import { expect, it } from 'vitest';
+import { decodeColumns, take } from '../../src/shared/api/columns';
 
 /** As the server writes them: magic, header bytes, header, columns at multiples of 8. */
 function encode(header: object, ...columns: ArrayBufferView[]): ArrayBuffer {

@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: MIT
 import { readFileSync } from 'node:fs';
-import { describe,expect,it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import * as compare from '../../src/screens/compare/data';
 import {
-countedOf,
-isUnsure,
-pWords,
-rankedCsv,
-csvCell,
-stepOf,
-verdictOf,
-whereOf,
+  countedOf,
+  isUnsure,
+  pWords,
+  rankedCsv,
+  csvCell,
+  stepOf,
+  verdictOf,
+  whereOf,
 } from '../../src/screens/compare/data';
-import type { Condition,Group } from '../../src/screens/compare/data';
+import type { Condition, Group } from '../../src/screens/compare/data';
 import {
-shortWords,
-valueTicks,
-BinAxis,
-binRange,
-countBins,
-makeBins,
-moveRange,
+  shortWords,
+  valueTicks,
+  BinAxis,
+  binRange,
+  countBins,
+  makeBins,
+  moveRange,
 } from '../../src/screens/compare/draw';
 import type { EdgeMove } from '../../src/screens/compare/draw';
 import {
-depthOf,
-diffTree,
-treeNode,
-widestOf,
-withoutWidth,
-flameSvg,
+  depthOf,
+  diffTree,
+  treeNode,
+  widestOf,
+  withoutWidth,
+  flameSvg,
 } from '../../src/screens/compare/flame';
 import { difference } from '../../src/shared/lib/color';
 import type { Vision } from '../../src/shared/lib/color';
-import { makeCompared,makeExecutions } from '../fixtures/executions';
+import { makeCompared, makeExecutions } from '../fixtures/executions';
 
 const executions = makeExecutions(1000);
 const metric = (name: string, min: number, max: number): Condition => ({
