@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "base/file.h"
+#include "base/heap.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -396,21 +397,7 @@ static bool source_before(const struct weft_sort_reader *reader, uint32_t a, uin
     return key_a != key_b ? key_a < key_b : a < b;
 }
 
-static void heap_sink(struct weft_sort_reader *reader, size_t at)
-{
-    for (;;) {
-        size_t least = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < reader->n_heap; child++)
-            if (source_before(reader, reader->heap[child], reader->heap[least]))
-                least = child;
-        if (least == at)
-            return;
-        uint32_t moved = reader->heap[at];
-        reader->heap[at] = reader->heap[least];
-        reader->heap[least] = moved;
-        at = least;
-    }
-}
+#define SOURCE_BEFORE(a, b) source_before(reader, a, b)
 
 static enum weft_code reader_sources(struct weft_sort_reader *reader, struct weft_err *err)
 {
@@ -452,8 +439,7 @@ static enum weft_code reader_heap(struct weft_sort_reader *reader, struct weft_e
                                            : WEFT_OK);
         reader->heap[reader->n_heap++] = k;
     }
-    for (size_t k = reader->n_heap / 2; k-- > 0;)
-        heap_sink(reader, k);
+    WEFT_HEAP_MAKE(reader->heap, reader->n_heap, SOURCE_BEFORE);
     return WEFT_OK;
 }
 
@@ -490,7 +476,7 @@ static enum weft_code next_of_heap(struct weft_sort_reader *reader,
         }
         if (source->at == source->end)
             reader->heap[0] = reader->heap[--reader->n_heap];
-        heap_sink(reader, 0);
+        WEFT_HEAP_SINK(reader->heap, reader->n_heap, 0, SOURCE_BEFORE);
     }
     *records = reader->merged;
     *n_records = n;

@@ -20,6 +20,20 @@ static enum weft_code open_database(struct weft_cli *cli, const struct weft_comp
     return weft_comparison_open(cli->inputs[0], type, opts->map, comparison, &cli->err);
 }
 
+/* The executions of the session's trace by these rules, of all types in one pass; the rules'
+ * dependencies become part of the session. `*executions` is the caller's (weft_result_free
+ * "executions", after a failure too). */
+static enum weft_code find_executions(struct weft_cli *cli, const struct weft_rules *rules,
+                                      union weft_result *executions)
+{
+    const union weft_request request = { .executions.opts.rules = rules };
+    const enum weft_code code = weft_session_depend(cli->session, rules, NULL, &cli->err);
+    *executions = (union weft_result){ 0 };
+    return code == WEFT_OK
+               ? weft_query_run(cli->session, "executions", &request, executions, &cli->err)
+               : code;
+}
+
 /* The trace of the session by these rules; of several types the one that the options name. */
 static enum weft_code compare_by_rules(struct weft_cli *cli,
                                        const struct weft_compared_options *opts,
@@ -28,7 +42,7 @@ static enum weft_code compare_by_rules(struct weft_cli *cli,
 {
     const struct weft_build_opts build = { .path = weft_str_of(cli->inputs[0]) };
     union weft_result result;
-    enum weft_code code = weft_cli_compared_executions(cli, rules, &result);
+    enum weft_code code = find_executions(cli, rules, &result);
     if (code == WEFT_OK)
         code = weft_comparison_of_type(cli->session, result.executions, opts->rule.type,
                                        opts->rules, &build, comparison, &cli->err);
@@ -139,15 +153,4 @@ enum weft_code weft_cli_compared_empty(struct weft_cli *cli,
                      weft_human_plural(matrix->n_items, "execution").text,
                      weft_human_ns(shortest).text, weft_human_ns(longest).text,
                      tags.n ? "; tags: " : "", tags.text);
-}
-
-enum weft_code weft_cli_compared_executions(struct weft_cli *cli, const struct weft_rules *rules,
-                                            union weft_result *executions)
-{
-    const union weft_request request = { .executions.opts.rules = rules };
-    const enum weft_code code = weft_session_depend(cli->session, rules, NULL, &cli->err);
-    *executions = (union weft_result){ 0 };
-    return code == WEFT_OK
-               ? weft_query_run(cli->session, "executions", &request, executions, &cli->err)
-               : code;
 }

@@ -97,11 +97,4 @@ enum weft_code weft_cli_compared_empty(struct weft_cli *cli,
  * not seen, which last at least as long as they are shown. */
 void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_ecct_matrix *matrix);
 
-/* The executions of the session's trace by these rules, of all types in one pass; the rules'
- * dependencies become part of the session. `*executions` is the caller's (weft_result_free
- * "executions", after a failure too). */
-WEFT_CHECKED enum weft_code weft_cli_compared_executions(struct weft_cli *cli,
-                                                         const struct weft_rules *rules,
-                                                         union weft_result *executions);
-
 #endif

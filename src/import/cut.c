@@ -30,7 +30,8 @@ struct job {
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-struct weft_clock weft_clock_later(const struct weft_clock *clock, uint64_t from_ns)
+/* The clock of a trace that begins `from_ns` later: absolute times stay what they were. */
+static struct weft_clock clock_later(const struct weft_clock *clock, uint64_t from_ns)
 {
     struct weft_clock later = *clock;
     if (from_ns == 0)
@@ -141,7 +142,7 @@ static enum weft_code announce(struct job *job, struct weft_sink *sink, struct w
                                            .details = meta->details,
                                            .is_parallel = true,
                                            .has_some_calls = meta->has_some_calls };
-    const struct weft_clock clock = weft_clock_later(&meta->clock, job->replay.from_ns);
+    const struct weft_clock clock = clock_later(&meta->clock, job->replay.from_ns);
     enum weft_code code = sink->ops->begin(sink, &begin, err);
     WEFT_THEN(code, weft_replay_clock(&clock, sink, err));
     WEFT_THEN(code, name_functions(job, true, sink, err));

@@ -35,7 +35,4 @@ WEFT_CHECKED enum weft_code weft_cut_run(const struct weft_cut_opts *opts,
                                          const struct weft_run *run,
                                          struct weft_writer_totals *totals, struct weft_err *err);
 
-/* The clock of a trace that begins `from_ns` later: absolute times stay what they were. */
-struct weft_clock weft_clock_later(const struct weft_clock *clock, uint64_t from_ns);
-
 #endif

@@ -166,7 +166,8 @@ static uint32_t find_name(const struct kernel_class *class, struct weft_str name
     return KERNEL_NO_FIELD;
 }
 
-uint32_t kernel_field_find(const struct kernel_class *class, const char *names)
+/* The first of the names in "a|b" that is a field; KERNEL_NO_FIELD: none. O(names x fields). */
+static uint32_t field_find(const struct kernel_class *class, const char *names)
 {
     while (names && *names) {
         const size_t n_name = strcspn(names, "|");
@@ -205,7 +206,7 @@ static bool fields_set(const struct kernel_class *class, const struct kernel_row
                        struct kernel_known *known)
 {
     for (size_t k = 0; k < KERNEL_FIELDS; k++) {
-        known->fields[k] = kernel_field_find(class, row->fields[k]);
+        known->fields[k] = field_find(class, row->fields[k]);
         if (known->fields[k] != KERNEL_NO_FIELD &&
             (class->fields[known->fields[k]].kind == KERNEL_FIELD_OTHER ||
              (class->fields[known->fields[k]].kind == KERNEL_FIELD_ARRAY &&
@@ -271,7 +272,7 @@ static void known_by_prefix(const struct kernel_class *class, struct kernel_know
         enter_fields(class, known);
     if (known->meaning != KERNEL_MEANS_SYSCALL_EXIT)
         return;
-    const uint32_t ret = kernel_field_find(class, "ret");
+    const uint32_t ret = field_find(class, "ret");
     known->fields[0] = is_number(class, ret) ? ret : KERNEL_NO_FIELD;
 }
 
@@ -288,7 +289,7 @@ static void known_by_vector(const struct kernel_class *class, struct kernel_know
     const bool is_enter = ends_with(name, "_entry");
     if (!is_enter && !ends_with(name, "_exit"))
         return;
-    const uint32_t vector = kernel_field_find(class, "vector");
+    const uint32_t vector = field_find(class, "vector");
     known->meaning = is_enter ? KERNEL_MEANS_IRQ_ENTER : KERNEL_MEANS_IRQ_EXIT;
     known->fields[0] = is_number(class, vector) ? vector : KERNEL_NO_FIELD;
     name.n_bytes -= is_enter ? strlen("_entry") : strlen("_exit");

@@ -109,9 +109,6 @@ void kernel_known_make(const struct kernel_class *class, struct kernel_known *kn
 bool kernel_known_by_row(const struct kernel_class *class, const struct kernel_row *rows,
                          size_t n_rows, struct kernel_known *known);
 
-/* The first of the names in "a|b" that is a field; KERNEL_NO_FIELD: none. O(names x fields). */
-uint32_t kernel_field_find(const struct kernel_class *class, const char *names);
-
 /* Which of the KERNEL_FIELDS an event of this meaning is asked for, a bit each: to meet threads, or
  * to deliver it. All of an importer's own meanings. */
 unsigned kernel_fields_needed(uint8_t meaning, bool is_survey);

@@ -101,14 +101,14 @@ enum weft_code kernel_tracing_events(struct weft_cursor *cur, struct kernel_form
     return code;
 }
 
-enum weft_code kernel_tracing_kallsyms(struct weft_cursor *cur, bool is_big,
-                                       struct kernel_tracing *tracing, struct weft_err *err)
+static enum weft_code take_kallsyms(struct weft_cursor *cur, bool is_big,
+                                    struct kernel_tracing *tracing, struct weft_err *err)
 {
     tracing->kallsyms = kernel_cur_bytes(cur, kernel_cur_u32(cur, is_big));
     return cur->fault ? fail_short(cur, "the symbols of the kernel", err) : WEFT_OK;
 }
 
-enum weft_code kernel_tracing_printk(struct weft_cursor *cur, bool is_big, struct weft_err *err)
+static enum weft_code take_printk(struct weft_cursor *cur, bool is_big, struct weft_err *err)
 {
     (void)kernel_cur_bytes(cur, kernel_cur_u32(cur, is_big));
     return cur->fault ? fail_short(cur, "texts of trace_printk", err) : WEFT_OK;
@@ -129,8 +129,8 @@ enum weft_code kernel_tracing_all(struct weft_cursor *cur, struct kernel_formats
     enum weft_code code = kernel_tracing_headers(cur, is_big, tracing, err);
     WEFT_THEN(code, kernel_tracing_ftrace(cur, formats, tracing, err));
     WEFT_THEN(code, kernel_tracing_events(cur, formats, tracing, err));
-    WEFT_THEN(code, kernel_tracing_kallsyms(cur, is_big, tracing, err));
-    WEFT_THEN(code, kernel_tracing_printk(cur, is_big, err));
+    WEFT_THEN(code, take_kallsyms(cur, is_big, tracing, err));
+    WEFT_THEN(code, take_printk(cur, is_big, err));
     if (code == WEFT_OK && has_cmdlines)
         code = kernel_tracing_cmdlines(cur, is_big, tracing, err);
     return code;

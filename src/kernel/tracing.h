@@ -40,11 +40,6 @@ WEFT_CHECKED enum weft_code kernel_tracing_events(struct weft_cursor *cur,
                                                   struct kernel_formats *formats,
                                                   struct kernel_tracing *tracing,
                                                   struct weft_err *err);
-WEFT_CHECKED enum weft_code kernel_tracing_kallsyms(struct weft_cursor *cur, bool is_big,
-                                                    struct kernel_tracing *tracing,
-                                                    struct weft_err *err);
-WEFT_CHECKED enum weft_code kernel_tracing_printk(struct weft_cursor *cur, bool is_big,
-                                                  struct weft_err *err);
 WEFT_CHECKED enum weft_code kernel_tracing_cmdlines(struct weft_cursor *cur, bool is_big,
                                                     struct kernel_tracing *tracing,
                                                     struct weft_err *err);

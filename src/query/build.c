@@ -550,7 +550,8 @@ static struct weft_execution_source source_of(const struct weft_trace *trace,
 /* Kinds of events that count one by one: more would change the fingerprints that databases have. */
 enum { FINGERPRINT_KINDS = WEFT_EVENT_CALL_ARGS + 1 };
 
-uint64_t weft_trace_fingerprint(const struct weft_trace *trace)
+/* A number that traces of other contents do not have: of their counts and times. */
+static uint64_t fingerprint_of(const struct weft_trace *trace)
 {
     const struct weft_store_meta *meta = weft_trace_meta(trace);
     const uint64_t whole[] = { meta->duration_ns,
@@ -600,7 +601,7 @@ static enum weft_code build_type(struct weft_session *session,
     const struct weft_database_source source = {
         .type = table->types[type].name,
         .trace = source_of(build.trace, opts),
-        .fingerprint = weft_trace_fingerprint(build.trace),
+        .fingerprint = fingerprint_of(build.trace),
         .metrics = build.metrics,
         .n_metrics = build.n_metrics,
     };

@@ -47,7 +47,4 @@ WEFT_CHECKED enum weft_code weft_executions_add_paths(struct weft_session *sessi
                                                       struct weft_executions_table *table,
                                                       struct weft_err *err);
 
-/* A number that traces of other contents do not have: of their counts and times. */
-uint64_t weft_trace_fingerprint(const struct weft_trace *trace);
-
 #endif

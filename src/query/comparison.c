@@ -162,10 +162,10 @@ static enum weft_code choose(struct weft_comparison *comparison, struct weft_str
     return code == WEFT_OK ? code : weft_within(err, "group %s", bit == WEFT_IN_A ? "A" : "B");
 }
 
-enum weft_code weft_comparison_run_members(struct weft_comparison *comparison,
-                                           const uint8_t *members,
-                                           const struct weft_comparison_opts *opts,
-                                           struct weft_compare_table **table, struct weft_err *err)
+/* Compares groups given by item: bits WEFT_IN_A, WEFT_IN_B (analysis/compare/sums.h). */
+static enum weft_code run_members(struct weft_comparison *comparison, const uint8_t *members,
+                                  const struct weft_comparison_opts *opts,
+                                  struct weft_compare_table **table, struct weft_err *err)
 {
     const struct weft_compare_opts how = { .members = comparison->members,
                                            .n_bootstrap = opts->n_bootstrap,
@@ -187,7 +187,7 @@ enum weft_code weft_comparison_run(struct weft_comparison *comparison,
     if (code == WEFT_OK)
         code = choose(comparison, opts->b, WEFT_IN_B, members, err);
     if (code == WEFT_OK)
-        code = weft_comparison_run_members(comparison, members, opts, table, err);
+        code = run_members(comparison, members, opts, table, err);
     free(members);
     return code;
 }

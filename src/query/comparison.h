@@ -64,13 +64,6 @@ WEFT_CHECKED enum weft_code weft_comparison_run(struct weft_comparison *comparis
                                                 struct weft_compare_table **table,
                                                 struct weft_err *err);
 
-/* The same of groups given by item: bits WEFT_IN_A, WEFT_IN_B (analysis/compare/sums.h). */
-WEFT_CHECKED enum weft_code weft_comparison_run_members(struct weft_comparison *comparison,
-                                                        const uint8_t *members,
-                                                        const struct weft_comparison_opts *opts,
-                                                        struct weft_compare_table **table,
-                                                        struct weft_err *err);
-
 /* The groups of the last question: bits by item; valid until the next. */
 const uint8_t *weft_comparison_members(const struct weft_comparison *comparison);
 

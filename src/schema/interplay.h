@@ -75,8 +75,6 @@ enum weft_correspondence_flag {
         128 /* to have a lock again, at the end of a condition's wait */
 };
 
-enum { WEFT_CORRESPONDENCE_N_FLAGS = 8 };
-
 /* Why no curve leads anywhere: counted, and drawn as a wait without one. */
 enum weft_unknown_reason {
     WEFT_UNKNOWN_CUT_END,    /* not ended when the trace did */

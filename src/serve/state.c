@@ -89,8 +89,9 @@ static const struct weft_endpoint endpoints[] = {
 static const struct weft_endpoint list_endpoint = { "list", WEFT_ANSWER_HEAVY, PART | BIT(LIMIT), 0,
                                                     -1,     weft_serve_list };
 
-const struct weft_endpoint *weft_endpoint_find(struct weft_str name,
-                                               const struct weft_analysis **list)
+/* NULL: there is none of that name. Of an analysis that answers with a plain list, *list is it. */
+static const struct weft_endpoint *endpoint_find(struct weft_str name,
+                                                 const struct weft_analysis **list)
 {
     size_t n_analyses;
     const struct weft_analysis *analyses = weft_analyses(&n_analyses);
@@ -411,7 +412,7 @@ void weft_state_answer(struct weft_serve_state *state, struct weft_str name, str
                        int fd, struct weft_reply *reply)
 {
     const struct weft_analysis *list;
-    const struct weft_endpoint *endpoint = weft_endpoint_find(name, &list);
+    const struct weft_endpoint *endpoint = endpoint_find(name, &list);
     *reply = (struct weft_reply){ .status = 404 };
     if (!endpoint) {
         (void)weft_fail(&reply->err, WEFT_E_ARG, WEFT_NO_OFFSET, "there is no such question");
@@ -473,7 +474,7 @@ static bool compute_ahead(struct weft_serve_state *state, uint64_t memory_bytes)
     for (size_t i = 0; i < n_names * state->n_traces; i++) {
         const struct weft_analysis *list;
         const struct weft_endpoint *endpoint =
-            weft_endpoint_find(weft_str_of(names[i / state->n_traces]), &list);
+            endpoint_find(weft_str_of(names[i / state->n_traces]), &list);
         struct weft_served *served = &state->traces[i % state->n_traces];
         if (is_done_ahead(state, endpoint, served, memory_bytes))
             leave_ahead(state, &state->ahead[i], endpoint, served);

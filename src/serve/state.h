@@ -102,10 +102,6 @@ struct weft_endpoint {
     enum weft_code (*run)(const struct weft_ask *ask, struct weft_err *err);
 };
 
-/* NULL: there is none of that name. Of an analysis that answers with a plain list, *list is it. */
-const struct weft_endpoint *weft_endpoint_find(struct weft_str name,
-                                               const struct weft_analysis **list);
-
 /* ---- what endpoints share -------------------------------------------------------------------- */
 
 /* The view of the answer: JSON, with the ids that go on asking. */

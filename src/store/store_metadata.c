@@ -91,7 +91,7 @@ static enum weft_code threads_parse(struct weft_store *store, struct weft_cursor
     }
     if (in->fault || weft_cur_left(in) > 0)
         return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
-                         "expected %" PRIu64 " threads, found others bytes", n_threads);
+                         "expected %" PRIu64 " threads, found other bytes", n_threads);
     return WEFT_OK;
 }
 

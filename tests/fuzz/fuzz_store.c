@@ -360,6 +360,8 @@ static void queries_run(const char *path)
             }
             if (strcmp(analyses[i].name, "ecct") == 0)
                 request.ecct.to_ns = duration_ns;
+            if (strcmp(analyses[i].name, "findings") == 0)
+                request.findings.path = "fuzz.weft";
             if (strcmp(analyses[i].name, "path") == 0)
                 request.path.to_ns = duration_ns;
             if (strcmp(analyses[i].name, "states") == 0)

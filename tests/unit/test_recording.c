@@ -641,6 +641,30 @@ static void test_loss_at_end(void)
     expect(&file, lines, "a loss behind a thread's last record");
 }
 
+/* Of more functions than are listed those with the most calls, in whatever order they are met: here
+ * by two threads, those with few calls first. */
+static void test_culled(void)
+{
+    static const char *const lines[] = {
+        "note not_kept 1 (calls of 0x7013: not recorded after 19)\n"
+        "note not_kept 1 (calls of 0x7012: not recorded after 18)\n",
+        "note not_kept 1 (calls of 0x7004: not recorded after 4)\n"
+        "note not_kept 4 (calls of further functions)",
+        NULL
+    };
+    struct rb file = { 0 };
+    struct rb_ring rings[] = { ring_of(TID, WEFT_RING_OPERATIONS, 1000),
+                               ring_of(OTHER, WEFT_RING_OPERATIONS, 1000) };
+    begin(&file);
+    for (uint64_t i = 0; i < 20; i++) {
+        const uint64_t words[] = { 0x7000 + i, i };
+        rb_op(&rings[i % 2], 1010 + i, WEFT_OP_CULLED, 0, words, 2);
+    }
+    for (size_t k = 0; k < 2; k++)
+        finish(&file, &rings[k]);
+    expect(&file, lines, "functions no longer recorded");
+}
+
 static struct weft_ledger_entry entry_of(uint32_t number, uint32_t pid, uint8_t state, uint8_t why)
 {
     return (struct weft_ledger_entry){ .number = number,
@@ -738,6 +762,7 @@ int main(void)
     test_damaged_functions();
     test_losses();
     test_loss_at_end();
+    test_culled();
     test_ledger();
     test_heads();
     return tap_done();

@@ -51,8 +51,9 @@ void weft_metric_order_fini(struct weft_metric_order *order)
     *order = (struct weft_metric_order){ 0 };
 }
 
-size_t weft_metric_order_pick(const struct weft_metric_order *order, const uint8_t *members,
-                              uint8_t bit, double *values)
+/* The values of one group, ascending, into `values` (room for all); their number. O(items). */
+static size_t pick_group(const struct weft_metric_order *order, const uint8_t *members, uint8_t bit,
+                         double *values)
 {
     size_t n = 0;
     for (size_t i = 0; i < order->n; i++) {
@@ -94,8 +95,8 @@ enum weft_code weft_compare_metric(const struct weft_metric_order *order, const 
                                    struct weft_compare_metric *result, struct weft_err *err)
 {
     double *values_a = scratch, *values_b = scratch + order->n + 1;
-    const size_t n_a = weft_metric_order_pick(order, members, WEFT_IN_A, values_a);
-    const size_t n_b = weft_metric_order_pick(order, members, WEFT_IN_B, values_b);
+    const size_t n_a = pick_group(order, members, WEFT_IN_A, values_a);
+    const size_t n_b = pick_group(order, members, WEFT_IN_B, values_b);
     const struct weft_sample a = weft_sample_of(values_a, n_a), b = weft_sample_of(values_b, n_b);
     const struct weft_welch welch = weft_welch_test(&a, &b);
     *result = (struct weft_compare_metric){

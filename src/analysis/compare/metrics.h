@@ -25,10 +25,6 @@ WEFT_CHECKED enum weft_code weft_metric_order_init(struct weft_metric_order *ord
                                                    struct weft_err *err);
 void weft_metric_order_fini(struct weft_metric_order *order);
 
-/* The values of one group, ascending, into `values` (room for all); their number. O(items). */
-size_t weft_metric_order_pick(const struct weft_metric_order *order, const uint8_t *members,
-                              uint8_t bit, double *values);
-
 /* Mean and variance of values. */
 struct weft_sample weft_sample_of(const double *values, size_t n);
 

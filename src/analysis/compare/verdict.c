@@ -99,8 +99,10 @@ static const struct weft_compare_focus *sure_focus(const struct weft_compare_tab
     return focus->node != WEFT_ID_NONE && focus->is_sure && share >= LEAST_SHARE ? focus : NULL;
 }
 
-bool weft_compare_differs_in_place(const struct weft_ecct_matrix *matrix,
-                                   const struct weft_compare_table *table)
+/* Does B differ from A in one context for sure, whatever there is of the whole duration? One in
+ * which a thread waits, or that the other group has next to nothing of. */
+static bool differs_in_place(const struct weft_ecct_matrix *matrix,
+                             const struct weft_compare_table *table)
 {
     const struct weft_compare_focus *focus = &table->focus;
     const struct weft_compare_metric *duration = duration_of(table);
@@ -128,16 +130,14 @@ bool weft_compare_has_evidence(const struct weft_ecct_matrix *matrix,
                                const struct weft_compare_table *table)
 {
     return table->n_metrics > 0 && table->n_a >= 2 && table->n_b >= 2 &&
-           (weft_compare_differs_in_place(matrix, table) ||
-            is_longer_or_shorter(&table->metrics[0]));
+           (differs_in_place(matrix, table) || is_longer_or_shorter(&table->metrics[0]));
 }
 
 /* Beside what others did to it, what the program does itself. */
 static bool is_in_program(const struct weft_ecct_matrix *matrix,
                           const struct weft_compare_table *table, double difference_ns)
 {
-    return table->focus.difference_ns / difference_ns > 0 &&
-           weft_compare_differs_in_place(matrix, table);
+    return table->focus.difference_ns / difference_ns > 0 && differs_in_place(matrix, table);
 }
 
 /* A difference that is spread over many contexts is told by its state; one whose context is not
@@ -215,7 +215,7 @@ struct weft_compare_verdict weft_compare_verdict_of(const struct weft_ecct_matri
     } else if (is_longer_or_shorter(duration)) {
         verdict.kind = WEFT_COMPARE_DIFFERS;
         find_where(&verdict, matrix, table, duration->difference);
-    } else if (weft_compare_differs_in_place(matrix, table)) {
+    } else if (differs_in_place(matrix, table)) {
         verdict.kind = WEFT_COMPARE_IN_PLACE;
     } else {
         verdict.kind = WEFT_COMPARE_SAME;

@@ -45,11 +45,6 @@ struct weft_compare_verdict {
 struct weft_compare_verdict weft_compare_verdict_of(const struct weft_ecct_matrix *matrix,
                                                     const struct weft_compare_table *table);
 
-/* Does B differ from A in one context for sure, whatever there is of the whole duration? One in
- * which a thread waits, or that the other group has next to nothing of. */
-bool weft_compare_differs_in_place(const struct weft_ecct_matrix *matrix,
-                                   const struct weft_compare_table *table);
-
 /* Do two groups of at least two executions differ, in duration or in place? */
 bool weft_compare_has_evidence(const struct weft_ecct_matrix *matrix,
                                const struct weft_compare_table *table);

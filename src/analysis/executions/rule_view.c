@@ -275,7 +275,8 @@ static struct weft_rule_value event_number(const struct weft_rule_view *view,
                                      .number = weft_counter_double(event->value) };
 }
 
-struct weft_str weft_rule_view_name(const struct weft_rule_view *view)
+/* Of the event, or of the function that is called. */
+static struct weft_str name_of(const struct weft_rule_view *view)
 {
     return view->event ? view->event->name
                        : weft_trace_function(view->trace, view->function_id)->name;
@@ -338,7 +339,7 @@ static struct weft_rule_value descriptor(struct weft_rule_view *view)
 {
     const bool is_end = view->event ? view->event->kind == WEFT_EVENT_SYSCALL_EXIT
                                     : view->is_operation && view->is_exit;
-    if (!is_end || !weft_operation_makes_descriptor(weft_rule_view_name(view)))
+    if (!is_end || !weft_operation_makes_descriptor(name_of(view)))
         return first_argument(view);
     const struct weft_rule_value returned =
         view->event ? event_number(view, WEFT_FIELD_RET) : result(view);
@@ -353,7 +354,7 @@ struct weft_rule_value weft_rule_field_get(struct weft_rule_view *view,
         return value;
     switch (field->kind) {
     case WEFT_FIELD_NAME:
-        return text_value(weft_rule_view_name(view), field->word);
+        return text_value(name_of(view), field->word);
     case WEFT_FIELD_CATEGORY:
         return text_value(view->event ? view->event->category
                                       : weft_trace_function(view->trace, view->function_id)->module,

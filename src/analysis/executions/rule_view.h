@@ -50,9 +50,6 @@ struct weft_rule_view {
 
 void weft_rule_view_fini(struct weft_rule_view *view);
 
-/* Of the event, or of the function that is called. */
-struct weft_str weft_rule_view_name(const struct weft_rule_view *view);
-
 /* The event is behind the view: what its end will be asked is kept of a system call that begins.
  * Without this call, ends have no descriptors but those that they returned. */
 void weft_rule_view_passed(struct weft_rule_view *view, const struct weft_event *event);

@@ -112,8 +112,9 @@ enum weft_code weft_merge_miner(struct weft_merged *merged, const struct weft_mi
     return is_ok ? WEFT_OK : weft_no_memory(err, "shapes");
 }
 
-uint32_t weft_merge_call(struct weft_merged *merged, uint32_t function_id, const uint32_t *children,
-                         const uint64_t *counts, size_t n_children)
+/* Adds a set with counts of one call, sorted; WEFT_SHAPE_NONE without memory. */
+static uint32_t merge_call(struct weft_merged *merged, uint32_t function_id,
+                           const uint32_t *children, const uint64_t *counts, size_t n_children)
 {
     struct members members = { 0 };
     uint32_t id = WEFT_SHAPE_NONE;
@@ -130,22 +131,7 @@ uint32_t weft_merge_call(struct weft_merged *merged, uint32_t function_id, const
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-void weft_shape_row_count(struct weft_shape_row *row, uint64_t start_ns, uint64_t end_ns)
-{
-    uint64_t duration_ns = end_ns - start_ns;
-    const struct weft_shape_row one = { .count = 1,
-                                        .sum_ns = duration_ns,
-                                        .min_ns = duration_ns,
-                                        .max_ns = duration_ns,
-                                        .sum_squares = (weft_u128)duration_ns * duration_ns,
-                                        .first_ns = start_ns,
-                                        .first_end_ns = end_ns,
-                                        .slowest_ns = start_ns,
-                                        .shape_id = row->shape_id };
-    weft_shape_row_add(row, &one);
-}
-
-void weft_shape_row_add(struct weft_shape_row *row, const struct weft_shape_row *from)
+static void row_add(struct weft_shape_row *row, const struct weft_shape_row *from)
 {
     bool is_first = row->count == 0;
     /* Two that begin at once: the first takes no time. */
@@ -163,6 +149,21 @@ void weft_shape_row_add(struct weft_shape_row *row, const struct weft_shape_row 
     row->sum_ns += from->sum_ns;
     row->sum_squares += from->sum_squares;
     row->count += from->count;
+}
+
+static void row_count(struct weft_shape_row *row, uint64_t start_ns, uint64_t end_ns)
+{
+    uint64_t duration_ns = end_ns - start_ns;
+    const struct weft_shape_row one = { .count = 1,
+                                        .sum_ns = duration_ns,
+                                        .min_ns = duration_ns,
+                                        .max_ns = duration_ns,
+                                        .sum_squares = (weft_u128)duration_ns * duration_ns,
+                                        .first_ns = start_ns,
+                                        .first_end_ns = end_ns,
+                                        .slowest_ns = start_ns,
+                                        .shape_id = row->shape_id };
+    row_add(row, &one);
 }
 
 /* ---- partitions ------------------------------------------------------------------------------ */
@@ -265,11 +266,11 @@ static bool end_call(struct joiner *joiner, const struct open_call *open, uint32
     }
     if (!weft_shape_wide_sort(open->set, &children, &counts, &n))
         return false;
-    *shape = weft_merge_call(joiner->merged, call->function_id, children, counts, n);
+    *shape = merge_call(joiner->merged, call->function_id, children, counts, n);
     struct weft_shape_row *row = *shape != WEFT_SHAPE_NONE ? row_of(joiner, *shape) : NULL;
     if (!row)
         return false;
-    weft_shape_row_count(row, call->start_ns, call->end_ns);
+    row_count(row, call->start_ns, call->end_ns);
     struct weft_joined_call *joined = WEFT_VEC_PUSH(joiner->joined);
     if (!joined)
         return false;
@@ -304,7 +305,7 @@ static bool add_rows(struct joiner *joiner, const struct weft_part_found *found,
         struct weft_shape_row *row = row_of(joiner, map[found->rows[i].shape_id]);
         if (!row)
             return false;
-        weft_shape_row_add(row, &found->rows[i]);
+        row_add(row, &found->rows[i]);
     }
     return true;
 }

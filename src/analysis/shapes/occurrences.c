@@ -80,7 +80,8 @@ uint64_t weft_shape_part_begin(const struct weft_window *window, uint32_t n, uin
            (uint64_t)((weft_u128)(window->to_ns - window->from_ns) * i / (n ? n : 1));
 }
 
-uint32_t weft_shape_part_of(const struct weft_window *window, uint32_t n, uint64_t at_ns)
+/* The last part that begins at or before `at_ns`. */
+static uint32_t part_of(const struct weft_window *window, uint32_t n, uint64_t at_ns)
 {
     uint64_t span_ns = window->to_ns - window->from_ns;
     if (n <= 1 || at_ns < window->from_ns)
@@ -97,7 +98,7 @@ static inline uint32_t grid_find(struct grid *grid, uint64_t at_ns)
 {
     if (__builtin_expect(at_ns - grid->begin_ns < grid->end_ns - grid->begin_ns, 1))
         return grid->at;
-    grid->at = weft_shape_part_of(grid->window, grid->n, at_ns);
+    grid->at = part_of(grid->window, grid->n, at_ns);
     grid->begin_ns = weft_shape_part_begin(grid->window, grid->n, grid->at);
     grid->end_ns = weft_shape_part_begin(grid->window, grid->n, grid->at + 1);
     return grid->at;

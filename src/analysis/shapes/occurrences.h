@@ -64,7 +64,4 @@ void weft_occurrences_fini(struct weft_occurrences *occurrences);
 /* Part `i` of `n` equal parts of a window begins here; part n where it ends. */
 uint64_t weft_shape_part_begin(const struct weft_window *window, uint32_t n, uint32_t i);
 
-/* The last part that begins at or before `at_ns`. */
-uint32_t weft_shape_part_of(const struct weft_window *window, uint32_t n, uint64_t at_ns);
-
 #endif

@@ -69,14 +69,6 @@ WEFT_CHECKED enum weft_code weft_merge_miner(struct weft_merged *merged,
                                              const struct weft_miner *miner, uint32_t **map,
                                              struct weft_err *err);
 
-/* Adds a set with counts of one call, sorted; WEFT_SHAPE_NONE without memory. */
-uint32_t weft_merge_call(struct weft_merged *merged, uint32_t function_id, const uint32_t *children,
-                         const uint64_t *counts, size_t n_children);
-
-/* Counts one call, or adds another row, to a row. */
-void weft_shape_row_count(struct weft_shape_row *row, uint64_t start_ns, uint64_t end_ns);
-void weft_shape_row_add(struct weft_shape_row *row, const struct weft_shape_row *from);
-
 /* Joins the partitions of the mined thread in the numbers of `merged`: fills its rows and tally,
  * and `given` of its parts; appends to `joined`. `maps` are by worker, `found` by part. */
 WEFT_CHECKED enum weft_code weft_join_parts(struct weft_mined *mined,

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-bool ctf_decoder_reserve(struct ctf_decoder *decoder, size_t n_values)
+static bool reserve(struct ctf_decoder *decoder, size_t n_values)
 {
     if (n_values <= decoder->cap)
         return true;
@@ -30,7 +30,7 @@ bool ctf_decoder_reserve(struct ctf_decoder *decoder, size_t n_values)
 bool ctf_decoder_init(struct ctf_decoder *decoder, uint32_t n_slots)
 {
     *decoder = (struct ctf_decoder){ .n_values = n_slots };
-    return ctf_decoder_reserve(decoder, (size_t)n_slots + 1);
+    return reserve(decoder, (size_t)n_slots + 1);
 }
 
 void ctf_decoder_fini(struct ctf_decoder *decoder)
@@ -221,7 +221,7 @@ static bool take_array(struct ctf_decoder *decoder, const struct ctf_op *ops,
     if (__builtin_mul_overflow(length, op->element_slots, &n_new) ||
         n_new > CTF_MOST_VALUES - (first < CTF_MOST_VALUES ? first : CTF_MOST_VALUES))
         return fail(decoder, op, "an array of fewer elements");
-    if (!ctf_decoder_reserve(decoder, first + n_new)) {
+    if (!reserve(decoder, first + n_new)) {
         decoder->fault.is_no_memory = true;
         return false;
     }

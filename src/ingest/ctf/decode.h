@@ -50,7 +50,6 @@ struct ctf_decoder {
 /* Room for the slots of frame 0. */
 bool ctf_decoder_init(struct ctf_decoder *decoder, uint32_t n_slots);
 void ctf_decoder_fini(struct ctf_decoder *decoder);
-bool ctf_decoder_reserve(struct ctf_decoder *decoder, size_t n_values);
 
 /* Decodes one scope at decoder->at_bits; an empty plan decodes nothing. False: decoder->fault. */
 bool ctf_decode(struct ctf_decoder *decoder, const struct ctf_plan *plan);

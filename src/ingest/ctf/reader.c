@@ -6,6 +6,7 @@
  */
 #include "ingest/ctf/reader.h"
 
+#include "base/heap.h"
 #include "base/vec.h"
 #include "ingest/ctf/metadata.h"
 
@@ -193,23 +194,6 @@ static bool is_before(const struct ctf_lane *a, const struct ctf_lane *b)
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->index < b->index;
 }
 
-/* Puts the lane at `at` of the heap, or below. */
-static void sift_down(struct ctf_reader *reader, size_t at, struct ctf_lane *lane)
-{
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= reader->n_heap)
-            break;
-        if (child + 1 < reader->n_heap && is_before(reader->heap[child + 1], reader->heap[child]))
-            child++;
-        if (is_before(lane, reader->heap[child]))
-            break;
-        reader->heap[at] = reader->heap[child];
-        at = child;
-    }
-    reader->heap[at] = lane;
-}
-
 static enum weft_code lane_next(struct ctf_lane *lane, struct weft_err *err)
 {
     struct ctf_file *file = &lane->file;
@@ -238,20 +222,17 @@ static enum weft_code start(struct ctf_reader *reader, struct weft_err *err)
         if (!reader->lanes[k].is_end)
             reader->heap[reader->n_heap++] = &reader->lanes[k];
     }
-    for (size_t k = reader->n_heap / 2; k-- > 0;)
-        sift_down(reader, k, reader->heap[k]);
+    WEFT_HEAP_MAKE(reader->heap, reader->n_heap, is_before);
     return WEFT_OK;
 }
 
 /* Moves on the lane at the top, whose event was given out or dropped. */
 static enum weft_code step(struct ctf_reader *reader, struct weft_err *err)
 {
-    struct ctf_lane *lane = reader->heap[0];
-    WEFT_TRY(lane_next(lane, err));
-    if (lane->is_end)
-        lane = reader->heap[--reader->n_heap];
-    if (reader->n_heap > 0)
-        sift_down(reader, 0, lane);
+    WEFT_TRY(lane_next(reader->heap[0], err));
+    if (reader->heap[0]->is_end)
+        reader->heap[0] = reader->heap[--reader->n_heap];
+    WEFT_HEAP_SINK(reader->heap, reader->n_heap, 0, is_before);
     return WEFT_OK;
 }
 

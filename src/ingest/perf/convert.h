@@ -27,9 +27,7 @@ struct perf_convert {
     uint64_t n_formless; /* events of tracepoints whose format is not known */
 };
 
-/* What a sample becomes, and what a record of the kernel about processes does (records.c). */
-WEFT_CHECKED enum weft_code perf_convert_sample(struct perf_convert *convert,
-                                                const struct perf_record *record, uint64_t time_ns);
+/* What a record of the kernel about processes does (records.c). */
 WEFT_CHECKED enum weft_code perf_convert_record(struct perf_convert *convert,
                                                 const struct perf_record *record, uint64_t time_ns);
 

@@ -105,8 +105,8 @@ static enum weft_code deliver_instant(struct perf_convert *convert, const struct
     return kernel_deliver(&convert->kernel, now->thread, &event);
 }
 
-enum weft_code perf_convert_sample(struct perf_convert *convert, const struct perf_record *record,
-                                   uint64_t time_ns)
+static enum weft_code convert_sample(struct perf_convert *convert, const struct perf_record *record,
+                                     uint64_t time_ns)
 {
     static const struct kernel_known unknown = { .meaning = KERNEL_MEANS_INSTANT };
     struct perf_sample sample;
@@ -156,7 +156,7 @@ static enum weft_code read_next(void *importer, bool *is_end)
         convert->has_zero = true;
         convert->zero_ns = time_ns;
     }
-    return record.type == PERF_SAMPLE ? perf_convert_sample(convert, &record, time_ns)
+    return record.type == PERF_SAMPLE ? convert_sample(convert, &record, time_ns)
                                       : perf_convert_record(convert, &record, time_ns);
 }
 

@@ -15,14 +15,6 @@ bool perf_spaces_init(struct perf_spaces *spaces)
     return spaces->of_pid != NULL;
 }
 
-void perf_spaces_reset(struct perf_spaces *spaces)
-{
-    for (size_t k = 0; k < spaces->n; k++) {
-        spaces->items[k].maps.n = 0;
-        spaces->items[k].version = ++spaces->n_versions;
-    }
-}
-
 void perf_spaces_fini(struct perf_spaces *spaces)
 {
     for (size_t k = 0; k < spaces->n; k++)

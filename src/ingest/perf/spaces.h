@@ -39,8 +39,6 @@ struct perf_spaces {
 
 bool perf_spaces_init(struct perf_spaces *spaces);
 void perf_spaces_fini(struct perf_spaces *spaces);
-/* Forgets all mappings. */
-void perf_spaces_reset(struct perf_spaces *spaces);
 
 /* NULL without memory. Valid until the next space is added. */
 struct perf_space *perf_space_of(struct perf_spaces *spaces, uint32_t pid);

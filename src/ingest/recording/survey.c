@@ -317,11 +317,25 @@ static int by_handle(const void *a_void, const void *b_void)
     return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
+/* Most calls first, then by place: the order in which workers meet them tells nothing. */
+static int by_calls(const void *a_void, const void *b_void)
+{
+    const struct rec_culled *a = a_void;
+    const struct rec_culled *b = b_void;
+    if (a->n_calls != b->n_calls)
+        return a->n_calls > b->n_calls ? -1 : 1;
+    if (a->image != b->image)
+        return a->image < b->image ? -1 : 1;
+    return (a->address > b->address) - (a->address < b->address);
+}
+
 enum weft_code rec_survey_end(struct rec_convert *convert, struct weft_err *err)
 {
     rec_watches_sort(convert);
     if (convert->begins.n)
         qsort(convert->begins.items, convert->begins.n, sizeof *convert->begins.items, by_handle);
+    if (convert->culled.n)
+        qsort(convert->culled.items, convert->culled.n, sizeof *convert->culled.items, by_calls);
     for (size_t k = 0; k < convert->begins.n; k++)
         convert->kernel.threads.items[convert->begins.items[k].thread].handle =
             convert->begins.items[k].handle;

@@ -7,6 +7,7 @@
 #include "ingest/tracecmd/tracecmd.h"
 
 #include "base/checked.h"
+#include "base/heap.h"
 #include "ingest/tracecmd/pages.h"
 #include "kernel/bytes.h"
 
@@ -37,20 +38,6 @@ static bool is_before(const struct tracecmd_lane *a, const struct tracecmd_lane 
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a < b;
 }
 
-static void sift_down(struct convert *convert, size_t at)
-{
-    struct tracecmd_lane **heap = convert->heap;
-    struct tracecmd_lane *lane = heap[at];
-    for (size_t child; (child = 2 * at + 1) < convert->n_heap; at = child) {
-        if (child + 1 < convert->n_heap && is_before(heap[child + 1], heap[child]))
-            child++;
-        if (!is_before(heap[child], lane))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = lane;
-}
-
 static void open_lanes(struct convert *convert)
 {
     convert->n_heap = 0;
@@ -59,8 +46,7 @@ static void open_lanes(struct convert *convert)
         if (!convert->lanes[k].is_end)
             convert->heap[convert->n_heap++] = &convert->lanes[k];
     }
-    for (size_t k = convert->n_heap / 2; k-- > 0;)
-        sift_down(convert, k);
+    WEFT_HEAP_MAKE(convert->heap, convert->n_heap, is_before);
 }
 
 /* Advances the lane on top. */
@@ -69,8 +55,7 @@ static void advance(struct convert *convert)
     tracecmd_lane_next(convert->heap[0]);
     if (convert->heap[0]->is_end)
         convert->heap[0] = convert->heap[--convert->n_heap];
-    if (convert->n_heap > 0)
-        sift_down(convert, 0);
+    WEFT_HEAP_SINK(convert->heap, convert->n_heap, 0, is_before);
 }
 
 /* ---- one event --------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
  * ended: of those that wait when it comes, the one that goes on first; a broadcast ends all that
  * wait. At a barrier it is the last one to come, at a join the thread that ends.
  */
+#include "base/heap.h"
 #include "base/map.h"
 #include "base/room.h"
 #include "model/events.h"
@@ -67,19 +68,7 @@ static int by_start(const void *a, const void *b, void *context)
 
 /* Operations that wait are a heap, at its top the one that goes on first: operations of an object
  * are in that order. */
-static void sink(uint32_t *heap, size_t n, size_t at)
-{
-    for (size_t least = at;; at = least) {
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < n; child++)
-            if (heap[child] < heap[least])
-                least = child;
-        if (least == at)
-            return;
-        const uint32_t moved = heap[at];
-        heap[at] = heap[least];
-        heap[least] = moved;
-    }
-}
+#define IS_BEFORE(a, b) ((a) < (b))
 
 static void add_active(struct join *join, uint32_t op)
 {
@@ -95,7 +84,7 @@ static uint32_t take_active(struct join *join)
     uint32_t *heap = join->active.items;
     const uint32_t op = heap[0];
     heap[0] = heap[--join->active.n];
-    sink(heap, join->active.n, 0);
+    WEFT_HEAP_SINK(heap, join->active.n, 0, IS_BEFORE);
     return op;
 }
 

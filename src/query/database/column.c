@@ -48,7 +48,7 @@ static int64_t unzigzag(uint64_t value)
     return (int64_t)(value >> 1 ^ -(value & 1));
 }
 
-bool weft_blob_put_svarint(struct weft_blob_bytes *bytes, int64_t value)
+static bool put_svarint(struct weft_blob_bytes *bytes, int64_t value)
 {
     return weft_blob_put_varint(bytes, zigzag(value));
 }
@@ -220,7 +220,7 @@ static bool write_plan(struct weft_blob_bytes *bytes, const struct plan *plan,
                        const int64_t *values, size_t n)
 {
     if (!weft_blob_put(bytes, (uint8_t)((unsigned)plan->form | plan->k << FORM_BITS)) ||
-        !weft_blob_put_svarint(bytes, plan->base) ||
+        !put_svarint(bytes, plan->base) ||
         !weft_vec_reserve(&bytes->items, &bytes->cap, bytes->n + plan->n_bits / 8 + 1,
                           sizeof *bytes->items))
         return false;
@@ -257,7 +257,7 @@ bool weft_column_write(struct weft_blob_bytes *bytes, const int64_t *values, siz
         if (dense.n_bits <= n_bits)
             return write_plan(bytes, &dense, values, n);
     }
-    return weft_blob_put(bytes, MOST_EQUAL) && weft_blob_put_svarint(bytes, base) &&
+    return weft_blob_put(bytes, MOST_EQUAL) && put_svarint(bytes, base) &&
            weft_blob_put_varint(bytes, n_others) && write_plan(bytes, &places, scratch, n_others) &&
            write_plan(bytes, &others, scratch + n, n_others);
 }

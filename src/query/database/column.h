@@ -16,7 +16,6 @@ struct weft_blob_bytes {
 /* These append, and are false without memory. */
 bool weft_blob_put(struct weft_blob_bytes *bytes, uint8_t byte);
 bool weft_blob_put_varint(struct weft_blob_bytes *bytes, uint64_t value);
-bool weft_blob_put_svarint(struct weft_blob_bytes *bytes, int64_t value);
 
 /* Appends n integers in the shortest of the forms; `scratch` has room for 2 n. O(n). */
 bool weft_column_write(struct weft_blob_bytes *bytes, const int64_t *values, size_t n,

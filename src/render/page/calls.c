@@ -4,12 +4,13 @@
  * its callee and is entered before it, so whoever keeps the longest (of equals, the earlier) keeps
  * with every call its callers: what is left is a tree.
  */
+#include "base/heap.h"
 #include "model/calls/walk.h"
 #include "render/page/shapes.h"
 
 #include <stdlib.h>
 
-/* The calls kept so far, the least of them on top. */
+/* The calls kept so far; once there are as many as may be, the least of them is on top. */
 struct heap {
     struct weft_page_call *rows;
     size_t n_rows, limit;
@@ -22,41 +23,17 @@ static bool is_less(const struct weft_page_call *a, const struct weft_page_call 
     return a_ns != b_ns ? a_ns < b_ns : a->order > b->order;
 }
 
-static void swap(struct weft_page_call *a, struct weft_page_call *b)
-{
-    struct weft_page_call held = *a;
-    *a = *b;
-    *b = held;
-}
-
-static void sink(struct heap *heap, size_t at)
-{
-    for (;;) {
-        size_t least = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < heap->n_rows; child++)
-            if (is_less(&heap->rows[child], &heap->rows[least]))
-                least = child;
-        if (least == at)
-            return;
-        swap(&heap->rows[at], &heap->rows[least]);
-        at = least;
-    }
-}
+#define IS_LESS(a, b) is_less(&(a), &(b))
 
 static void keep(struct heap *heap, const struct weft_page_call *call)
 {
-    if (heap->n_rows == heap->limit) {
-        if (!is_less(&heap->rows[0], call))
-            return;
+    if (heap->n_rows < heap->limit) {
+        heap->rows[heap->n_rows++] = *call;
+        if (heap->n_rows == heap->limit)
+            WEFT_HEAP_MAKE(heap->rows, heap->limit, IS_LESS);
+    } else if (is_less(&heap->rows[0], call)) {
         heap->rows[0] = *call;
-        sink(heap, 0);
-        return;
-    }
-    size_t at = heap->n_rows++;
-    heap->rows[at] = *call;
-    while (at > 0 && is_less(&heap->rows[at], &heap->rows[(at - 1) / 2])) {
-        swap(&heap->rows[at], &heap->rows[(at - 1) / 2]);
-        at = (at - 1) / 2;
+        WEFT_HEAP_SINK(heap->rows, heap->limit, 0, IS_LESS);
     }
 }
 

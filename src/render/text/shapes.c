@@ -23,7 +23,7 @@ struct weft_str weft_shapes_name(const struct weft_shapes_page *page, uint32_t s
     return weft_shapes_function(page, page->table->shapes[shape_id].function_id)->name;
 }
 
-uint64_t weft_shapes_tid(const struct weft_shapes_page *page, uint32_t thread_id)
+static uint64_t tid_of(const struct weft_shapes_page *page, uint32_t thread_id)
 {
     return weft_trace_thread(page->view->trace, thread_id)->info.tid;
 }
@@ -53,7 +53,7 @@ void weft_shapes_occurrence_json(const struct weft_shapes_page *page, const char
                                  const struct weft_shape_occurrence *at, struct weft_json *json)
 {
     weft_json_begin_object(json, key);
-    weft_json_u64(json, "tid", weft_shapes_tid(page, at->thread_id));
+    weft_json_u64(json, "tid", tid_of(page, at->thread_id));
     weft_json_u64(json, "start_ns", at->start_ns);
     weft_json_u64(json, "duration_ns", weft_shapes_duration(at));
     weft_json_u64(json, "shape", at->shape_id);
@@ -90,7 +90,7 @@ void weft_shapes_print_occurrence(const struct weft_shapes_page *page, const cha
     struct weft_output *out = page->view->out;
     /* An interval without length holds nothing. */
     const uint64_t to_ns = at->end_ns > at->start_ns ? at->end_ns : at->start_ns + 1;
-    const uint64_t tid = weft_shapes_tid(page, at->thread_id);
+    const uint64_t tid = tid_of(page, at->thread_id);
     weft_output_printf(out, "  %-8s thread %" PRIu64 " at %s for %s: ", what, tid,
                        weft_human_at(at->start_ns).text,
                        weft_human_ns(weft_shapes_duration(at)).text);

@@ -29,7 +29,6 @@ struct weft_shapes_page {
 
 const struct weft_function *weft_shapes_function(const struct weft_shapes_page *page, uint32_t id);
 struct weft_str weft_shapes_name(const struct weft_shapes_page *page, uint32_t shape_id);
-uint64_t weft_shapes_tid(const struct weft_shapes_page *page, uint32_t thread_id);
 
 static inline uint64_t weft_shapes_duration(const struct weft_shape_occurrence *at)
 {
@@ -89,10 +88,6 @@ void weft_shapes_print_more(const struct weft_shapes_page *page, const char *wha
 
 /* The numbers that every JSON document of the command begins with. */
 void weft_shapes_json_head(const struct weft_shapes_page *page, struct weft_json *json);
-
-/* All calls of a function that have a shape, without quantiles. O(clusters). */
-struct weft_shape_times weft_shapes_function_times(const struct weft_shapes_table *table,
-                                                   uint32_t function_id);
 
 /* How long the calls of a cluster last: beside those of its function, and as a histogram of powers
  * of two. */

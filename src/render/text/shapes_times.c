@@ -9,8 +9,9 @@
 
 /* ---- of the cluster and its function --------------------------------------------------------- */
 
-struct weft_shape_times weft_shapes_function_times(const struct weft_shapes_table *table,
-                                                   uint32_t function_id)
+/* All calls of a function that have a shape, without quantiles. O(clusters). */
+static struct weft_shape_times function_times(const struct weft_shapes_table *table,
+                                              uint32_t function_id)
 {
     struct weft_shape_times all = { 0 };
     for (size_t c = 0; c < table->n_clusters; c++) {
@@ -46,10 +47,9 @@ static const struct weft_table_type times_type =
 static void print_times(const struct weft_shapes_page *page,
                         const struct weft_shape_cluster *cluster)
 {
-    const struct times_row times[] = {
-        { "this cluster", true, cluster->times },
-        { "its function", false, weft_shapes_function_times(page->table, cluster->function_id) }
-    };
+    const struct times_row times[] = { { "this cluster", true, cluster->times },
+                                       { "its function", false,
+                                         function_times(page->table, cluster->function_id) } };
     const struct weft_table table = weft_shapes_rows(page, &times_type, times, 2);
     weft_table_text(&table, &page->view->style, page->view->out);
 }
@@ -187,8 +187,7 @@ void weft_shapes_times_json(const struct weft_shapes_page *page,
                             const struct weft_shape_cluster *cluster, struct weft_json *json)
 {
     const struct weft_shape_times *times = &cluster->times;
-    const struct weft_shape_times all =
-        weft_shapes_function_times(page->table, cluster->function_id);
+    const struct weft_shape_times all = function_times(page->table, cluster->function_id);
     weft_json_u64(json, "mean_ns", weft_shapes_mean(times->sum_ns, times->count));
     weft_json_u64(json, "stddev_ns", weft_shapes_deviation(times));
     weft_json_u64(json, "min_ns", times->min_ns);

@@ -9,7 +9,7 @@ const src = new URL('../../src/', import.meta.url).pathname;
 /** Sheets of screens, and the files that wear their classes. */
 const OWNERS: Record<string, RegExp> = {
   'screens/compare/compare.css': /^screens\/compare\//,
-  'screens/functions/functions.css': /^screens\/(functions|health)\//,
+  'screens/functions/functions.css': /^screens\/(functions|health|lists)\//,
   'screens/path/path.css': /^screens\/path\//,
   'screens/timeline/timeline.css': /^screens\/timeline\//,
 };

@@ -7,6 +7,7 @@ import {
   isUnsure,
   pWords,
   rankedCsv,
+  csvCell,
   stepOf,
   verdictOf,
   whereOf,
@@ -389,7 +390,8 @@ describe('an answer', () => {
   it('is exported whole', () => {
     const csv = rankedCsv(executions, compared).trimEnd().split('\n');
     expect(csv).toHaveLength(3);
-    expect(csv[1]).toContain('1,"insert;journal;it\'s; a\\lock;blocked: lock",0,50000000,50000000');
+    expect(csv[0]).toMatch(/^rank,path,mean_a_ns,.*,sure$/);
+    expect(csv[1]).toContain("1,insert;journal;it's; a\\lock;blocked: lock,0,50000000,50000000");
     const svg = flameSvg(executions, compared, {
       statistic: 'p',
       focus: -1,
@@ -400,6 +402,24 @@ describe('an answer', () => {
     expect(svg).toContain('#b85500');
     expect(svg.match(/<g>/g)).toHaveLength(5);
   });
+});
+
+it.each([
+  ['plain', 'plain'],
+  ['a,b', '"a,b"'],
+  ['say "x"', '"say ""x"""'],
+  ['=1+1', "'=1+1"],
+  ['-1, @x', '"\'-1, @x"'],
+  ['\u2068=\u05d0\u2069', "'=\u05d0"],
+  ['\uff1dx', "'\uff1dx"],
+  ['\tx\ny', '"\'\\tx\\ny"'],
+  ['\u202ex', '\\u202ex'],
+  ['a;=b', 'a;=b'],
+  [-1.5, '-1.5'],
+  [NaN, ''],
+  [Infinity, ''],
+])('CSV: %j is the cell of the command line', (value, cell) => {
+  expect(csvCell(value)).toBe(cell);
 });
 
 it.each(['light', 'dark'] as const)('%s: steps of differences are told from each other', theme => {

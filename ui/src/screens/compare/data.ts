@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Executions with their metrics, and two groups of them that conditions choose. The server compares;
 // counts and histograms follow a drag here, without asking.
+import type { CompareDifferencesRow } from '../../gen/tables';
 import type { FrameKind } from '../../shared/lib/flame';
-import { bytes, duration, integer, percent } from '../../shared/lib/format';
+import { bare, bytes, duration, integer, percent, plain } from '../../shared/lib/format';
 import { pValue } from '../../shared/lib/numbers';
 import type { CountScale } from '../../shared/lib/histogram';
 import { isNamed, plainName, splitName } from '../../shared/lib/names';
@@ -633,50 +634,46 @@ export function causeWords(executions: Executions, cause: ComparedCause): string
 
 /* ---- export ---------------------------------------------------------------------------------- */
 
-/** A text that a spreadsheet would take for a formula begins with an apostrophe. */
-const cell = (value: string | number): string => {
-  if (typeof value === 'number') return String(value);
-  const isFormula = /^[\u2068]?[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(value);
-  return `"${isFormula ? "'" : ''}${value.replace(/"/g, '""')}"`;
-};
+const ESCAPES: Record<string, string> = { '\t': '\\t', '\r': '\\r', '\n': '\\n' };
+
+/** A cell as weft_output_csv (src/render/output.c) writes it: a text that a spreadsheet would take
+ * for a formula begins with an apostrophe, and only what needs quotes has them. A number that is none
+ * is empty. */
+export function csvCell(value: string | number): string {
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '';
+  const text = bare(value);
+  const isFormula = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text);
+  const shown = bare(plain(text.replace(/[\t\r\n]/g, sign => ESCAPES[sign]!)));
+  const whole = `${isFormula ? "'" : ''}${shown.replace(/"/g, '""')}`;
+  return /[,"\r\n]/.test(text) ? `"${whole}"` : whole;
+}
 
 /** All nodes, ranked, with exact ns. */
 export function rankedCsv(executions: Executions, compared: Compared): string {
-  const heads = [
-    'rank',
-    'context',
-    'mean_a_ns',
-    'mean_b_ns',
-    'difference_ns',
-    'low_ns',
-    'high_ns',
-    't',
-    'p',
-    'p_adjusted',
-    'effect',
-    'n_a',
-    'n_b',
-    'is_sure',
-  ];
   const { nodes, ranked } = compared;
-  const rows = [...ranked].map((i, rank) => {
-    const path = contextOf(executions, nodes.node[i]!).map(({ name }) => name);
-    return [
-      rank + 1,
-      path.join(';'),
-      nodes.meanA[i]!,
-      nodes.meanB[i]!,
-      nodes.difference[i]!,
-      nodes.low[i]!,
-      nodes.high[i]!,
-      nodes.t[i]!,
-      nodes.p[i]!,
-      nodes.pAdjusted[i]!,
-      nodes.effect[i]!,
-      nodes.nA[i]!,
-      nodes.nB[i]!,
-      nodes.isSure[i]!,
-    ].map(cell);
-  });
-  return [heads, ...rows].map(row => row.join(',')).join('\n') + '\n';
+  type Cell = (i: number, rank: number) => string | number;
+  const columns: [keyof CompareDifferencesRow | 'rank', Cell][] = [
+    ['rank', (_, rank) => rank + 1],
+    [
+      'path',
+      i =>
+        contextOf(executions, nodes.node[i]!)
+          .map(({ name }) => name)
+          .join(';'),
+    ],
+    ['mean_a_ns', i => nodes.meanA[i]!],
+    ['mean_b_ns', i => nodes.meanB[i]!],
+    ['difference_ns', i => nodes.difference[i]!],
+    ['low_ns', i => nodes.low[i]!],
+    ['high_ns', i => nodes.high[i]!],
+    ['t', i => nodes.t[i]!],
+    ['p', i => nodes.p[i]!],
+    ['p_adjusted', i => nodes.pAdjusted[i]!],
+    ['effect', i => nodes.effect[i]!],
+    ['n_a', i => nodes.nA[i]!],
+    ['n_b', i => nodes.nB[i]!],
+    ['sure', i => nodes.isSure[i]!],
+  ];
+  const rows = [...ranked].map((i, rank) => columns.map(([, of]) => csvCell(of(i, rank))));
+  return [columns.map(([name]) => name), ...rows].map(row => row.join(',')).join('\n') + '\n';
 }

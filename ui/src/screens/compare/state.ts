@@ -2,8 +2,15 @@
 // The Compare screen: which executions, the two groups, and its questions to the server. A drag is
 // followed here at once, and by the server as fast as it answers; what it says in full comes when
 // the drag rests.
+import type {
+  CompareCausesColumns,
+  CompareDifferencesColumns,
+  CompareMetricsColumns,
+  ExecutionsComparedColumns,
+  NodesComparedColumns,
+} from '../../gen/tables';
 import { messageOf } from '../../shared/lib/format';
-import { num, objects, text, take, list } from '../../shared/api/columns';
+import { num, objects, tableOf, text, take, list } from '../../shared/api/columns';
 import type { Columns, Json } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
 import type { Params } from '../../shared/api/source';
@@ -633,13 +640,13 @@ function decodeSource(json: Json): Source {
 
 function decodeExecutions(columns: Columns): Executions {
   const { meta } = columns;
-  const real = (name: string): Float64Array => take(columns, 'executions', name);
-  const word = (name: string): Uint32Array => take(columns, 'executions', name);
-  const id = real('id');
-  const metrics = objects(meta, 'metrics').map((one, i): Metric => {
-    const unit = text(one, 'unit');
+  const one = tableOf<ExecutionsComparedColumns>(columns, 'executions');
+  const node = tableOf<NodesComparedColumns>(columns, 'nodes');
+  const id = one('id');
+  const metrics = objects(meta, 'metrics').map((metric, i): Metric => {
+    const unit = text(metric, 'unit');
     return {
-      name: text(one, 'name'),
+      name: text(metric, 'name'),
       values: take<Float64Array>(columns, `metric_${i}`, 'value'),
       unit: UNITS.has(unit) ? (unit as MetricUnit) : 'number',
     };
@@ -647,19 +654,19 @@ function decodeExecutions(columns: Columns): Executions {
   return {
     n: id.length,
     id,
-    source: word('source'),
-    tid: real('tid'),
-    thread: word('thread'),
-    start: real('start_ns'),
-    end: real('end_ns'),
-    flags: take<Uint8Array>(columns, 'executions', 'flags'),
+    source: one('source'),
+    tid: one('tid'),
+    thread: one('thread'),
+    start: one('start_ns'),
+    end: one('end_ns'),
+    flags: one('flags'),
     threads: list<string>(meta, 'threads').map(String),
     sources: objects(meta, 'sources').map(decodeSource),
     metrics,
     frames: objects(meta, 'frames').map(decodeFrame),
-    parent: take<Int32Array>(columns, 'nodes', 'parent'),
-    frame: take<Int32Array>(columns, 'nodes', 'frame'),
-    confidence: take<Uint8Array>(columns, 'nodes', 'confidence'),
+    parent: node('parent'),
+    frame: node('frame'),
+    confidence: node('confidence'),
     damaged: num(meta, 'damaged'),
     partialRuns: num(meta, 'partial_runs'),
   };
@@ -670,11 +677,16 @@ function decodeContext(columns: Columns): Float64Array {
 }
 
 function decodeMetrics(columns: Columns): ComparedMetric[] {
-  const real = (name: string): Float64Array => take(columns, 'metrics', name);
-  const metric = take<Uint32Array>(columns, 'metrics', 'metric');
-  const [meanA, meanB, p50A, p50B] = [real('mean_a'), real('mean_b'), real('p50_a'), real('p50_b')];
-  const [p99A, p99B, difference] = [real('p99_a'), real('p99_b'), real('difference')];
-  const [low, high, p, effect] = [real('low'), real('high'), real('p'), real('effect')];
+  const column = tableOf<CompareMetricsColumns>(columns, 'metrics');
+  const metric = column('metric');
+  const [meanA, meanB, p50A, p50B] = [
+    column('mean_a'),
+    column('mean_b'),
+    column('p50_a'),
+    column('p50_b'),
+  ];
+  const [p99A, p99B, difference] = [column('p99_a'), column('p99_b'), column('difference')];
+  const [low, high, p, effect] = [column('low'), column('high'), column('p'), column('effect')];
   return [...metric].map((one, i) => ({
     metric: one,
     meanA: meanA[i]!,
@@ -692,12 +704,10 @@ function decodeMetrics(columns: Columns): ComparedMetric[] {
 }
 
 function decodeCauses(columns: Columns): ComparedCause[] {
-  const word = (name: string): Uint32Array => take(columns, 'causes', name);
-  const real = (name: string): Float64Array => take(columns, 'causes', name);
-  const node = take<Int32Array>(columns, 'causes', 'node');
-  const context = take<Int32Array>(columns, 'causes', 'context');
-  const [n, example] = [word('n_items'), word('example')];
-  const [difference, duration] = [real('difference_ns'), real('duration_ns')];
+  const cause = tableOf<CompareCausesColumns>(columns, 'causes');
+  const [node, context] = [cause('node'), cause('context')];
+  const [n, example] = [cause('n_items'), cause('example')];
+  const [difference, duration] = [cause('difference_ns'), cause('duration_ns')];
   return [...node].map((one, i) => ({
     node: one,
     n: n[i]!,
@@ -710,9 +720,8 @@ function decodeCauses(columns: Columns): ComparedCause[] {
 
 function decodeCompared(columns: Columns): Compared {
   const { meta } = columns;
-  const word = (name: string): Uint32Array => take(columns, 'nodes', name);
-  const real = (name: string): Float64Array => take(columns, 'nodes', name);
-  const node = word('node');
+  const column = tableOf<CompareDifferencesColumns>(columns, 'nodes');
+  const node = column('node');
   return {
     nA: num(meta, 'a'),
     nB: num(meta, 'b'),
@@ -723,20 +732,20 @@ function decodeCompared(columns: Columns): Compared {
     nodes: {
       n: node.length,
       node,
-      nA: word('n_a'),
-      nB: word('n_b'),
-      isSure: take<Uint8Array>(columns, 'nodes', 'is_sure'),
-      meanA: real('mean_a_ns'),
-      meanB: real('mean_b_ns'),
-      totalA: real('total_a_ns'),
-      totalB: real('total_b_ns'),
-      difference: real('difference_ns'),
-      low: real('low_ns'),
-      high: real('high_ns'),
-      t: real('t'),
-      p: real('p'),
-      pAdjusted: real('p_adjusted'),
-      effect: real('effect'),
+      nA: column('n_a'),
+      nB: column('n_b'),
+      isSure: column('is_sure'),
+      meanA: column('mean_a_ns'),
+      meanB: column('mean_b_ns'),
+      totalA: column('total_a_ns'),
+      totalB: column('total_b_ns'),
+      difference: column('difference_ns'),
+      low: column('low_ns'),
+      high: column('high_ns'),
+      t: column('t'),
+      p: column('p'),
+      pAdjusted: column('p_adjusted'),
+      effect: column('effect'),
     },
     ranked: take<Uint32Array>(columns, 'ranked', 'value'),
     metrics: decodeMetrics(columns),

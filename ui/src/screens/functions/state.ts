@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The Functions screen: what it shows, of which part of the trace, and its questions to the server.
+import type { CallsColumns, NodesColumns } from '../../gen/tables';
 import { decodeBins } from '../../shared/api/columns';
-import { take, num, objects, text } from '../../shared/api/columns';
+import { num, objects, tableOf, text } from '../../shared/api/columns';
 import type { Columns, Json } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
 import type { Params } from '../../shared/api/source';
@@ -227,43 +228,38 @@ function decodeCalls(
   columns: Columns,
   set: Pick<CallSet, 'title' | 'functions' | 'minNs' | 'maxNs'> & { isSelf: boolean },
 ): Calls {
-  const start = take<Float64Array>(columns, 'calls', 'start_ns');
+  const call = tableOf<CallsColumns>(columns, 'calls');
+  const start = call('start_ns');
   const byStart = Uint32Array.from(start, (_, i) => i).sort((a, b) => start[a]! - start[b]!);
-  const f64 = (name: string): Float64Array => {
-    const column = take<Float64Array>(columns, 'calls', name);
-    return Float64Array.from(byStart, i => column[i]!);
-  };
-  const u32 = (name: string): Uint32Array => {
-    const column = take<Uint32Array>(columns, 'calls', name);
-    return Uint32Array.from(byStart, i => column[i]!);
-  };
-  const [from, to] = [f64('start_ns'), f64('end_ns')];
-  const length = set.isSelf ? f64('self_ns') : to.map((end, i) => end - from[i]!);
+  const f64 = (column: Float64Array): Float64Array => Float64Array.from(byStart, i => column[i]!);
+  const u32 = (column: Uint32Array): Uint32Array => Uint32Array.from(byStart, i => column[i]!);
+  const depth = call('depth');
+  const [from, to] = [f64(start), f64(call('end_ns'))];
+  const length = set.isSelf ? f64(call('self_ns')) : to.map((end, i) => end - from[i]!);
   return {
     length,
     set: {
       ...set,
       total: num(columns.meta, 'total'),
       n: start.length,
-      thread: u32('thread'),
+      thread: u32(call('thread')),
       start: from,
       end: to,
-      depth: Uint16Array.from(u32('depth')),
-      fn: u32('function'),
+      depth: Uint16Array.from(byStart, i => depth[i]!),
+      fn: u32(call('function')),
     },
     order: Uint32Array.from(from, (_, i) => i).sort((a, b) => length[b]! - length[a]! || a - b),
   };
 }
 
 function decodeTree(columns: Columns): Tree {
-  const get = <T extends Float64Array | Int32Array | Uint32Array>(name: string): T =>
-    take<T>(columns, 'nodes', name);
+  const node = tableOf<NodesColumns>(columns, 'nodes');
   const tree = makeTree({
-    parent: get<Int32Array>('parent'),
-    fn: get<Uint32Array>('function'),
-    count: get<Float64Array>('count'),
-    sum: get<Float64Array>('sum_ns'),
-    self: get<Float64Array>('self_ns'),
+    parent: node('parent'),
+    fn: node('function'),
+    count: node('count'),
+    sum: node('sum_ns'),
+    self: node('self_ns'),
   });
   const rows = columns.tables.get('nodes')?.rows ?? 0;
   return { tree, foldedNodes: Math.max(0, num(columns.meta, 'total') - rows) };

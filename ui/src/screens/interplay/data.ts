@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Waits of threads, the releases that ended them, and what is derived from both: shares of calls,
 // colours, bundles, who is worth showing.
-import { take, list, num, objects, text, decodeObjects } from '../../shared/api/columns';
+import type {
+  BlockingColumns,
+  InterplayCellsColumns,
+  InterplayPairsColumns,
+  InterplayThreadsColumns,
+  InterplayWaitsColumns,
+  LockTreeColumns,
+  LodThreadsColumns,
+} from '../../gen/tables';
+import { list, num, objects, tableOf, text, decodeObjects } from '../../shared/api/columns';
 import type { Column, Columns, Json } from '../../shared/api/columns';
 import type { Span } from '../../shared/lib/model';
 import type { WaitObject } from '../../shared/lib/names';
@@ -366,9 +375,11 @@ const ROW_COLUMNS = {
   confidence: 'confidence',
   flags: 'flags',
   unknown: 'unknown',
-} as const;
+} as const satisfies Record<string, keyof InterplayWaitsColumns>;
 
-type RowColumns = { [K in keyof typeof ROW_COLUMNS]: Waits[K] };
+type RowColumns = {
+  [K in keyof typeof ROW_COLUMNS]: InterplayWaitsColumns[(typeof ROW_COLUMNS)[K]];
+};
 
 function pick<T extends Column>(column: T, places: readonly number[]): T {
   const out = new (column.constructor as new (n: number) => T)(places.length);
@@ -386,9 +397,10 @@ function byStart(start: Float64Array): Uint32Array {
 /** Rows by the thread that waited. */
 export function decodeCorrespondences(answer: Columns): Rows {
   const { meta } = answer;
-  const waiter = take<Int32Array>(answer, 'rows', 'waiter');
+  const wait = tableOf<InterplayWaitsColumns>(answer, 'rows');
+  const waiter = wait('waiter');
   const columns = Object.fromEntries(
-    Object.entries(ROW_COLUMNS).map(([key, name]) => [key, take(answer, 'rows', name)]),
+    Object.entries(ROW_COLUMNS).map(([key, name]) => [key, wait(name)]),
   ) as unknown as RowColumns;
   const places = new Map<number, number[]>();
   const [known, sites] = [decodeObjects(meta), decodeSites(meta)];
@@ -461,14 +473,13 @@ export function noWaits(): Waits {
 /** Shares by thread. */
 export function decodeBlocking(answer: Columns): Map<number, Shares> {
   const { meta } = answer;
-  const first = take<Uint32Array>(answer, 'threads', 'first_item');
-  const many = take<Uint32Array>(answer, 'threads', 'n_items');
-  const column = take<Uint32Array>(answer, 'columns', 'column');
-  const wait = take<Float64Array>(answer, 'columns', 'wait_ns');
-  const io = take<Float64Array>(answer, 'columns', 'io_ns');
+  const threads = tableOf<LodThreadsColumns>(answer, 'threads');
+  const columns = tableOf<BlockingColumns>(answer, 'columns');
+  const [first, many] = [threads('first_item'), threads('n_items')];
+  const [column, wait, io] = [columns('column'), columns('wait_ns'), columns('io_ns')];
   const [from, to, width] = [num(meta, 'from_ns'), num(meta, 'to_ns'), num(meta, 'width')];
   const out = new Map<number, Shares>();
-  take<Uint32Array>(answer, 'threads', 'id').forEach((thread, i) => {
+  threads('id').forEach((thread, i) => {
     const [a, b] = [first[i]!, first[i]! + many[i]!];
     const own = { column: column.subarray(a, b), wait: wait.subarray(a, b), io: io.subarray(a, b) };
     out.set(thread, Shares.of(from, to, Math.max(1, width), own));
@@ -562,9 +573,14 @@ export interface Summary {
 }
 
 /** The rows of a table as objects: key by column. */
-function rowsOf<T>(answer: Columns, table: string, names: Record<keyof T, string>): T[] {
-  const columns = Object.entries<string>(names).map(
-    ([key, name]) => [key, take(answer, table, name)] as const,
+function rowsOf<T, C extends Record<keyof C, Column>>(
+  answer: Columns,
+  table: string,
+  names: Record<keyof T, keyof C & string>,
+): T[] {
+  const column = tableOf<C>(answer, table);
+  const columns = Object.entries<keyof C & string>(names).map(
+    ([key, name]) => [key, column(name)] as const,
   );
   const n = answer.tables.get(table)!.rows;
   return Array.from(
@@ -577,7 +593,7 @@ type Plain<T> = { [K in keyof T]: T[K] extends boolean ? number : T[K] };
 
 export function decodeSummary(answer: Columns): Summary {
   const { meta } = answer;
-  const threads = rowsOf<Plain<ThreadWaits>>(answer, 'threads', {
+  const threads = rowsOf<Plain<ThreadWaits>, InterplayThreadsColumns>(answer, 'threads', {
     thread: 'thread',
     first: 'first_ns',
     last: 'last_ns',
@@ -609,7 +625,7 @@ export function decodeSummary(answer: Columns): Summary {
       neverWaits: row.neverWaits === 1,
       waitsAllAlong: row.waitsAllAlong === 1,
     })),
-    cells: rowsOf<Cell>(answer, 'cells', {
+    cells: rowsOf<Cell, InterplayCellsColumns>(answer, 'cells', {
       waiter: 'waiter',
       releaser: 'releaser',
       count: 'count',
@@ -619,7 +635,7 @@ export function decodeSummary(answer: Columns): Summary {
       objects: 'n_objects',
       object: 'object',
     }),
-    pairs: rowsOf<SitePair>(answer, 'pairs', {
+    pairs: rowsOf<SitePair, InterplayPairsColumns>(answer, 'pairs', {
       site: 'wait_site',
       releaseSite: 'release_site',
       kind: 'kind',
@@ -676,14 +692,15 @@ export interface LockTree {
 
 export function decodeLockTree(answer: Columns): LockTree {
   const { meta } = answer;
-  const parent = take<Int32Array>(answer, 'nodes', 'parent');
+  const node = tableOf<LockTreeColumns>(answer, 'nodes');
+  const parent = node('parent');
   return {
     parent,
-    depth: take<Uint16Array>(answer, 'nodes', 'depth'),
-    fn: take<Int32Array>(answer, 'nodes', 'function'),
-    count: take<Float64Array>(answer, 'nodes', 'count'),
-    sum: take<Float64Array>(answer, 'nodes', 'sum_ns'),
-    self: take<Float64Array>(answer, 'nodes', 'self_ns'),
+    depth: node('depth'),
+    fn: node('function'),
+    count: node('count'),
+    sum: node('sum_ns'),
+    self: node('self_ns'),
     names: list<string>(meta, 'names').map(String),
     n: parent.length,
     total: num(meta, 'total'),

@@ -2,7 +2,8 @@
 // The calls of one occurrence, as a server has them: all, or the longest that can be drawn.
 import type { JSX } from 'preact';
 import { useEffect, useState, useMemo } from 'preact/hooks';
-import { take } from '../../shared/api/columns';
+import type { CallsColumns } from '../../gen/tables';
+import { tableOf } from '../../shared/api/columns';
 import { unlessSuperseded } from '../../shared/api/source';
 import { duration, exact, integer, percent, plural } from '../../shared/lib/format';
 import { callsOf, repeatText, treeLines } from '../../shared/lib/shapes';
@@ -95,11 +96,12 @@ async function ask(app: App, chosen: Chosen): Promise<Calls | null> {
   const answer = await source.columns('subtree', params, 'subtree');
   const { functions } = app.model.trace;
   const indexOf = new Map(functions.id.map((id, i) => [id, i]));
-  const ids = take<Uint32Array>(answer, 'calls', 'function');
+  const call = tableOf<CallsColumns>(answer, 'calls');
+  const ids = call('function');
   const rows = {
-    start: take<Float64Array>(answer, 'calls', 'start_ns'),
-    end: take<Float64Array>(answer, 'calls', 'end_ns'),
-    depth: take<Uint16Array>(answer, 'calls', 'depth'),
+    start: call('start_ns'),
+    end: call('end_ns'),
+    depth: call('depth'),
     fn: Int32Array.from(ids, id => indexOf.get(id) ?? -1),
   };
   const fn = app.model.behaviours!.list[chosen.cluster]!.cluster.fn;

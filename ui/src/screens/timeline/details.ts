@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What the server says of the selected call: the call itself, and all calls of its function.
+import type { CallsColumns, NodesColumns } from '../../gen/tables';
 import { isSameCall } from '../../shared/state/served';
 import { decodeBins } from '../../shared/api/columns';
 import type { Bins } from '../../shared/lib/histogram';
-import { take, list, num, object, objects } from '../../shared/api/columns';
-import type { Column, Columns, Json } from '../../shared/api/columns';
+import { list, num, object, objects, tableOf } from '../../shared/api/columns';
+import type { Columns, Json } from '../../shared/api/columns';
 import { unlessSuperseded } from '../../shared/api/source';
 import { Atom, Own } from '../../shared/lib/atom';
 import { parsePlain, messageOf } from '../../shared/lib/format';
@@ -71,9 +72,8 @@ function detailsFrom(json: Json, call: CallAt): Details {
 
 /** The calls of an answer to `calls`. */
 export function setFrom(answer: Columns, about: Pick<CallSet, 'title' | 'functions'>): CallSet {
-  const get = <T extends Float64Array | Uint32Array | Uint16Array>(name: string): T =>
-    take<T>(answer, [...answer.tables.keys()][0] ?? '', name);
-  const start = get<Float64Array>('start_ns');
+  const call = tableOf<CallsColumns>(answer, 'calls');
+  const start = call('start_ns');
   const n = start.length;
   return {
     ...about,
@@ -82,25 +82,25 @@ export function setFrom(answer: Columns, about: Pick<CallSet, 'title' | 'functio
     total: Math.max(n, num(answer.meta, 'total')),
     n,
     start,
-    end: get<Float64Array>('end_ns'),
-    thread: get<Uint32Array>('thread'),
-    depth: get<Uint16Array>('depth'),
-    fn: get<Uint32Array>('function'),
+    end: call('end_ns'),
+    thread: call('thread'),
+    depth: call('depth'),
+    fn: call('function'),
   };
 }
 
 const MOST_CONTEXTS = 100_000;
 
 function contextsOf(answer: Columns): Contexts {
-  const get = (name: string): Column => take<Column>(answer, 'nodes', name);
-  const depth = get('depth');
+  const node = tableOf<NodesColumns>(answer, 'nodes');
+  const depth = node('depth');
   return {
     n: depth.length,
     depth,
-    fn: get('function'),
-    count: get('count'),
-    sum: get('sum_ns'),
-    self: get('self_ns'),
+    fn: node('function'),
+    count: node('count'),
+    sum: node('sum_ns'),
+    self: node('self_ns'),
   };
 }
 

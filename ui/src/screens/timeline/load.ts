@@ -2,10 +2,11 @@
 // Asks the server for the tiles that a view lacks: those in view first, the middle one before the
 // others, then what lies beside, then the next zooms. Each lane has one question under way, and a
 // question that no view wants any more is given up.
+import type { LodThreadsColumns, StateItemsColumns } from '../../gen/tables';
 import { ViewLoader } from './asking';
 import type { Part } from './asking';
 import { messageOf } from '../../shared/lib/format';
-import { take } from '../../shared/api/columns';
+import { tableOf } from '../../shared/api/columns';
 import type { Columns } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
 import type { Source } from '../../shared/api/source';
@@ -187,21 +188,23 @@ function stripsFrom(answer: Columns, from: number, to: number): Map<number, Stri
   const [states, reasons, notes] = ['states', 'reasons', 'names'].map(key =>
     words(answer, key),
   ) as [string[], string[], string[]];
-  const first = take<Uint32Array>(answer, 'threads', 'first_item');
-  const many = take<Uint32Array>(answer, 'threads', 'n_items');
-  const start = take<Float64Array>(answer, 'items', 'start_ns');
-  const end = take<Float64Array>(answer, 'items', 'end_ns');
-  const count = take<Uint32Array>(answer, 'items', 'count');
-  const running = take<Float64Array>(answer, 'items', 'running_ns');
-  const state = take<Uint8Array>(answer, 'items', 'state');
-  const reason = take<Uint8Array>(answer, 'items', 'reason');
-  const note = take<Uint32Array>(answer, 'items', 'name');
+  const threads = tableOf<LodThreadsColumns>(answer, 'threads');
+  const item = tableOf<StateItemsColumns>(answer, 'items');
+  const first = threads('first_item');
+  const many = threads('n_items');
+  const start = item('start_ns');
+  const end = item('end_ns');
+  const count = item('count');
+  const running = item('running_ns');
+  const state = item('state');
+  const reason = item('reason');
+  const note = item('name');
   const look = state.map((kind, i) =>
     lookOf(states[kind] ?? '', reasons[reason[i]!] ?? '', notes[note[i]!] ?? ''),
   );
   const pixel = Number(answer.meta['pixel_ns'] ?? 0);
   const strips = new Map<number, Strip>();
-  take<Uint32Array>(answer, 'threads', 'id').forEach((thread, i) => {
+  threads('id').forEach((thread, i) => {
     const [a, b] = [first[i]!, first[i]! + many[i]!];
     strips.set(thread, {
       from,

@@ -3,7 +3,8 @@
 // levels high as it is to show. Only what is in view is ever looked at closer.
 import { ViewLoader } from './asking';
 import type { Part } from './asking';
-import { decodeObjects, take } from '../../shared/api/columns';
+import type { LanePiecesColumns, LanesColumns } from '../../gen/tables';
+import { decodeObjects, tableOf } from '../../shared/api/columns';
 import type { Columns } from '../../shared/api/columns';
 import type { Source } from '../../shared/api/source';
 import { duration, plural } from '../../shared/lib/format';
@@ -340,17 +341,17 @@ export async function askLaneOrder(source: Source): Promise<Map<number, string[]
 
 function decodeLanes(answer: Columns): Lane[] {
   const known = decodeObjects(answer.meta);
-  const thread = take<Uint32Array>(answer, 'lanes', 'thread');
-  const object = take<Uint32Array>(answer, 'lanes', 'object');
-  const first = take<Uint32Array>(answer, 'lanes', 'first_piece');
-  const many = take<Uint32Array>(answer, 'lanes', 'n_pieces');
-  const [held, waited, waits] = ['held_ns', 'held_waited_ns', 'waits_ns'].map(name =>
-    take<Float64Array>(answer, 'lanes', name),
-  ) as [Float64Array, Float64Array, Float64Array];
-  const start = take<Float64Array>(answer, 'pieces', 'start_ns');
-  const end = take<Float64Array>(answer, 'pieces', 'end_ns');
-  const count = take<Uint32Array>(answer, 'pieces', 'count');
-  const state = take<Uint8Array>(answer, 'pieces', 'state');
+  const lane = tableOf<LanesColumns>(answer, 'lanes');
+  const piece = tableOf<LanePiecesColumns>(answer, 'pieces');
+  const thread = lane('thread');
+  const object = lane('object');
+  const first = lane('first_piece');
+  const many = lane('n_pieces');
+  const [held, waited, waits] = [lane('held_ns'), lane('held_waited_ns'), lane('waits_ns')];
+  const start = piece('start_ns');
+  const end = piece('end_ns');
+  const count = piece('count');
+  const state = piece('state');
   return Array.from(thread, (id, i) => {
     const [a, b] = [first[i]!, first[i]! + many[i]!];
     const own = known[object[i]!];

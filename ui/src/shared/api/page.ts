@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The data that the page carries (docs/page-data.md): found, unpacked, checked, made columns.
+import type { LodItemsColumns, LodThreadsColumns } from '../../gen/tables';
 import { parsePlain } from '../lib/format';
 import { sketchRows } from '../lib/lod';
 import type { LodItems } from '../lib/lod';
 import { KIND } from '../lib/model';
 import type { Functions, Outlier, Pauses, Rows, Settings, Thread, Trace, Span } from '../lib/model';
-import { column, damaged, list, num, object, objects, text, undelta, take } from './columns';
+import { column, damaged, list, num, object, objects, tableOf, text, undelta } from './columns';
 import type { Json, Columns } from './columns';
 import { decodeShapes } from './shapes';
 
@@ -277,31 +278,33 @@ export function decodeTrace(json: Json): Trace {
 /* ---- Answers of `lod` (docs/http-api.md) as the rows of a first picture. ---- */
 
 function itemsOf(answer: Columns): LodItems {
+  const item = tableOf<LodItemsColumns>(answer, 'items');
   return {
-    start: take<Float64Array>(answer, 'items', 'start_ns'),
-    end: take<Float64Array>(answer, 'items', 'end_ns'),
-    count: take<Uint32Array>(answer, 'items', 'count'),
-    covered: take<Float64Array>(answer, 'items', 'covered_ns'),
-    longest: take<Float64Array>(answer, 'items', 'longest_ns'),
-    depth: take<Uint16Array>(answer, 'items', 'depth'),
-    fn: take<Uint32Array>(answer, 'items', 'function'),
-    longestFn: take<Uint32Array>(answer, 'items', 'longest_function'),
-    isCluster: take<Uint8Array>(answer, 'items', 'is_cluster'),
+    start: item('start_ns'),
+    end: item('end_ns'),
+    count: item('count'),
+    covered: item('covered_ns'),
+    longest: item('longest_ns'),
+    depth: item('depth'),
+    fn: item('function'),
+    longestFn: item('longest_function'),
+    isCluster: item('is_cluster'),
   };
 }
 
 /** Rows by thread id. `nFunctions`: every function id is less. */
 export function decodeSketch(answer: Columns, nFunctions: number): Map<number, Rows> {
   const items = itemsOf(answer);
-  const id = take<Uint32Array>(answer, 'threads', 'id');
-  const first = take<Uint32Array>(answer, 'threads', 'first_item');
-  const n = take<Uint32Array>(answer, 'threads', 'n_items');
+  const thread = tableOf<LodThreadsColumns>(answer, 'threads');
+  const id = thread('id');
+  const first = thread('first_item');
+  const n = thread('n_items');
   const byThread = new Map<number, Rows>();
-  id.forEach((thread, i) => {
+  id.forEach((one, i) => {
     if (first[i]! + n[i]! > items.start.length) throw new Error('the server sent too few items');
     const rows = sketchRows(items, first[i]!, first[i]! + n[i]!);
     if (rows.fn.some(fn => fn >= nFunctions)) throw new Error('an item names an unknown function');
-    byThread.set(thread, rows);
+    byThread.set(one, rows);
   });
   return byThread;
 }

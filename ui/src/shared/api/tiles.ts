@@ -7,7 +7,8 @@
 //
 // The store keeps what was asked for within a number of bytes; what was not drawn for longest goes
 // first. A place whose tile is not there yet is covered by the best that is: finer, else coarser.
-import { take } from './columns';
+import type { LodItemsColumns, LodThreadsColumns } from '../../gen/tables';
+import { tableOf } from './columns';
 import type { Columns } from './columns';
 
 export const TILE_COLUMNS = 1024;
@@ -173,22 +174,24 @@ export class Cover {
 
 /** The items of each thread of an answer, copied out of it. */
 export function tilesFrom(answer: Columns, level: number, index: number): Tile[] {
-  const ids = take<Uint32Array>(answer, 'threads', 'id');
-  const first = take<Uint32Array>(answer, 'threads', 'first_item');
-  const many = take<Uint32Array>(answer, 'threads', 'n_items');
-  const start = take<Float64Array>(answer, 'items', 'start_ns');
-  const end = take<Float64Array>(answer, 'items', 'end_ns');
-  const covered = take<Float64Array>(answer, 'items', 'covered_ns');
-  const longest = take<Float64Array>(answer, 'items', 'longest_ns');
-  const count = take<Uint32Array>(answer, 'items', 'count');
-  const depth = take<Uint16Array>(answer, 'items', 'depth');
-  const fn = take<Uint32Array>(answer, 'items', 'function');
-  const longestFn = take<Uint32Array>(answer, 'items', 'longest_function');
-  const isCluster = take<Uint8Array>(answer, 'items', 'is_cluster');
-  return Array.from(ids, (thread, i) => {
+  const thread = tableOf<LodThreadsColumns>(answer, 'threads');
+  const item = tableOf<LodItemsColumns>(answer, 'items');
+  const ids = thread('id');
+  const first = thread('first_item');
+  const many = thread('n_items');
+  const start = item('start_ns');
+  const end = item('end_ns');
+  const covered = item('covered_ns');
+  const longest = item('longest_ns');
+  const count = item('count');
+  const depth = item('depth');
+  const fn = item('function');
+  const longestFn = item('longest_function');
+  const isCluster = item('is_cluster');
+  return Array.from(ids, (id, i) => {
     const [a, b] = [first[i]!, first[i]! + many[i]!];
     return {
-      thread,
+      thread: id,
       level,
       index,
       n: b - a,

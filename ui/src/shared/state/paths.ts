@@ -2,7 +2,8 @@
 // The Critical path screen: which paths it shows, one above the other from a common start, and its
 // questions to the server.
 import { messageOf } from '../lib/format';
-import { take, num, text, decodePath } from '../api/columns';
+import type { CallsColumns } from '../../gen/tables';
+import { num, tableOf, text, decodePath } from '../api/columns';
 import { Superseded } from '../api/source';
 import type { Params } from '../api/source';
 import { Own, Atom } from '../lib/atom';
@@ -213,12 +214,12 @@ export class Paths {
     const exact = names.name.findIndex(one => one.toLowerCase() === wanted);
     const fn = exact >= 0 ? exact : names.name.findIndex(one => one.toLowerCase().includes(wanted));
     if (fn < 0) return this.pickSpan(name);
-    const calls = await source.columns('calls', { fn, limit: n }, 'path.find');
-    const [start, end] = ['start_ns', 'end_ns'].map(key => take<Float64Array>(calls, 'calls', key));
-    const thread = take<Uint32Array>(calls, 'calls', 'thread');
-    const picks = [...thread].map((id, i) => ({
+    const answer = await source.columns('calls', { fn, limit: n }, 'path.find');
+    const call = tableOf<CallsColumns>(answer, 'calls');
+    const [start, end] = [call('start_ns'), call('end_ns')];
+    const picks = [...call('thread')].map((id, i) => ({
       thread: id,
-      span: { t0: start![i]!, t1: Math.max(start![i]! + 1, end![i]!) },
+      span: { t0: start[i]!, t1: Math.max(start[i]! + 1, end[i]!) },
       label: names.name[fn]!,
     }));
     if (picks.length > 0) this.pick(picks, true);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Sets of calls of a served page: those that a search finds, and how they are stepped through. A set
 // may come from another screen too; whoever makes one puts it into ServedState.
-import { take, num } from '../api/columns';
+import type { CallsColumns } from '../../gen/tables';
+import { num, tableOf } from '../api/columns';
 import type { Columns } from '../api/columns';
 import { unlessSuperseded } from '../api/source';
 import type { Params } from '../api/source';
@@ -54,12 +55,9 @@ export function callsOf(served: Served, query: Query): Params | string | null {
 
 /** The columns of `calls` as a set in order of time. */
 export function decodeSet(answer: Columns, title: string, params: Params): CallSet {
-  const column = <T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(
-    name: string,
-  ): T => take<T>(answer, 'calls', name);
-  const [start, end] = [column<Float64Array>('start_ns'), column<Float64Array>('end_ns')];
-  const [thread, fn] = [column<Uint32Array>('thread'), column<Uint32Array>('function')];
-  const depth = column<Uint16Array>('depth');
+  const column = tableOf<CallsColumns>(answer, 'calls');
+  const [start, end] = [column('start_ns'), column('end_ns')];
+  const [thread, fn, depth] = [column('thread'), column('function'), column('depth')];
   const order = Uint32Array.from(start, (_, i) => i).sort(
     (a, b) => start[a]! - start[b]! || depth[a]! - depth[b]! || thread[a]! - thread[b]!,
   );
