@@ -12,8 +12,7 @@ static enum weft_code show(struct weft_cli *cli, const struct weft_question *que
     enum weft_code code = WEFT_OK;
     if (question->examine)
         code = question->examine(cli, question->context, result);
-    if (code == WEFT_OK)
-        code = weft_cli_view(cli, &view);
+    WEFT_THEN(code, weft_cli_view(cli, &view));
     if (code != WEFT_OK)
         return code;
     question->render(&view, question->context, result);
@@ -27,10 +26,8 @@ int weft_cli_ask(struct weft_cli *cli, const struct weft_question *question)
     enum weft_code code = weft_cli_open(cli);
     if (code == WEFT_OK && question->request)
         code = question->request(cli, question->context, &request);
-    if (code == WEFT_OK)
-        code = weft_query_run(cli->session, question->analysis, &request, &result, &cli->err);
-    if (code == WEFT_OK)
-        code = show(cli, question, &result);
+    WEFT_THEN(code, weft_query_run(cli->session, question->analysis, &request, &result, &cli->err));
+    WEFT_THEN(code, show(cli, question, &result));
     weft_result_free(result.any);
     return weft_cli_end(cli, code);
 }

@@ -87,11 +87,9 @@ enum weft_code weft_closing_trace(struct weft_cli *cli, const char *path)
     struct weft_session *session = NULL;
     struct weft_note_sums sums;
     struct weft_arena *arena = weft_arena_new(0);
-    enum weft_code code =
-        arena ? weft_session_open(path, &cli->run, &session, &cli->err)
-              : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a summary");
-    if (code == WEFT_OK)
-        code = weft_note_sums(weft_session_trace(session), arena, &sums, &cli->err);
+    enum weft_code code = arena ? weft_session_open(path, &cli->run, &session, &cli->err)
+                                : weft_no_memory(&cli->err, "a summary");
+    WEFT_THEN(code, weft_note_sums(weft_session_trace(session), arena, &sums, &cli->err));
     if (code == WEFT_OK)
         print_trace(weft_session_trace(session), &sums, path);
     weft_session_close(session);

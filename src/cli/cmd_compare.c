@@ -95,7 +95,7 @@ static void write_without_paths(struct asked *asked, const struct weft_gate_view
         shown = weft_private_text(rules, asked->arena, weft_output_held(text));
     }
     if (!shown.bytes || weft_output_has_failed(text))
-        (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a report");
+        (void)weft_no_memory(&err, "a report");
     if (err.code != WEFT_OK)
         weft_output_fail(out, &err);
     weft_output_write(out, shown.bytes, shown.n_bytes);
@@ -108,9 +108,7 @@ static enum weft_code write_report(struct asked *asked, const struct weft_gate_v
     struct weft_output *out;
     struct weft_err *err = &asked->cli->err;
     struct weft_comparison_view view = how(asked, 0);
-    const enum weft_code code = weft_outputs_open(asked->cli, asked->opts->report, &out);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_outputs_open(asked->cli, asked->opts->report, &out));
     weft_output_set_form(out, WEFT_OUTPUT_TEXT);
     if (asked->opts->with_paths)
         weft_render_gate_report(out, gate, &view);
@@ -133,11 +131,9 @@ static enum weft_code tell_gate(struct asked *asked, const struct weft_view *vie
         return WEFT_OK;
     if (view->format == WEFT_FORMAT_TEXT)
         return show_gate(asked, view->out);
-    enum weft_code code = weft_output_to_fd(2, "standard error", &err_out, &asked->cli->err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_output_to_fd(2, "standard error", &err_out, &asked->cli->err));
     weft_output_set_form(err_out, WEFT_OUTPUT_TEXT);
-    code = show_gate(asked, err_out);
+    enum weft_code code = show_gate(asked, err_out);
     const enum weft_code closed = weft_output_close(err_out, &asked->cli->err);
     return code == WEFT_OK ? closed : code;
 }
@@ -145,9 +141,7 @@ static enum weft_code tell_gate(struct asked *asked, const struct weft_view *vie
 static enum weft_code show(struct asked *asked)
 {
     struct weft_view view;
-    enum weft_code code = weft_cli_view(asked->cli, &view);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_cli_view(asked->cli, &view));
     struct weft_comparison_view comparison =
         how(asked, weft_cli_limit(&view, asked->opts->limit, TEXT_LIMIT));
     if (asked->opts->gate) {
@@ -156,7 +150,7 @@ static enum weft_code show(struct asked *asked)
                                                     .unit = unit_of(asked) };
         comparison.gate = &asked->gate_view;
     }
-    code = tell_gate(asked, &view);
+    enum weft_code code = tell_gate(asked, &view);
     weft_render_comparison(&view, &comparison);
     const enum weft_code closed = weft_output_close(view.out, &asked->cli->err);
     return code == WEFT_OK ? closed : code;
@@ -182,13 +176,10 @@ static enum weft_code compare(struct asked *asked)
                                               .n_bootstrap = WEFT_COMPARE_BOOTSTRAP,
                                               .with_causes = true };
     enum weft_code code = weft_cli_compared(asked->cli, &opts->compared, &asked->comparison);
-    if (code == WEFT_OK)
-        code = weft_comparison_run(asked->comparison, &how, &asked->table, err);
-    if (code == WEFT_OK)
-        code = check_groups(asked);
-    if (code == WEFT_OK)
-        code = weft_comparison_histogram(asked->comparison, 0, HISTOGRAM_BINS, true, asked->arena,
-                                         &asked->histogram, err);
+    WEFT_THEN(code, weft_comparison_run(asked->comparison, &how, &asked->table, err));
+    WEFT_THEN(code, check_groups(asked));
+    WEFT_THEN(code, weft_comparison_histogram(asked->comparison, 0, HISTOGRAM_BINS, true,
+                                              asked->arena, &asked->histogram, err));
     if (code == WEFT_OK && opts->gate)
         code = weft_gate_check(&asked->gate, asked->comparison, &asked->gate_result, err);
     return code == WEFT_OK ? show(asked) : code;
@@ -218,8 +209,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     enum weft_code code =
         asked.arena ? WEFT_OK
                     : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to compare");
-    if (code == WEFT_OK)
-        code = compare(&asked);
+    WEFT_THEN(code, compare(&asked));
     const bool is_worse = code == WEFT_OK && asked.gate_result.is_worse;
     weft_result_free(asked.table);
     weft_comparison_close(asked.comparison);

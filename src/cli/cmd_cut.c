@@ -43,10 +43,8 @@ static bool parse_edge(struct weft_cli *cli, const char *name, const char *text,
 static enum weft_code cut(struct weft_cli *cli, struct weft_cut_opts *opts)
 {
     enum weft_code code = weft_cli_begin(cli);
-    if (code == WEFT_OK)
-        code = weft_outputs_trace(cli, cli->common.output, &opts->output);
-    if (code == WEFT_OK)
-        code = weft_cut_run(opts, &cli->run, NULL, &cli->err);
+    WEFT_THEN(code, weft_outputs_trace(cli, cli->common.output, &opts->output));
+    WEFT_THEN(code, weft_cut_run(opts, &cli->run, NULL, &cli->err));
     cli->common.tids.n = 0; /* the summary is of the whole new trace */
     return code == WEFT_OK ? weft_cli_summarise(cli, opts->output, cli->common.output) : code;
 }

@@ -54,12 +54,10 @@ static enum weft_code diagnose(struct weft_cli *cli, const struct options *opts,
                                                    .b = opts->b,
                                                    .path = cli->inputs[0] };
     const bool is_database = weft_database_is(cli->inputs[0]);
-    enum weft_code code = weft_cli_compared_fits(cli, compared, is_database);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_cli_compared_fits(cli, compared, is_database));
     if (is_database)
         return weft_findings_of_database(&request, findings, &cli->err);
-    code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
+    enum weft_code code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
     return code == WEFT_OK ? weft_findings_of_trace(cli->session, &request, findings, &cli->err)
                            : code;
 }
@@ -72,8 +70,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     enum weft_code code = weft_cli_begin(cli);
-    if (code == WEFT_OK)
-        code = diagnose(cli, &opts, &findings);
+    WEFT_THEN(code, diagnose(cli, &opts, &findings));
     if (code == WEFT_OK) {
         remark(cli, findings);
         code = weft_cli_view(cli, &view);

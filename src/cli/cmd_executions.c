@@ -249,8 +249,7 @@ static enum weft_code examine_frequencies(struct weft_cli *cli, void *context,
         return WEFT_OK;
     for (size_t t = 0; t < asked->executions->n_types && !has_executions && code == WEFT_OK; t++) {
         code = explain_rule(cli, &asked->executions->types[t].begin, NULL, false);
-        if (code == WEFT_OK)
-            code = explain_rule(cli, &asked->executions->types[t].end, NULL, true);
+        WEFT_THEN(code, explain_rule(cli, &asked->executions->types[t].end, NULL, true));
     }
     if (code == WEFT_OK && has_executions)
         code = table->n_rows ? explain_labels(cli, asked->counted->types)
@@ -322,9 +321,7 @@ static enum weft_code tell_remarks(struct weft_cli *cli, const struct weft_execu
     struct weft_output *out;
     if (cli->common.format == WEFT_FORMAT_TEXT || cli->common.quiet)
         return WEFT_OK;
-    const enum weft_code code = weft_output_to_fd(2, "standard error", &out, &cli->err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_output_to_fd(2, "standard error", &out, &cli->err));
     weft_cli_quiet_line(cli);
     weft_output_set_form(out, WEFT_OUTPUT_TEXT);
     weft_render_executions_remarks(out, table, "weft: ");
@@ -343,14 +340,12 @@ static enum weft_code store(struct weft_cli *cli, void *context, const union wef
     tell_missing(cli, asked, result->executions);
     tell_absent(cli, asked->rules);
     enum weft_code code = explain(cli, asked->rules, result->executions);
-    if (code == WEFT_OK)
-        code = tell_remarks(cli, result->executions);
+    WEFT_THEN(code, tell_remarks(cli, result->executions));
     if (code == WEFT_OK && !opts->database)
         return WEFT_OK;
-    if (code == WEFT_OK)
-        code = weft_database_open(opts->database, WEFT_DATABASE_WRITE, &database, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_executions_build(cli->session, result->executions, database, &build, &cli->err);
+    WEFT_THEN(code, weft_database_open(opts->database, WEFT_DATABASE_WRITE, &database, &cli->err));
+    WEFT_THEN(code,
+              weft_executions_build(cli->session, result->executions, database, &build, &cli->err));
     weft_database_close(database);
     if (code == WEFT_OK && !cli->common.quiet) {
         weft_cli_quiet_line(cli);
@@ -386,8 +381,7 @@ static int store_proposed(struct weft_cli *cli, const struct options *opts)
                                            .tag = text_or_none(opts->tag) };
     size_t n = 0;
     enum weft_code code = weft_cli_open(cli);
-    if (code == WEFT_OK)
-        code = weft_findings_store(cli->session, &build, opts->database, &n, &cli->err);
+    WEFT_THEN(code, weft_findings_store(cli->session, &build, opts->database, &n, &cli->err));
     if (code == WEFT_OK && !cli->common.quiet) {
         weft_cli_quiet_line(cli);
         weft_say("weft: %zu executions in %s\n", n, opts->database);
@@ -409,10 +403,8 @@ static int propose(struct weft_cli *cli, const struct options *opts)
     if (opts->database)
         return store_proposed(cli, opts);
     enum weft_code code = weft_cli_open(cli);
-    if (code == WEFT_OK)
-        code = weft_execution_proposals(cli->session, &proposals, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_cli_view(cli, &view);
+    WEFT_THEN(code, weft_execution_proposals(cli->session, &proposals, &cli->err));
+    WEFT_THEN(code, weft_cli_view(cli, &view));
     if (code == WEFT_OK) {
         weft_render_proposals(&view, proposals->items, proposals->n);
         code = weft_output_close(view.out, &cli->err);

@@ -104,8 +104,7 @@ static enum weft_code write_export(struct weft_cli *cli, const struct options *o
     };
     struct weft_output *out;
     enum weft_code code = find_window(cli, opts, &how.window);
-    if (code == WEFT_OK)
-        code = weft_cli_output(cli, &out);
+    WEFT_THEN(code, weft_cli_output(cli, &out));
     if (code != WEFT_OK)
         return code;
     weft_output_set_form(out, form_of(opts));
@@ -138,8 +137,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (opts.format == WEFT_EXPORT_PERFETTO && !cli->common.output && isatty(STDOUT_FILENO))
         return weft_cli_usage(cli, "perfetto is binary: expected -o FILE, or a pipe");
     enum weft_code code = weft_cli_open(cli);
-    if (code == WEFT_OK)
-        code = write_export(cli, &opts, &totals);
+    WEFT_THEN(code, write_export(cli, &opts, &totals));
     if (code == WEFT_OK && !cli->common.quiet)
         tell_lost(&opts, &totals);
     return weft_cli_end(cli, code);

@@ -58,8 +58,7 @@ static enum weft_code put(struct weft_cli *cli, const struct options *opts,
                                      &cli->err);
     if (code == WEFT_OK && opts->format != FORMAT_FOLDED)
         code = weft_flame_fold_nameless(flame, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_cli_output(cli, &out);
+    WEFT_THEN(code, weft_cli_output(cli, &out));
     if (code != WEFT_OK)
         return code;
     weft_output_set_form(out, WEFT_OUTPUT_TEXT);
@@ -90,14 +89,12 @@ static enum weft_code of_executions(struct weft_cli *cli, const struct options *
         .n_bootstrap = opts->diff ? WEFT_COMPARE_BOOTSTRAP : 0,
     };
     enum weft_code code = weft_cli_compared(cli, &opts->compared, &comparison);
-    if (code == WEFT_OK)
-        code = weft_comparison_run(comparison, &how, &table, &cli->err);
+    WEFT_THEN(code, weft_comparison_run(comparison, &how, &table, &cli->err));
     if (code == WEFT_OK && (table->n_b == 0 || table->n_a == 0))
         code = weft_cli_compared_empty(cli, comparison, table->n_b > 0,
                                        table->n_b > 0 ? opts->a : opts->b);
-    if (code == WEFT_OK)
-        code = weft_flame_of_table(weft_comparison_matrix(comparison), table, arena, &flame,
-                                   &cli->err);
+    WEFT_THEN(code, weft_flame_of_table(weft_comparison_matrix(comparison), table, arena, &flame,
+                                        &cli->err));
     if (code == WEFT_OK) {
         if (opts->diff)
             (void)snprintf(title, sizeof title, "B: %.200s (%zu) against A: %.200s (%zu)",
@@ -128,10 +125,9 @@ static enum weft_code fold(struct weft_cli *cli, enum weft_export_weight weight,
                                           .weight = weight,
                                           .progress = cli->progress };
     enum weft_code code = weft_output_to_memory(out, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_export_write(&how, *out, &totals, &cli->err);
+    WEFT_THEN(code, weft_export_write(&how, *out, &totals, &cli->err));
     if (code == WEFT_OK && weft_output_has_failed(*out))
-        code = weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for stacks");
+        code = weft_no_memory(&cli->err, "stacks");
     return code;
 }
 
@@ -150,8 +146,7 @@ static enum weft_code choose(struct weft_cli *cli, const struct options *opts,
         *folded = NULL;
         *weight = is_set ? (enum weft_export_weight)opts->weight : order[k];
         code = fold(cli, *weight, folded);
-        if (code == WEFT_OK)
-            code = weft_flame_of_folded(weft_output_held(*folded), arena, flame, &cli->err);
+        WEFT_THEN(code, weft_flame_of_folded(weft_output_held(*folded), arena, flame, &cli->err));
         if (code == WEFT_OK && flame->boxes[0].width > 0)
             return WEFT_OK;
     }
@@ -171,8 +166,7 @@ static enum weft_code of_trace(struct weft_cli *cli, const struct options *opts,
     struct weft_flame flame = { 0 };
     enum weft_export_weight weight = WEFT_EXPORT_SELF;
     enum weft_code code = weft_cli_open(cli);
-    if (code == WEFT_OK)
-        code = choose(cli, opts, arena, &folded, &flame, &weight);
+    WEFT_THEN(code, choose(cli, opts, arena, &folded, &flame, &weight));
     if (code == WEFT_OK && weight != WEFT_EXPORT_SELF && opts->weight == WEIGHT_UNSET &&
         !cli->common.quiet)
         weft_say("weft: flame: the trace has no calls: these are %s (--weight %s)\n",
@@ -199,10 +193,9 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     const bool is_executions = weft_database_is(cli->inputs[0]) || opts.compared.rule.begin ||
                                opts.compared.rules || opts.diff || opts.b;
     struct weft_arena *arena = weft_arena_new(0);
-    enum weft_code code =
-        !arena ? weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a flame graph")
-        : is_executions ? of_executions(cli, &opts, arena)
-                        : of_trace(cli, &opts, arena);
+    enum weft_code code = !arena          ? weft_no_memory(&cli->err, "a flame graph")
+                          : is_executions ? of_executions(cli, &opts, arena)
+                                          : of_trace(cli, &opts, arena);
     weft_arena_free(arena);
     return weft_cli_end(cli, code);
 }

@@ -67,10 +67,8 @@ static enum weft_code import(struct weft_cli *cli, const struct options *opts,
                                             .memory_bytes = cli->common.memory_bytes };
     struct weft_writer_totals totals = { 0 };
     enum weft_code code = weft_cli_begin(cli);
-    if (code == WEFT_OK)
-        code = weft_outputs_trace(cli, path, &import_opts.output);
-    if (code == WEFT_OK)
-        code = weft_import_run(&import_opts, &cli->run, &totals, &cli->err);
+    WEFT_THEN(code, weft_outputs_trace(cli, path, &import_opts.output));
+    WEFT_THEN(code, weft_import_run(&import_opts, &cli->run, &totals, &cli->err));
     return code == WEFT_OK ? weft_cli_summarise(cli, import_opts.output, path) : code;
 }
 
@@ -91,8 +89,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     char *made = cli->common.output ? NULL : default_output(cli->inputs[0]);
     const char *path = cli->common.output ? cli->common.output : made;
     enum weft_code code =
-        path ? import(cli, &opts, offsets_ns, path)
-             : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
+        path ? import(cli, &opts, offsets_ns, path) : weft_no_memory(&cli->err, "a path");
     int status = weft_cli_end(cli, code);
     free(made);
     free(offsets_ns);

@@ -24,8 +24,7 @@ static enum weft_code show_revealed(struct weft_cli *cli)
     struct weft_revealed *revealed = NULL;
     enum weft_code code =
         weft_revealed_find(weft_session_trace(cli->session), cli->progress, &revealed, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_cli_view(cli, &view);
+    WEFT_THEN(code, weft_cli_view(cli, &view));
     if (code == WEFT_OK) {
         weft_render_revealed(&view, revealed);
         code = weft_output_close(view.out, &cli->err);
@@ -40,8 +39,7 @@ static enum weft_code show_trace(struct weft_cli *cli, const struct options *opt
     enum weft_code code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
     if (code == WEFT_OK && opts->private)
         return show_revealed(cli);
-    if (code == WEFT_OK)
-        code = weft_cli_view(cli, &view);
+    WEFT_THEN(code, weft_cli_view(cli, &view));
     if (code != WEFT_OK)
         return code;
     weft_render_info(&view, &(struct weft_info_view){ .with_threads = opts->threads });
@@ -52,9 +50,7 @@ static enum weft_code show_sources(struct weft_cli *cli, const struct weft_sourc
                                    size_t n_sources)
 {
     struct weft_view view;
-    const enum weft_code code = weft_cli_view(cli, &view);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_cli_view(cli, &view));
     weft_render_sources(&view, sources, n_sources);
     return weft_output_close(view.out, &cli->err);
 }
@@ -67,12 +63,10 @@ static enum weft_code show_database(struct weft_cli *cli)
     struct weft_arena *arena = weft_arena_new(0);
     enum weft_code code =
         arena ? weft_database_open(cli->inputs[0], WEFT_DATABASE_READ, &database, &cli->err)
-              : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a database");
-    if (code == WEFT_OK)
-        code = weft_database_sources(database, arena, &sources, &n_sources, &cli->err);
+              : weft_no_memory(&cli->err, "a database");
+    WEFT_THEN(code, weft_database_sources(database, arena, &sources, &n_sources, &cli->err));
     weft_database_close(database);
-    if (code == WEFT_OK)
-        code = show_sources(cli, sources, n_sources);
+    WEFT_THEN(code, show_sources(cli, sources, n_sources));
     weft_arena_free(arena);
     return code;
 }
@@ -83,8 +77,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
     enum weft_code code = weft_cli_begin(cli);
-    if (code == WEFT_OK)
-        code = weft_database_is(cli->inputs[0]) ? show_database(cli) : show_trace(cli, &opts);
+    WEFT_THEN(code, weft_database_is(cli->inputs[0]) ? show_database(cli) : show_trace(cli, &opts));
     return weft_cli_end(cli, code);
 }
 

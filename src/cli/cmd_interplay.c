@@ -38,14 +38,12 @@ enum { TEXT_LIMIT = 12, MOST_TABLE_BYTES = 16 << 20 };
 static enum weft_code read_table(struct weft_cli *cli, const char *path)
 {
     struct weft_mapped file;
-    enum weft_code code = weft_mapped_open(path, &file, &cli->err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_mapped_open(path, &file, &cli->err));
     const struct weft_str text = { (const char *)file.bytes, (size_t)file.n_bytes };
-    code = file.n_bytes > MOST_TABLE_BYTES
-               ? weft_fail(&cli->err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                           "%s: a table of functions has at most 16 MiB", path)
-               : weft_session_blocking_names(cli->session, text, path, &cli->err);
+    enum weft_code code = file.n_bytes > MOST_TABLE_BYTES
+                              ? weft_fail(&cli->err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                                          "%s: a table of functions has at most 16 MiB", path)
+                              : weft_session_blocking_names(cli->session, text, path, &cli->err);
     weft_mapped_close(&file);
     return code;
 }

@@ -26,10 +26,8 @@ static enum weft_code merge(struct weft_cli *cli, const int64_t *offsets_ns)
                                     .offsets_ns = offsets_ns,
                                     .memory_bytes = cli->common.memory_bytes };
     enum weft_code code = weft_cli_begin(cli);
-    if (code == WEFT_OK)
-        code = weft_outputs_trace(cli, cli->common.output, &opts.output);
-    if (code == WEFT_OK)
-        code = weft_merge_run(&opts, &cli->run, NULL, &cli->err);
+    WEFT_THEN(code, weft_outputs_trace(cli, cli->common.output, &opts.output));
+    WEFT_THEN(code, weft_merge_run(&opts, &cli->run, NULL, &cli->err));
     return code == WEFT_OK ? weft_cli_summarise(cli, opts.output, cli->common.output) : code;
 }
 

@@ -58,8 +58,7 @@ static enum weft_code end_of(struct weft_cli *cli, uint32_t thread_id, uint64_t 
     struct weft_history *history = NULL;
     uint64_t first_ns, last_ns = 0;
     enum weft_code code = weft_history_open(trace, 0, &history, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_history_life(history, thread_id, &first_ns, &last_ns, &cli->err);
+    WEFT_THEN(code, weft_history_life(history, thread_id, &first_ns, &last_ns, &cli->err));
     weft_history_close(history);
     *end_ns = weft_max_u64(weft_trace_thread(trace, thread_id)->last_ns, last_ns);
     return code;
@@ -69,9 +68,8 @@ static enum weft_code window(struct weft_cli *cli, const struct options *opts,
                              struct weft_path_opts *path)
 {
     enum weft_code code = weft_cli_window(cli, opts->from, opts->to, &path->from_ns, &path->to_ns);
-    if (code == WEFT_OK)
-        code = weft_session_find_thread(cli->session, opts->thread, path->from_ns, path->to_ns,
-                                        &path->thread_id, &cli->err);
+    WEFT_THEN(code, weft_session_find_thread(cli->session, opts->thread, path->from_ns, path->to_ns,
+                                             &path->thread_id, &cli->err));
     if (code != WEFT_OK)
         return code;
     const struct weft_model_thread *thread =

@@ -265,8 +265,7 @@ static int record(struct weft_cli *cli, const struct options *opts, const char *
     } else {
         cli->n_inputs = 0;
     }
-    if (code == WEFT_OK)
-        code = check_empty(&recorder_opts, &result, &cli->err);
+    WEFT_THEN(code, check_empty(&recorder_opts, &result, &cli->err));
     int status = weft_cli_end(cli, code);
     if (has_run && result.exit_status)
         status = result.exit_status;

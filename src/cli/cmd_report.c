@@ -36,11 +36,9 @@ static enum weft_code ask(struct weft_cli *cli, struct results *results)
 {
     union weft_request shapes;
     weft_overview_shapes(&shapes.shapes);
+    WEFT_TRY(weft_overview_run(cli->session, &results->settings, &results->overview, &cli->err));
     enum weft_code code =
-        weft_overview_run(cli->session, &results->settings, &results->overview, &cli->err);
-    if (code != WEFT_OK)
-        return code;
-    code = weft_query_run(cli->session, "shapes", &shapes, &results->shapes, &cli->err);
+        weft_query_run(cli->session, "shapes", &shapes, &results->shapes, &cli->err);
     return weft_missing_add(&results->overview.missing, "shapes", code, &cli->err) ? WEFT_OK : code;
 }
 
@@ -88,10 +86,8 @@ static enum weft_code write_page(struct weft_cli *cli, const struct options *opt
         .missing = &results->overview.missing,
         .pool = weft_session_run(cli->session)->pool,
     };
-    enum weft_code code = weft_cli_view(cli, &view);
-    if (code != WEFT_OK)
-        return code;
-    code = weft_page_write(&page, view.out, &cli->err);
+    WEFT_TRY(weft_cli_view(cli, &view));
+    enum weft_code code = weft_page_write(&page, view.out, &cli->err);
     if (code != WEFT_OK) {
         weft_output_abort(view.out);
         return code;
@@ -115,12 +111,9 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         return weft_cli_usage(cli, "expected -o PAGE.html (-o - is standard output)");
     results.settings = weft_regtime_settings(&opts.regtime);
     enum weft_code code = weft_page_check(&cli->err);
-    if (code == WEFT_OK)
-        code = weft_cli_open(cli);
-    if (code == WEFT_OK)
-        code = ask(cli, &results);
-    if (code == WEFT_OK)
-        code = write_page(cli, &opts, &results);
+    WEFT_THEN(code, weft_cli_open(cli));
+    WEFT_THEN(code, ask(cli, &results));
+    WEFT_THEN(code, write_page(cli, &opts, &results));
     weft_overview_fini(&results.overview);
     weft_result_free(results.shapes.shapes);
     return weft_cli_end(cli, code);

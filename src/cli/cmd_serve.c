@@ -81,10 +81,8 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         .colors_path = opts.colors,
         .run = &cli->run,
     };
-    if (code == WEFT_OK)
-        code = weft_server_open(&serve, &server, &cli->err);
-    if (code == WEFT_OK)
-        code = announce(cli, &opts, server);
+    WEFT_THEN(code, weft_server_open(&serve, &server, &cli->err));
+    WEFT_THEN(code, announce(cli, &opts, server));
     if (code == WEFT_OK)
         weft_server_wait(server, cli->progress);
     weft_server_close(server);

@@ -198,16 +198,12 @@ static enum weft_code find_flags(struct weft_cli *cli, struct weft_arena *arena,
     *flags = NULL;
     if (!pattern)
         return WEFT_OK;
-    enum weft_code code =
-        weft_session_find_functions(cli->session, pattern, &ids, n_found, &cli->err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_session_find_functions(cli->session, pattern, &ids, n_found, &cli->err));
     *flags = WEFT_ARENA_NEW(arena, n_functions, bool);
     for (size_t i = 0; *flags && i < *n_found; i++)
         (*flags)[ids[i]] = true;
     free(ids);
-    return *flags ? WEFT_OK
-                  : weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+    return *flags ? WEFT_OK : weft_no_memory(&cli->err, "functions");
 }
 
 static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
@@ -219,19 +215,16 @@ static enum weft_code request(struct weft_cli *cli, void *context, union weft_re
     bool *is_excluded = NULL;
     gallery->arena = weft_arena_new(0);
     if (!gallery->arena)
-        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for shapes");
+        return weft_no_memory(&cli->err, "shapes");
     if (opts->from || opts->to) {
         code = weft_cli_window(cli, opts->from, opts->to, &gallery->window.from_ns,
                                &gallery->window.to_ns);
         gallery->settings.window = &gallery->window;
     }
-    if (code == WEFT_OK)
-        code =
-            find_flags(cli, gallery->arena, opts->exclude, &is_excluded, &gallery->how.n_excluded);
-    if (code == WEFT_OK)
-        code = find_flags(cli, gallery->arena, opts->function, &gallery->is_own, &n_found);
-    if (code == WEFT_OK)
-        code = find_flags(cli, gallery->arena, opts->calls, &gallery->is_called, &n_found);
+    WEFT_THEN(code, find_flags(cli, gallery->arena, opts->exclude, &is_excluded,
+                               &gallery->how.n_excluded));
+    WEFT_THEN(code, find_flags(cli, gallery->arena, opts->function, &gallery->is_own, &n_found));
+    WEFT_THEN(code, find_flags(cli, gallery->arena, opts->calls, &gallery->is_called, &n_found));
     gallery->settings.is_excluded = is_excluded;
     request->shapes = gallery->settings;
     return code;
@@ -244,7 +237,7 @@ static enum weft_code verify(struct weft_cli *cli, const struct weft_shapes_tabl
         WEFT_ARENA_NEW(arena, WEFT_PROMISES, struct weft_shape_verdict);
     how->verdicts = verdicts;
     if (!verdicts)
-        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for verdicts");
+        return weft_no_memory(&cli->err, "verdicts");
     return weft_shapes_verify(weft_session_trace(cli->session), table, arena, verdicts, &cli->err);
 }
 

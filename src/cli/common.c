@@ -242,7 +242,7 @@ enum weft_code weft_cli_begin(struct weft_cli *cli)
                                   .progress = cli->progress,
                                   .memory_bytes = cli->common.memory_bytes };
     if (!cli->run.pool)
-        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for workers");
+        return weft_no_memory(&cli->err, "workers");
     if (!cli->common.quiet)
         cli->line = weft_progress_line_start(cli->progress);
     for (size_t k = 0; code == WEFT_OK && k < cli->n_inputs && !cli->command->takes_no_traces; k++)
@@ -274,8 +274,7 @@ enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char *path,
         return weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "expected a trace, found a database of executions, which weft info, "
                          "compare, flame, diagnose and serve read");
-    if (code == WEFT_OK)
-        code = weft_session_open(path, &cli->run, session, &cli->err);
+    WEFT_THEN(code, weft_session_open(path, &cli->run, session, &cli->err));
     if (code != WEFT_OK)
         return code;
     warn_if_recovered(cli, path, *session);
@@ -291,9 +290,7 @@ enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char *path,
 
 enum weft_code weft_cli_open(struct weft_cli *cli)
 {
-    enum weft_code code = weft_cli_begin(cli);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_cli_begin(cli));
     return weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
 }
 

@@ -43,9 +43,8 @@ static enum weft_code compare_by_rules(struct weft_cli *cli,
     const struct weft_build_opts build = { .path = weft_str_of(cli->inputs[0]) };
     union weft_result result;
     enum weft_code code = find_executions(cli, rules, &result);
-    if (code == WEFT_OK)
-        code = weft_comparison_of_type(cli->session, result.executions, opts->rule.type,
-                                       opts->rules, &build, comparison, &cli->err);
+    WEFT_THEN(code, weft_comparison_of_type(cli->session, result.executions, opts->rule.type,
+                                            opts->rules, &build, comparison, &cli->err));
     weft_result_free(result.any);
     return code;
 }
@@ -74,17 +73,13 @@ enum weft_code weft_cli_compared(struct weft_cli *cli, const struct weft_compare
     *comparison = NULL;
     enum weft_code code = weft_cli_begin(cli);
     const bool is_database = code == WEFT_OK && weft_database_is(cli->inputs[0]);
-    if (code == WEFT_OK)
-        code = weft_cli_compared_fits(cli, opts, is_database);
+    WEFT_THEN(code, weft_cli_compared_fits(cli, opts, is_database));
     if (code == WEFT_OK && is_database) {
         code = open_database(cli, opts, comparison);
     } else {
-        if (code == WEFT_OK)
-            code = weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
-        if (code == WEFT_OK)
-            code = weft_rules_given(opts->rules, &opts->rule, &rules, &cli->err);
-        if (code == WEFT_OK)
-            code = compare_by_rules(cli, opts, rules, comparison);
+        WEFT_THEN(code, weft_cli_open_trace(cli, cli->inputs[0], &cli->session));
+        WEFT_THEN(code, weft_rules_given(opts->rules, &opts->rule, &rules, &cli->err));
+        WEFT_THEN(code, compare_by_rules(cli, opts, rules, comparison));
         weft_rules_free(rules);
     }
     if (code == WEFT_OK)

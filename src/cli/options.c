@@ -84,10 +84,7 @@ static enum weft_code add_numbers(const char *value, struct weft_numbers *number
             return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "more than %d numbers",
                              WEFT_NUMBERS_MAX);
         snprintf(one, sizeof one, "%.*s", (int)(n_bytes < sizeof one ? n_bytes : sizeof one), at);
-        enum weft_code code =
-            weft_parse_count(one, 0, UINT64_MAX, &numbers->items[numbers->n], err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_parse_count(one, 0, UINT64_MAX, &numbers->items[numbers->n], err));
         numbers->n++;
         if (at[n_bytes] == '\0')
             return WEFT_OK;
@@ -245,9 +242,7 @@ static enum weft_code parse_letters(const struct weft_arguments *args, int argc,
         if (found.option->type != WEFT_OPTION_FLAG)
             return letter[1] ? apply(found.set, found.option, letter + 1, err)
                              : take_value(&found, argc, argv, at, err);
-        enum weft_code code = apply(found.set, found.option, NULL, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(apply(found.set, found.option, NULL, err));
     }
     return WEFT_OK;
 }

@@ -254,8 +254,7 @@ enum weft_code weft_outputs_open(struct weft_cli *cli, const char *path, struct 
 {
     int fd = -1;
     enum weft_code code = check_output(cli, path);
-    if (code == WEFT_OK)
-        code = open_special(cli, path, &fd);
+    WEFT_THEN(code, open_special(cli, path, &fd));
     if (code != WEFT_OK || fd < 0)
         return code == WEFT_OK ? weft_output_to_file(path, out, &cli->err) : code;
     (void)signal(SIGPIPE, SIG_DFL); /* as for standard output */
@@ -278,7 +277,7 @@ static enum weft_code make_scratch(struct weft_cli *cli)
         return WEFT_OK;
     if (asprintf(&cli->scratch, "%s/weft-XXXXXX", place && *place ? place : "/var/tmp") < 0) {
         cli->scratch = NULL;
-        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
+        return weft_no_memory(&cli->err, "a path");
     }
     if (!mkdtemp(cli->scratch)) {
         const enum weft_code code =
@@ -301,7 +300,7 @@ enum weft_code weft_outputs_scratch(struct weft_cli *cli, const char **file)
         return code;
     if (!place || asprintf(place, "%s/%zu.weft", cli->scratch, cli->asides.n) < 0) {
         cli->asides.n -= place != NULL;
-        return weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
+        return weft_no_memory(&cli->err, "a path");
     }
     *file = *place;
     return WEFT_OK;

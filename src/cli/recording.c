@@ -41,10 +41,8 @@ static enum weft_code look(const char *path, struct weft_recording_about *about,
                            struct weft_err *err)
 {
     struct weft_mapped file;
-    enum weft_code code = weft_mapped_open(path, &file, err);
-    if (code != WEFT_OK)
-        return code;
-    code = weft_recording_look(&file, about, err);
+    WEFT_TRY(weft_mapped_open(path, &file, err));
+    enum weft_code code = weft_recording_look(&file, about, err);
     weft_mapped_close(&file);
     return code;
 }
@@ -83,15 +81,14 @@ static enum weft_code import_aside(struct weft_cli *cli, const char **path)
 {
     const char *made = NULL;
     enum weft_code code = weft_outputs_scratch(cli, &made);
-    if (code == WEFT_OK)
-        code = import_to(cli, *path, made, false);
+    WEFT_THEN(code, import_to(cli, *path, made, false));
     const int fd = code == WEFT_OK ? open(made, O_RDONLY | O_CLOEXEC) : -1;
     if (code == WEFT_OK && fd < 0)
         code = weft_fail_errno(&cli->err, errno, "cannot open a temporary trace");
     weft_outputs_end(cli); /* nothing with a name stays while the command works */
     char **open_path = code == WEFT_OK ? WEFT_VEC_PUSH(&cli->asides) : NULL;
     if (code == WEFT_OK && (!open_path || asprintf(open_path, "/proc/self/fd/%d", fd) < 0))
-        code = weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
+        code = weft_no_memory(&cli->err, "a path");
     if (code != WEFT_OK)
         return code;
     if (*path == cli->inputs[0] && !cli->shown_path)
@@ -129,9 +126,7 @@ enum weft_code weft_cli_complete(struct weft_cli *cli, const char **path)
     struct utsname system = { 0 };
     if (!is_recording(*path))
         return WEFT_OK;
-    const enum weft_code code = look(*path, &about, &cli->err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(look(*path, &about, &cli->err));
     (void)uname(&system);
     if (is_being_recorded(&about)) {
         remark(cli, *path, "is being recorded: this is what it holds so far");

@@ -66,16 +66,13 @@ static enum weft_code find_excluded(struct weft_session *session, const char *pa
     *is_excluded = NULL;
     if (!pattern)
         return WEFT_OK;
-    enum weft_code code = weft_session_find_functions(session, pattern, &ids, &n_ids, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_session_find_functions(session, pattern, &ids, &n_ids, err));
     bool *flags = WEFT_ARENA_NEW(arena, n_functions, bool);
     for (size_t i = 0; flags && i < n_ids; i++)
         flags[ids[i]] = true;
     free(ids);
     *is_excluded = flags;
-    return flags ? WEFT_OK
-                 : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+    return flags ? WEFT_OK : weft_no_memory(err, "functions");
 }
 
 static enum weft_code mine(struct weft_cli *cli, struct sides *sides, size_t side)
@@ -90,12 +87,10 @@ static enum weft_code mine(struct weft_cli *cli, struct sides *sides, size_t sid
         is_argument ? versus->to : part->to, &window.from_ns, &window.to_ns, &cli->err);
     if (part->is_part || (is_argument && (versus->from || versus->to)))
         request.shapes.window = &window;
-    if (code == WEFT_OK)
-        code = find_excluded(sides->sessions[side], versus->exclude, sides->arena,
-                             &request.shapes.is_excluded, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_query_run(sides->sessions[side], "shapes", &request, &sides->results[side],
-                              &cli->err);
+    WEFT_THEN(code, find_excluded(sides->sessions[side], versus->exclude, sides->arena,
+                                  &request.shapes.is_excluded, &cli->err));
+    WEFT_THEN(code, weft_query_run(sides->sessions[side], "shapes", &request, &sides->results[side],
+                                   &cli->err));
     if (code != WEFT_OK)
         (void)weft_in_file(&cli->err, sides->paths[side]);
     return code;
@@ -140,8 +135,7 @@ static enum weft_code show(struct weft_cli *cli, struct sides *sides)
     }
     enum weft_code code =
         weft_shapes_compare(how.traces, how.tables, &cli->run, sides->arena, &changes, &cli->err);
-    if (code == WEFT_OK)
-        code = weft_cli_view(cli, &view);
+    WEFT_THEN(code, weft_cli_view(cli, &view));
     if (code != WEFT_OK)
         return code;
     weft_render_shapes_changes(&view, &changes, &how);
@@ -153,11 +147,10 @@ static int answer(struct weft_cli *cli, struct sides *sides)
     enum weft_code code = open_sides(cli, sides);
     sides->arena = weft_arena_new(0);
     if (code == WEFT_OK && !sides->arena)
-        code = weft_fail(&cli->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for shapes");
+        code = weft_no_memory(&cli->err, "shapes");
     for (size_t side = 0; side < 2 && code == WEFT_OK; side++)
         code = mine(cli, sides, side);
-    if (code == WEFT_OK)
-        code = show(cli, sides);
+    WEFT_THEN(code, show(cli, sides));
     for (size_t side = 0; side < 2; side++)
         weft_result_free(sides->results[side].any);
     weft_arena_free(sides->arena);

@@ -119,11 +119,6 @@ struct build {
     void *context;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for executions");
-}
-
 /* ---- one chunk, on a worker ------------------------------------------------------------------ */
 
 static const struct weft_execution_row *row_of(const struct build *build, const struct chunk *chunk,
@@ -139,15 +134,13 @@ static enum weft_code make_row(struct build *build, struct chunk *chunk, struct 
     const struct weft_execution_row *row = row_of(build, chunk, place);
     struct made *made = &chunk->made[place];
     struct weft_ecct_made tree;
-    enum weft_code code = weft_ecct_make(worker->maker, row->end_thread_id, row->start_ns,
-                                         row->end_ns, build->progress, &tree, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_ecct_make(worker->maker, row->end_thread_id, row->start_ns, row->end_ns,
+                            build->progress, &tree, err));
     made->first = chunk->entries.n;
     made->n = tree.filled.n_entries;
     if (!weft_vec_reserve(&chunk->entries.items, &chunk->entries.cap, made->first + made->n,
                           sizeof *chunk->entries.items))
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     if (made->n)
         memcpy(chunk->entries.items + made->first, tree.filled.entries,
                made->n * sizeof *chunk->entries.items);
@@ -226,10 +219,10 @@ static enum weft_code make_chunk(struct build *build, struct worker *worker, str
     if (!worker->maker)
         worker->maker = weft_ecct_maker_new(build->trace, build->names, &build->opts);
     if (!worker->maker || !chunk_init(build, chunk))
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     weft_ecct_maker_trust(worker->maker);
     const enum weft_code code = make_rows(build, chunk, worker, err);
-    return code != WEFT_OK || keep_used(chunk, worker) ? code : no_memory(err);
+    return code != WEFT_OK || keep_used(chunk, worker) ? code : weft_no_memory(err, "executions");
 }
 
 /* ---- joining --------------------------------------------------------------------------------- */
@@ -252,7 +245,7 @@ static enum weft_code place_nodes(struct build *build, struct worker *worker, st
             continue;
         uint32_t *node = WEFT_VEC_PUSH(&build->nodes);
         if (!node)
-            return no_memory(err);
+            return weft_no_memory(err, "executions");
         *node = chunk->used.items[i].node;
     }
     if (build->nodes.n)
@@ -265,11 +258,9 @@ static enum weft_code place_nodes(struct build *build, struct worker *worker, st
         uint32_t *place = &worker->places.items[build->nodes.items[i]], id;
         struct weft_frame made = *frame;
         code = weft_ecct_names_module(build->names, frame, &made.module, err);
-        if (code == WEFT_OK)
-            code = weft_ecct_tree_add(build->tree, &made, &id, err);
-        if (code == WEFT_OK)
-            code = weft_ecct_tree_node(build->tree, worker->places.items[node->parent] - 1, id,
-                                       WEFT_CONFIDENCE_EXACT, place, err);
+        WEFT_THEN(code, weft_ecct_tree_add(build->tree, &made, &id, err));
+        WEFT_THEN(code, weft_ecct_tree_node(build->tree, worker->places.items[node->parent] - 1, id,
+                                            WEFT_CONFIDENCE_EXACT, place, err));
         *place += code == WEFT_OK;
     }
     return code;
@@ -282,7 +273,7 @@ static enum weft_code join_nodes(struct build *build, struct worker *worker, str
     const size_t n_nodes = weft_ecct_tree_n_nodes(weft_ecct_maker_tree(worker->maker));
     while (worker->places.n < n_nodes)
         if (!WEFT_VEC_PUSH(&worker->places))
-            return no_memory(err);
+            return weft_no_memory(err, "executions");
     worker->places.items[0] = 1;
     enum weft_code code = place_nodes(build, worker, err);
     for (size_t i = 0; i < chunk->used.n && code == WEFT_OK; i++) {
@@ -312,7 +303,7 @@ static enum weft_code join_entries(struct build *build, const struct worker *wor
         !weft_vec_reserve(&build->nodes.items, &build->nodes.cap, made->n,
                           sizeof *build->nodes.items) ||
         !weft_vec_reserve(&build->ns, &build->cap_ns, made->n, sizeof *build->ns))
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     for (size_t k = made->first; k < made->first + made->n; k++) {
         const struct weft_ecct_entry *entry = &chunk->entries.items[k];
         build->sums[places[entry->node] - 1] = entry->ns;
@@ -406,15 +397,13 @@ static enum weft_code build_chunk(void *context, size_t item, unsigned worker_id
     const size_t n = left < build->n_chunk_rows ? left : build->n_chunk_rows;
     enum weft_code code = weft_turns_wait(&build->turns, FILL, item, err);
     if (code == WEFT_OK && !fill_chunk(build, &worker->chunk, first, n))
-        code = no_memory(err);
+        code = weft_no_memory(err, "executions");
     if (code == WEFT_OK) {
         weft_turns_pass(&build->turns, FILL);
         code = make_chunk(build, worker, err);
     }
-    if (code == WEFT_OK)
-        code = weft_turns_wait(&build->turns, JOIN, item, err);
-    if (code == WEFT_OK)
-        code = join_chunk(build, worker, err);
+    WEFT_THEN(code, weft_turns_wait(&build->turns, JOIN, item, err));
+    WEFT_THEN(code, join_chunk(build, worker, err));
     if (code == WEFT_OK)
         weft_turns_pass(&build->turns, JOIN);
     else
@@ -511,7 +500,7 @@ static enum weft_code build_init(struct build *build, struct weft_session *sessi
     weft_events_keep(build->trace, run->memory_bytes);
     if (!build->tree || !build->workers || !build->metrics || !build->columns ||
         !build->path_values || !build->values)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     choose_metrics(build);
     return weft_ecct_names_new(build->trace, &build->names, err);
 }
@@ -605,12 +594,9 @@ static enum weft_code build_type(struct weft_session *session,
         .metrics = build.metrics,
         .n_metrics = build.n_metrics,
     };
-    if (code == WEFT_OK)
-        code = weft_database_begin(database, &source, build.tree, err);
-    if (code == WEFT_OK)
-        code = run(&build, weft_session_run(session)->pool, err);
-    if (code == WEFT_OK)
-        code = weft_database_end(database, err);
+    WEFT_THEN(code, weft_database_begin(database, &source, build.tree, err));
+    WEFT_THEN(code, run(&build, weft_session_run(session)->pool, err));
+    WEFT_THEN(code, weft_database_end(database, err));
     build_fini(&build);
     return code;
 }
@@ -654,17 +640,16 @@ static enum weft_code build_matrix(struct build *build, struct weft_session *ses
     struct weft_matrix_maker *maker = weft_matrix_maker_new(build->metrics, build->n_metrics);
     build->put = put_to_matrix;
     build->context = maker;
-    enum weft_code code = maker ? weft_matrix_source(maker, &source, err) : no_memory(err);
+    enum weft_code code =
+        maker ? weft_matrix_source(maker, &source, err) : weft_no_memory(err, "executions");
     for (size_t i = 0; maker && i < build->n_metrics; i++)
         weft_matrix_keep_metric(maker, i);
-    if (code == WEFT_OK)
-        code = run(build, weft_session_run(session)->pool, err);
+    WEFT_THEN(code, run(build, weft_session_run(session)->pool, err));
     const struct weft_matrix_tree tree = { weft_ecct_tree_frames(build->tree),
                                            weft_ecct_tree_nodes(build->tree),
                                            weft_ecct_tree_n_frames(build->tree),
                                            weft_ecct_tree_n_nodes(build->tree) };
-    if (code == WEFT_OK)
-        code = weft_matrix_finish(maker, &tree, matrix, err);
+    WEFT_THEN(code, weft_matrix_finish(maker, &tree, matrix, err));
     weft_matrix_maker_free(maker);
     return code;
 }
@@ -682,8 +667,7 @@ enum weft_code weft_executions_matrix(struct weft_session *session,
     enum weft_code code = build_init(&build, session, table, opts->max_threads, err);
     choose_rows(&build, table, type);
     weft_progress_start(build.progress, "trees", "executions", build.n_rows);
-    if (code == WEFT_OK)
-        code = build_matrix(&build, session, opts, matrix, err);
+    WEFT_THEN(code, build_matrix(&build, session, opts, matrix, err));
     build_fini(&build);
     return code;
 }
@@ -705,8 +689,7 @@ enum weft_code weft_execution_tree(struct weft_session *session,
     enum weft_code code = build_init(&build, session, NULL, request->max_threads, err);
     build.rows = &row;
     build.n_rows = build.n_table_rows = 1;
-    if (code == WEFT_OK)
-        code = build_matrix(&build, session, &opts, matrix, err);
+    WEFT_THEN(code, build_matrix(&build, session, &opts, matrix, err));
     build_fini(&build);
     return code;
 }
@@ -741,8 +724,7 @@ enum weft_code weft_executions_add_paths(struct weft_session *session,
     build.put = put_to_columns;
     build.context = columns;
     weft_progress_start(build.progress, "paths", "executions", table->n_rows);
-    if (code == WEFT_OK)
-        code = run(&build, weft_session_run(session)->pool, err);
+    WEFT_THEN(code, run(&build, weft_session_run(session)->pool, err));
     build_fini(&build);
     return code;
 }

@@ -24,25 +24,20 @@ struct weft_comparison {
     uint8_t *members; /* by item, of the last question */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a comparison");
-}
-
 enum weft_code weft_comparison_of(struct weft_ecct_matrix *matrix,
                                   struct weft_comparison **comparison, struct weft_err *err)
 {
     struct weft_comparison *made = *comparison = calloc(1, sizeof *made);
     if (!made) {
         weft_result_free(matrix);
-        return no_memory(err);
+        return weft_no_memory(err, "a comparison");
     }
     made->matrix = matrix;
     made->scope = weft_filter_scope_new(matrix);
     made->members = calloc(matrix->n_items + 1, 1);
-    enum weft_code code = made->scope && made->members ? WEFT_OK : no_memory(err);
-    if (code == WEFT_OK)
-        code = weft_comparer_new(matrix, &made->comparer, err);
+    enum weft_code code =
+        made->scope && made->members ? WEFT_OK : weft_no_memory(err, "a comparison");
+    WEFT_THEN(code, weft_comparer_new(matrix, &made->comparer, err));
     if (code != WEFT_OK) {
         weft_comparison_close(made);
         *comparison = NULL;
@@ -59,8 +54,7 @@ enum weft_code weft_comparison_open(const char *path, struct weft_str type, cons
     enum weft_code code = weft_database_open(path, WEFT_DATABASE_READ, &database, err);
     if (code == WEFT_OK && map_path)
         code = weft_database_map_names(database, map_path, err);
-    if (code == WEFT_OK)
-        code = weft_database_load(database, type, &matrix, err);
+    WEFT_THEN(code, weft_database_load(database, type, &matrix, err));
     weft_database_close(database);
     return code == WEFT_OK ? weft_comparison_of(matrix, comparison, err) : code;
 }
@@ -141,8 +135,7 @@ enum weft_code weft_comparison_of_type(struct weft_session *session,
     uint32_t place = 0;
     *comparison = NULL;
     enum weft_code code = choose_type(executions, type, &place, err);
-    if (code == WEFT_OK)
-        code = weft_executions_matrix(session, executions, place, opts, &matrix, err);
+    WEFT_THEN(code, weft_executions_matrix(session, executions, place, opts, &matrix, err));
     if (code == WEFT_OK && rules)
         for (size_t i = 0; i < matrix->n_sources; i++)
             matrix->sources[i].rules = weft_str_of(rules);
@@ -156,8 +149,7 @@ static enum weft_code choose(struct weft_comparison *comparison, struct weft_str
 {
     struct weft_filter *filter;
     enum weft_code code = weft_filter_parse(text, &filter, err);
-    if (code == WEFT_OK)
-        code = weft_filter_apply(filter, comparison->scope, bit, members, err);
+    WEFT_THEN(code, weft_filter_apply(filter, comparison->scope, bit, members, err));
     weft_filter_free(filter);
     return code == WEFT_OK ? code : weft_within(err, "group %s", bit == WEFT_IN_A ? "A" : "B");
 }
@@ -182,12 +174,10 @@ enum weft_code weft_comparison_run(struct weft_comparison *comparison,
     uint8_t *members = calloc(comparison->matrix->n_items + 1, 1);
     *table = NULL;
     if (!members)
-        return no_memory(err);
+        return weft_no_memory(err, "a comparison");
     enum weft_code code = choose(comparison, opts->a, WEFT_IN_A, members, err);
-    if (code == WEFT_OK)
-        code = choose(comparison, opts->b, WEFT_IN_B, members, err);
-    if (code == WEFT_OK)
-        code = run_members(comparison, members, opts, table, err);
+    WEFT_THEN(code, choose(comparison, opts->b, WEFT_IN_B, members, err));
+    WEFT_THEN(code, run_members(comparison, members, opts, table, err));
     free(members);
     return code;
 }
@@ -254,7 +244,7 @@ enum weft_code weft_comparison_histogram(const struct weft_comparison *compariso
     histogram->a = WEFT_ARENA_NEW(arena, n_bins, uint32_t);
     histogram->b = WEFT_ARENA_NEW(arena, n_bins, uint32_t);
     if (!histogram->all || !histogram->a || !histogram->b)
-        return no_memory(err);
+        return weft_no_memory(err, "a comparison");
     const struct weft_metric_order *order = weft_comparer_order(comparison->comparer, metric);
     set_range(histogram, order);
     for (size_t i = 0; i < order->n; i++)

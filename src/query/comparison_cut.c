@@ -18,7 +18,7 @@ static enum weft_code find_tails(const struct weft_ecct_matrix *matrix,
 {
     uint64_t *durations_ns = calloc(matrix->n_items + 1, sizeof *durations_ns);
     if (!durations_ns)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for durations");
+        return weft_no_memory(err, "durations");
     for (size_t i = 0; i < matrix->n_items; i++)
         durations_ns[i] = matrix->items[i].end_ns - matrix->items[i].start_ns;
     const enum weft_code code = weft_slow_tails_find(durations_ns, matrix->n_items, tails, err);

@@ -72,11 +72,6 @@ void weft_filter_scope_free(struct weft_filter_scope *scope)
     free(scope);
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a filter");
-}
-
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 static enum weft_code unknown_metric(const struct application *application,
@@ -117,14 +112,14 @@ static enum weft_code find_context(const struct application *application,
     const struct weft_ecct_matrix *matrix = application->scope->matrix;
     bool *is_in = calloc(matrix->n_nodes + 1, sizeof *is_in);
     enum weft_code code = is_in ? weft_context_mark(matrix, test->name, is_in, application->err)
-                                : no_memory(application->err);
+                                : weft_no_memory(application->err, "a filter");
     if (code == WEFT_OK) {
         known->unit = WEFT_METRIC_NS;
         known->values = known->owned = calloc(matrix->n_items + 1, sizeof *known->owned);
         if (known->owned)
             weft_context_times(matrix, is_in, known->owned);
         else
-            code = no_memory(application->err);
+            code = weft_no_memory(application->err, "a filter");
     }
     free(is_in);
     return code;
@@ -143,17 +138,14 @@ static enum weft_code find_known(const struct application *application,
     }
     if (scope->known.n >= KNOWN_MAX)
         forget(scope);
-    const enum weft_code code = test->kind == WEFT_TEST_METRIC
-                                    ? find_metric(application, test, &made)
-                                    : find_context(application, test, &made);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(test->kind == WEFT_TEST_METRIC ? find_metric(application, test, &made)
+                                            : find_context(application, test, &made));
     made.name = strdup(test->name.bytes);
     *found = made.name ? WEFT_VEC_PUSH(&scope->known) : NULL;
     if (!*found) {
         free(made.name);
         free(made.owned);
-        return no_memory(application->err);
+        return weft_no_memory(application->err, "a filter");
     }
     **found = made;
     return WEFT_OK;
@@ -183,7 +175,7 @@ static enum weft_code percentile(const struct application *application, struct k
     if (!known->ascending) {
         known->ascending = calloc(n + 1, sizeof *known->ascending);
         if (!known->ascending)
-            return no_memory(application->err);
+            return weft_no_memory(application->err, "a filter");
         for (size_t i = 0; i < n; i++)
             known->ascending[i] = value_of(known, i);
         qsort(known->ascending, n, sizeof *known->ascending, weft_order_double);
@@ -260,8 +252,7 @@ static enum weft_code apply_numeric(const struct application *application,
     struct known *known;
     double bounds[2] = { 0 };
     enum weft_code code = find_known(application, test, &known);
-    if (code == WEFT_OK)
-        code = read_value(application, known, &test->values[0], &bounds[0]);
+    WEFT_THEN(code, read_value(application, known, &test->values[0], &bounds[0]));
     if (code == WEFT_OK && test->op == WEFT_OP_IN)
         code = read_value(application, known, &test->values[1], &bounds[1]);
     if (code == WEFT_OK && test->op == WEFT_OP_IN && bounds[1] < bounds[0])
@@ -359,10 +350,9 @@ static enum weft_code apply_both(const struct application *application,
     const size_t n_items = application->scope->matrix->n_items;
     bool *other = calloc(n_items + 1, sizeof *other);
     if (!other)
-        return no_memory(application->err);
+        return weft_no_memory(application->err, "a filter");
     enum weft_code code = apply(application, test->left, chosen);
-    if (code == WEFT_OK)
-        code = apply(application, test->right, other);
+    WEFT_THEN(code, apply(application, test->right, other));
     for (size_t item = 0; item < n_items; item++)
         chosen[item] =
             test->kind == WEFT_TEST_AND ? chosen[item] && other[item] : chosen[item] || other[item];
@@ -409,7 +399,8 @@ enum weft_code weft_filter_apply(const struct weft_filter *filter, struct weft_f
     const size_t n_items = scope->matrix->n_items;
     bool *chosen = calloc(n_items + 1, sizeof *chosen);
     const struct application application = { .filter = filter, .scope = scope, .err = err };
-    enum weft_code code = chosen ? apply(&application, filter->top, chosen) : no_memory(err);
+    enum weft_code code =
+        chosen ? apply(&application, filter->top, chosen) : weft_no_memory(err, "a filter");
     for (size_t item = 0; code == WEFT_OK && item < n_items; item++)
         members[item] = (uint8_t)(chosen[item] ? members[item] | bit : members[item] & ~bit);
     free(chosen);

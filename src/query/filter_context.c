@@ -28,11 +28,6 @@ struct search {
     struct weft_err *err;
 };
 
-static enum weft_code no_memory(struct search *search)
-{
-    return weft_fail(search->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a filter");
-}
-
 static struct weft_str trim(struct weft_str text)
 {
     while (text.n_bytes > 0 && text.bytes[0] == ' ') {
@@ -59,7 +54,7 @@ static enum weft_code split(struct search *search, struct weft_str text, char ma
         part->name = weft_arena_copy(
             search->arena, trim((struct weft_str){ .bytes = text.bytes, .n_bytes = n_bytes }));
         if (!part->name.bytes)
-            return no_memory(search);
+            return weft_no_memory(search->err, "a filter");
         text.bytes += n_bytes + 1;
     }
     return WEFT_OK;
@@ -92,12 +87,10 @@ static enum weft_code find_parts(struct search *search, bool is_whole)
         struct part *part = &search->parts[k];
         part->fits = WEFT_ARENA_NEW(search->arena, search->matrix->n_frames, bool);
         if (!part->fits)
-            return no_memory(search);
+            return weft_no_memory(search->err, "a filter");
         if (find_whole(search->matrix, part->name, part->fits) || is_whole)
             continue;
-        const enum weft_code code = part->name.n_bytes > 0 ? find_pattern(search, part) : WEFT_OK;
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(part->name.n_bytes > 0 ? find_pattern(search, part) : WEFT_OK);
     }
     return WEFT_OK;
 }
@@ -110,7 +103,7 @@ static enum weft_code follow(struct search *search, bool is_whole, bool *is_in, 
     const uint32_t lost = UINT32_MAX;
     uint32_t *met = WEFT_ARENA_NEW(search->arena, matrix->n_nodes, uint32_t);
     if (!met)
-        return no_memory(search);
+        return weft_no_memory(search->err, "a filter");
     *is_found = false;
     for (size_t node = 0; node < matrix->n_nodes; node++) {
         const uint32_t parent = matrix->nodes[node].parent;
@@ -134,10 +127,8 @@ static enum weft_code try_parts(struct search *search, struct weft_str text, cha
                                 bool is_whole, bool *is_in, bool *is_found)
 {
     enum weft_code code = split(search, text, mark);
-    if (code == WEFT_OK)
-        code = find_parts(search, is_whole);
-    if (code == WEFT_OK)
-        code = follow(search, is_whole, is_in, is_found);
+    WEFT_THEN(code, find_parts(search, is_whole));
+    WEFT_THEN(code, follow(search, is_whole, is_in, is_found));
     return code;
 }
 
@@ -178,7 +169,7 @@ enum weft_code weft_context_mark(const struct weft_ecct_matrix *matrix, struct w
     struct weft_arena *arena = weft_arena_new(0);
     enum weft_code code;
     if (!search || !arena) {
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a filter");
+        code = weft_no_memory(err, "a filter");
     } else {
         *search = (struct search){ .matrix = matrix, .arena = arena, .err = err };
         code = mark(search, text, is_in);

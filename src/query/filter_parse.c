@@ -54,11 +54,6 @@ static enum weft_code expected(const struct parser *parser, size_t at, const cha
     return weft_filter_expected(parser->filter, at, what, parser->err);
 }
 
-static enum weft_code no_memory(const struct parser *parser)
-{
-    return weft_fail(parser->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a filter");
-}
-
 /* ---- words ----------------------------------------------------------------------------------- */
 
 static void skip_space(struct parser *parser)
@@ -111,7 +106,7 @@ static enum weft_code keep(struct parser *parser, const char *bytes, size_t n_by
 {
     *text = weft_arena_copy(parser->filter->arena,
                             (struct weft_str){ .bytes = bytes, .n_bytes = n_bytes });
-    return text->bytes ? WEFT_OK : no_memory(parser);
+    return text->bytes ? WEFT_OK : weft_no_memory(parser->err, "a filter");
 }
 
 /* 'text' or "text", in which a backslash takes the next byte as it is. */
@@ -119,10 +114,7 @@ static enum weft_code take_quoted(struct parser *parser, struct weft_str *text)
 {
     const size_t start = parser->at;
     const char quote = parser->bytes[parser->at++];
-    const enum weft_code code =
-        keep(parser, parser->bytes + parser->at, strlen(parser->bytes + parser->at), text);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(keep(parser, parser->bytes + parser->at, strlen(parser->bytes + parser->at), text));
     char *out = (char *)(uintptr_t)text->bytes; /* its own copy */
     size_t n = 0;
     for (char byte; (byte = parser->bytes[parser->at]) != '\0'; parser->at++) {
@@ -242,9 +234,7 @@ static bool take_operator(struct parser *parser, enum weft_test_op *op)
 static enum weft_code take_range(struct parser *parser, struct weft_test *test)
 {
     test->op = WEFT_OP_IN;
-    enum weft_code code = take_value(parser, &test->values[0]);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(take_value(parser, &test->values[0]));
     skip_space(parser);
     if (strncmp(parser->bytes + parser->at, "..", 2) == 0)
         parser->at += 2;
@@ -280,9 +270,7 @@ static enum weft_code take_argument(struct parser *parser, struct weft_test *tes
     test->at = parser->at;
     if (!is_quote(parser->bytes[parser->at]))
         return expected(parser, parser->at, "a name in quotes, as in context('fsync')");
-    const enum weft_code code = take_quoted(parser, &test->name);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(take_quoted(parser, &test->name));
     if (test->name.n_bytes == 0)
         return expected(parser, test->at, "a name that is not empty");
     return take_byte(parser, ')') ? WEFT_OK : expected(parser, parser->at, "')'");
@@ -336,8 +324,7 @@ static enum weft_code parse_not(struct parser *parser, uint32_t *test)
     if (take_word(parser, "not")) {
         uint32_t inner;
         code = parse_not(parser, &inner);
-        if (code == WEFT_OK)
-            code = new_test(parser, WEFT_TEST_NOT, test);
+        WEFT_THEN(code, new_test(parser, WEFT_TEST_NOT, test));
         if (code == WEFT_OK)
             parser->filter->tests[*test].left = inner;
     } else if (take_byte(parser, '(')) {
@@ -360,8 +347,7 @@ static enum weft_code parse_row(struct parser *parser, const char *word, enum we
     while (code == WEFT_OK && take_word(parser, word)) {
         uint32_t right, joined;
         code = parse(parser, &right);
-        if (code == WEFT_OK)
-            code = new_test(parser, kind, &joined);
+        WEFT_THEN(code, new_test(parser, kind, &joined));
         if (code == WEFT_OK) {
             parser->filter->tests[joined].left = *test;
             parser->filter->tests[joined].right = right;
@@ -386,9 +372,7 @@ static enum weft_code parse(struct parser *parser)
     skip_space(parser);
     if (parser->bytes[parser->at] == '\0')
         return new_test(parser, WEFT_TEST_ALL, &parser->filter->top);
-    const enum weft_code code = parse_or(parser, &parser->filter->top);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(parse_or(parser, &parser->filter->top));
     skip_space(parser);
     if (parser->at < parser->filter->text.n_bytes)
         return expected(parser, parser->at, "'and', 'or' or the end of the filter");
@@ -409,20 +393,18 @@ enum weft_code weft_filter_parse(struct weft_str text, struct weft_filter **filt
                                  struct weft_err *err)
 {
     *filter = NULL;
-    enum weft_code code = check_text(text, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(check_text(text, err));
     struct weft_arena *arena = weft_arena_new(0);
     struct weft_filter *made = arena ? WEFT_ARENA_NEW(arena, 1, struct weft_filter) : NULL;
     if (made)
         made->text = weft_arena_copy(arena, text);
     if (!made || !made->text.bytes) {
         weft_arena_free(arena);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a filter");
+        return weft_no_memory(err, "a filter");
     }
     made->arena = arena;
     struct parser parser = { .filter = made, .bytes = made->text.bytes, .err = err };
-    code = parse(&parser);
+    enum weft_code code = parse(&parser);
     if (code == WEFT_OK)
         *filter = made;
     else

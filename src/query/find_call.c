@@ -46,8 +46,7 @@ static enum weft_code parse(const char *text, struct wanted *wanted, struct weft
     if (n_bytes == 0)
         return bad_form(text, err);
     wanted->name = strndup(colon + 1, n_bytes);
-    return wanted->name ? WEFT_OK
-                        : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a name");
+    return wanted->name ? WEFT_OK : weft_no_memory(err, "a name");
 }
 
 static enum weft_code find_thread(const struct weft_trace *trace, uint64_t tid, uint32_t *thread_id,
@@ -109,8 +108,7 @@ static enum weft_code find(struct weft_session *session, const struct wanted *wa
     uint32_t thread_id = 0, *ids = NULL;
     size_t n = 0;
     enum weft_code code = find_thread(trace, wanted->tid, &thread_id, err);
-    if (code == WEFT_OK)
-        code = weft_session_find_functions(session, wanted->name, &ids, &n, err);
+    WEFT_THEN(code, weft_session_find_functions(session, wanted->name, &ids, &n, err));
     if (code != WEFT_OK)
         return code;
     size_t n_exact = 0;
@@ -144,8 +142,7 @@ enum weft_code weft_session_find_thread(const struct weft_session *session, cons
     const struct weft_trace *trace = weft_session_trace(session);
     uint64_t tid = 0, longest_ns = 0, most_events = 0;
     enum weft_code code = weft_parse_count(text, 0, UINT64_MAX, &tid, err);
-    if (code == WEFT_OK)
-        code = find_thread(trace, tid, thread_id, err);
+    WEFT_THEN(code, find_thread(trace, tid, thread_id, err));
     for (uint32_t id = 0; code == WEFT_OK && id < weft_trace_n_threads(trace); id++) {
         const struct weft_model_thread *thread = weft_trace_thread(trace, id);
         const uint64_t here_ns = overlap_ns(thread, from_ns, to_ns);
@@ -164,8 +161,7 @@ enum weft_code weft_session_find_call(struct weft_session *session, const char *
 {
     struct wanted wanted = { 0 };
     enum weft_code code = parse(text, &wanted, err);
-    if (code == WEFT_OK)
-        code = find(session, &wanted, found, err);
+    WEFT_THEN(code, find(session, &wanted, found, err));
     free(wanted.name);
     return code;
 }

@@ -42,11 +42,6 @@ struct gathering {
     struct weft_err *err;
 };
 
-static enum weft_code no_memory(const struct gathering *gathering)
-{
-    return weft_fail(gathering->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a diagnosis");
-}
-
 /* ---- facts of sources ------------------------------------------------------------------------ */
 
 /* Executions of several traces are judged by what is known of all of them. */
@@ -198,7 +193,7 @@ static enum weft_code look(struct gathering *gathering, struct weft_comparison *
     *facts = facts_of(comparison, weft_arena_copy(basis->arena, type));
     facts->is_versus = request->a || request->b;
     if (!take_wholes(basis, facts))
-        return no_memory(gathering);
+        return weft_no_memory(gathering->err, "a diagnosis");
     facts->a = request->a ? request->a : "";
     facts->b = request->b ? request->b : "";
     facts->choice = choice_of(gathering, rule);
@@ -229,14 +224,14 @@ static enum weft_code look_at_database(struct gathering *gathering)
         return look_in_database(gathering, weft_str_of(gathering->request->rule.type));
     enum weft_code code =
         weft_database_open(gathering->request->path, WEFT_DATABASE_READ, &database, gathering->err);
-    if (code == WEFT_OK)
-        code = weft_database_types(database, arena, &types, &n_types, gathering->err);
+    WEFT_THEN(code, weft_database_types(database, arena, &types, &n_types, gathering->err));
     weft_database_close(database);
     if (code == WEFT_OK && n_types == 0) /* the same words as those of compare */
         return look_in_database(gathering, WEFT_STR(""));
     for (size_t i = 0; code == WEFT_OK && i < n_types && i < TYPES_MAX; i++) {
         const struct weft_str type = weft_arena_copy(arena, types[i].name);
-        code = type.bytes ? look_in_database(gathering, type) : no_memory(gathering);
+        code = type.bytes ? look_in_database(gathering, type)
+                          : weft_no_memory(gathering->err, "a diagnosis");
     }
     gathering->findings->n_more = n_types > TYPES_MAX ? n_types - TYPES_MAX : 0;
     return code;
@@ -254,7 +249,7 @@ static enum weft_code look_at_type(struct gathering *gathering,
     struct weft_comparison *comparison;
     const struct weft_str name = weft_arena_copy(gathering->basis->arena, type);
     if (!name.bytes)
-        return no_memory(gathering);
+        return weft_no_memory(gathering->err, "a diagnosis");
     const enum weft_code code =
         weft_comparison_of_type(gathering->session, executions, name.bytes,
                                 gathering->request->rules, &build, &comparison, gathering->err);
@@ -291,8 +286,8 @@ static enum weft_code look_by_rules(struct gathering *gathering, const struct we
     const union weft_request request = { .executions.opts.rules = rules };
     union weft_result result = { 0 };
     enum weft_code code = weft_session_depend(gathering->session, rules, NULL, gathering->err);
-    if (code == WEFT_OK)
-        code = weft_query_run(gathering->session, "executions", &request, &result, gathering->err);
+    WEFT_THEN(code,
+              weft_query_run(gathering->session, "executions", &request, &result, gathering->err));
     if (code == WEFT_OK && (rule->type || rules->n_types == 1))
         code = look_at_type(gathering, result.executions,
                             rule->type ? weft_str_of(rule->type) : rules->types[0].name, rule);
@@ -330,8 +325,7 @@ static enum weft_code look_at_proposal(struct gathering *gathering,
     gathering->source.is_part = gathering->source.is_proposed && proposal->is_part;
     gathering->source.is_after_sleep = gathering->source.is_proposed && proposal->is_after_sleep;
     enum weft_code code = weft_rules_of_options(&rule, &rules, gathering->err);
-    if (code == WEFT_OK)
-        code = look_by_rules(gathering, rules, &rule);
+    WEFT_THEN(code, look_by_rules(gathering, rules, &rule));
     weft_rules_free(rules);
     return code;
 }
@@ -448,7 +442,8 @@ static enum weft_code list_wholes(struct gathering *gathering,
     }
     if (weft_output_held(out).n_bytes > 0) {
         gathering->source.wholes = weft_arena_copy(gathering->basis->arena, weft_output_held(out));
-        code = gathering->source.wholes.bytes ? WEFT_OK : no_memory(gathering);
+        code = gathering->source.wholes.bytes ? WEFT_OK
+                                              : weft_no_memory(gathering->err, "a diagnosis");
     }
     weft_output_abort(out);
     return code;
@@ -464,8 +459,7 @@ static enum weft_code look_at_proposals(struct gathering *gathering)
     const bool has_work =
         code == WEFT_OK && !gathering->request->rule.type && is_work_proposed(gathering, proposals);
     size_t n = 0;
-    if (code == WEFT_OK)
-        code = list_wholes(gathering, proposals);
+    WEFT_THEN(code, list_wholes(gathering, proposals));
     for (size_t i = 0; code == WEFT_OK && i < proposals->n && n < TYPES_MAX; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
         if (!is_wanted(gathering, proposal, &proposals->items[0]) ||
@@ -494,10 +488,8 @@ static enum weft_code look_at_trace(struct gathering *gathering)
         weft_session_facts(gathering->session, &gathering->source, gathering->err);
     if (code == WEFT_OK && !request->rules && !request->rule.begin)
         return look_at_proposals(gathering);
-    if (code == WEFT_OK)
-        code = weft_rules_given(request->rules, &request->rule, &rules, gathering->err);
-    if (code == WEFT_OK)
-        code = look_by_rules(gathering, rules, &request->rule);
+    WEFT_THEN(code, weft_rules_given(request->rules, &request->rule, &rules, gathering->err));
+    WEFT_THEN(code, look_by_rules(gathering, rules, &request->rule));
     weft_rules_free(rules);
     return code;
 }
@@ -532,11 +524,8 @@ static enum weft_code count_work(const struct gathering *gathering, struct weft_
             *work = *known;
         return WEFT_OK;
     }
-    const enum weft_code code =
-        weft_work_count(weft_session_trace(gathering->session), facts->matrix, function,
-                        weft_session_run(gathering->session), &done, gathering->err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_work_count(weft_session_trace(gathering->session), facts->matrix, function,
+                             weft_session_run(gathering->session), &done, gathering->err));
     const struct weft_compare_table *table = facts->table;
     average(done, table->items_a, table->n_a, &work->usual_calls, &work->usual_ns);
     average(done, table->items_b, table->n_b, &work->slow_calls, &work->slow_ns);
@@ -556,9 +545,8 @@ static enum weft_code judge(struct gathering *gathering)
     }
     for (size_t i = 0; i < basis->n && code == WEFT_OK; i++)
         code = count_work(gathering, &basis->facts[i]);
-    if (code == WEFT_OK)
-        code =
-            weft_findings_run(basis->facts, basis->n, &gathering->findings->table, gathering->err);
+    WEFT_THEN(code, weft_findings_run(basis->facts, basis->n, &gathering->findings->table,
+                                      gathering->err));
     return code;
 }
 
@@ -582,7 +570,7 @@ static enum weft_code make_findings(struct gathering *gathering)
     gathering->basis = findings ? WEFT_ARENA_NEW(arena, 1, struct weft_findings_basis) : NULL;
     if (!gathering->basis) {
         weft_arena_free(arena);
-        return no_memory(gathering);
+        return weft_no_memory(gathering->err, "a diagnosis");
     }
     gathering->basis->arena = findings->arena = arena;
     findings->basis = gathering->basis;
@@ -598,10 +586,8 @@ static enum weft_code run(struct weft_session *session, const struct weft_findin
     struct gathering gathering = { .request = request, .session = session, .err = err };
     *findings = NULL;
     enum weft_code code = make_findings(&gathering);
-    if (code == WEFT_OK)
-        code = session ? look_at_trace(&gathering) : look_at_database(&gathering);
-    if (code == WEFT_OK)
-        code = judge(&gathering);
+    WEFT_THEN(code, session ? look_at_trace(&gathering) : look_at_database(&gathering));
+    WEFT_THEN(code, judge(&gathering));
     if (code == WEFT_OK)
         *findings = gathering.findings;
     else
@@ -642,10 +628,8 @@ static enum weft_code store_type(struct weft_session *session, const struct weft
     build.facts = &known;
     enum weft_code code = weft_rules_of_options(&rule, &rules, err);
     const union weft_request request = { .executions.opts.rules = rules };
-    if (code == WEFT_OK)
-        code = weft_query_run(session, "executions", &request, &result, err);
-    if (code == WEFT_OK)
-        code = weft_executions_build(session, result.executions, database, &build, err);
+    WEFT_THEN(code, weft_query_run(session, "executions", &request, &result, err));
+    WEFT_THEN(code, weft_executions_build(session, result.executions, database, &build, err));
     if (code == WEFT_OK)
         *n_stored += result.executions->n_rows;
     weft_result_free(result.any);
@@ -661,8 +645,7 @@ enum weft_code weft_findings_store(struct weft_session *session, const struct we
     struct weft_database *database = NULL;
     *n_stored = 0;
     enum weft_code code = weft_findings_of_trace(session, &request, &findings, err);
-    if (code == WEFT_OK)
-        code = weft_database_open(path, WEFT_DATABASE_WRITE, &database, err);
+    WEFT_THEN(code, weft_database_open(path, WEFT_DATABASE_WRITE, &database, err));
     for (size_t i = 0; code == WEFT_OK && i < findings->basis->n; i++)
         code = store_type(session, &findings->basis->facts[i], opts, database, n_stored, err);
     weft_database_close(database);

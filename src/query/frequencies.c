@@ -23,11 +23,6 @@ struct counting {
     uint32_t execution; /* the number of the one that is added */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for frequencies");
-}
-
 /* Of paths the thread; else the process, as far as processes are known. */
 static uint64_t scope_of(const struct counting *counting, uint32_t thread_id)
 {
@@ -101,10 +96,8 @@ static enum weft_code count_all(struct counting *counting, struct weft_err *err)
                                                   .labels = counting->labels };
     enum weft_code code =
         weft_executions_stream(trace, &filter, &executions, run, see_execution, counting, err);
-    if (code == WEFT_OK)
-        code = weft_frequencies_seal(counting->frequencies, err);
-    if (code == WEFT_OK)
-        code = weft_executions_stream(trace, NULL, &counted, run, see_counted, counting, err);
+    WEFT_THEN(code, weft_frequencies_seal(counting->frequencies, err));
+    WEFT_THEN(code, weft_executions_stream(trace, NULL, &counted, run, see_counted, counting, err));
     return code == WEFT_OK ? weft_frequencies_finish(counting->frequencies, counting->labels,
                                                      counting->table, err)
                            : code;
@@ -138,7 +131,7 @@ enum weft_code weft_session_frequencies(struct weft_session *session,
     *table = NULL;
     enum weft_code code = counting.frequencies && counting.labels && counting.table
                               ? count_all(&counting, err)
-                              : no_memory(err);
+                              : weft_no_memory(err, "frequencies");
     if (code == WEFT_OK)
         *table = counting.table;
     else

@@ -105,18 +105,13 @@ struct check {
     double *values;   /* of all runs */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a gate");
-}
-
 static enum weft_code find_runs(struct check *check, const uint8_t *members, struct weft_err *err)
 {
     const struct weft_ecct_matrix *matrix = check->matrix;
     check->runs = calloc(matrix->n_sources + 1, sizeof *check->runs);
     check->values = calloc(2 * matrix->n_items + 1, sizeof *check->values);
     if (!check->runs || !check->values)
-        return no_memory(err);
+        return weft_no_memory(err, "a gate");
     for (size_t i = 0; i < matrix->n_items; i++)
         for (size_t group = 0; group < WEFT_GROUPS; group++)
             check->runs[matrix->items[i].source].n[group] += members[i] >> group & 1;
@@ -240,7 +235,7 @@ static enum weft_code check_executions(struct check *check, const struct run *ru
     double *rounds = calloc(ROUNDS, sizeof *rounds);
     uint64_t state = SEED;
     if (!rounds)
-        return no_memory(err);
+        return weft_no_memory(err, "a gate");
     for (size_t i = 0; i < ROUNDS; i++) {
         const double a = draw(check->gate, run->values[WEFT_GROUP_A], run->n[WEFT_GROUP_A], &state);
         const double b = draw(check->gate, run->values[WEFT_GROUP_B], run->n[WEFT_GROUP_B], &state);
@@ -303,7 +298,7 @@ static enum weft_code decide(struct check *check, struct weft_err *err)
     result->n_needed = WEFT_GATE_RUNS_MIN;
     double *scratch = calloc(check->matrix->n_sources + 1, sizeof *scratch);
     if (!scratch)
-        return no_memory(err);
+        return weft_no_memory(err, "a gate");
     if (is_paired(check) && n_runs[WEFT_GROUP_A] == 1) {
         result->units = WEFT_GATE_EXECUTIONS;
         result->n_a = last->n[WEFT_GROUP_A];
@@ -367,10 +362,8 @@ enum weft_code weft_gate_check(const struct weft_gate *gate,
     if (!check.metric)
         return no_metric(gate, matrix, err);
     enum weft_code code = check_unit(gate, check.metric, err);
-    if (code == WEFT_OK)
-        code = find_runs(&check, weft_comparison_members(comparison), err);
-    if (code == WEFT_OK)
-        code = decide(&check, err);
+    WEFT_THEN(code, find_runs(&check, weft_comparison_members(comparison), err));
+    WEFT_THEN(code, decide(&check, err));
     free(check.runs);
     free(check.values);
     return code;

@@ -31,7 +31,7 @@ enum weft_code weft_matcher_new(const char *pattern, struct weft_matcher **match
         made->text = strdup(pattern);
     if (!made || !made->text) {
         free(made);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a pattern");
+        return weft_no_memory(err, "a pattern");
     }
     made->n_bytes = n_bytes;
     enum weft_code code = WEFT_OK;

@@ -60,11 +60,6 @@ static size_t n_threads_of(const struct weft_session *session,
     return filter->ids ? filter->n_ids : weft_trace_n_threads(weft_session_trace(session));
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for an empty table");
-}
-
 static enum weft_code no_regtime(struct weft_session *session, struct weft_overview *overview,
                                  struct weft_err *err)
 {
@@ -77,7 +72,7 @@ static enum weft_code no_regtime(struct weft_session *session, struct weft_overv
         table ? WEFT_ARENA_NEW(arena, n, struct weft_regtime_thread) : NULL;
     if (!threads) {
         weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "an empty table");
     }
     for (size_t i = 0; i < n; i++) {
         const uint32_t id = thread_at(&filter, i);
@@ -103,7 +98,7 @@ static enum weft_code no_activity(struct weft_session *session, struct weft_over
         table ? WEFT_ARENA_NEW(arena, n, struct weft_activity_thread) : NULL;
     if (!threads) {
         weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "an empty table");
     }
     for (size_t i = 0; i < n; i++)
         threads[i].thread_id = thread_at(&filter, i);
@@ -120,7 +115,7 @@ static enum weft_code no_outliers(struct weft_overview *overview, struct weft_er
     overview->outliers = arena ? WEFT_ARENA_NEW(arena, 1, struct weft_outliers_table) : NULL;
     if (!overview->outliers) {
         weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "an empty table");
     }
     overview->outliers->arena = arena;
     return WEFT_OK;
@@ -151,16 +146,13 @@ enum weft_code weft_overview_run(struct weft_session *session, const struct weft
         overview->functions = &overview->no_functions;
         code = WEFT_OK;
     }
-    if (code == WEFT_OK)
-        code = ask_regtime(session, opts, overview, err);
+    WEFT_THEN(code, ask_regtime(session, opts, overview, err));
     if (weft_missing_add(missing, "calls over time", code, err))
         code = no_regtime(session, overview, err);
-    if (code == WEFT_OK)
-        code = ask_activity(session, opts, overview, err);
+    WEFT_THEN(code, ask_activity(session, opts, overview, err));
     if (weft_missing_add(missing, "pauses", code, err))
         code = no_activity(session, overview, err);
-    if (code == WEFT_OK)
-        code = ask_outliers(session, opts, overview, err);
+    WEFT_THEN(code, ask_outliers(session, opts, overview, err));
     if (weft_missing_add(missing, "outliers", code, err))
         code = no_outliers(overview, err);
     if (code != WEFT_OK || missing->n < PARTS)

@@ -20,7 +20,7 @@ static bool read_end(const char *text, size_t n_bytes, char **copy, struct weft_
         return true;
     *copy = strndup(text, n_bytes);
     if (!*copy) {
-        (void)weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a time");
+        (void)weft_no_memory(err, "a time");
         return false;
     }
     if (weft_parse_time_point(*copy, &point, NULL) == WEFT_OK)
@@ -64,7 +64,7 @@ enum weft_code weft_part_init(struct weft_part *part, const char *text, struct w
     if (part->path)
         return WEFT_OK;
     weft_part_fini(part);
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a name");
+    return weft_no_memory(err, "a name");
 }
 
 void weft_part_fini(struct weft_part *part)

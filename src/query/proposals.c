@@ -50,11 +50,6 @@ struct counting {
     bool has_functions; /* of the program: not of the C library alone */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for proposals");
-}
-
 /* The counter of "SOURCE text NUL more"; NULL in `*counted` beyond the limit. */
 static enum weft_code count(struct counting *counting, enum weft_proposal_kind source,
                             struct weft_str text, struct weft_str more, struct counted **counted)
@@ -75,7 +70,7 @@ static enum weft_code count(struct counting *counting, enum weft_proposal_kind s
     enum weft_code code = weft_strtab_intern(
         counting->names, (struct weft_str){ key, 2 + n_text + n_more }, &id, counting->err);
     if (code == WEFT_OK && id == counting->list.n && !WEFT_VEC_PUSH(&counting->list))
-        code = no_memory(counting->err);
+        code = weft_no_memory(counting->err, "proposals");
     if (code != WEFT_OK)
         return code;
     *counted = &counting->list.items[id];
@@ -324,11 +319,9 @@ static enum weft_code take_names(struct counting *counting, const struct calls_j
 {
     struct weft_strtab *names = weft_strtab_new();
     struct called *called = calloc((size_t)job->n_functions + 1, sizeof *called);
-    enum weft_code code = names && called ? WEFT_OK : no_memory(counting->err);
-    if (code == WEFT_OK)
-        code = unite_names(counting, job, names, called);
-    if (code == WEFT_OK)
-        code = count_names(counting, names, called);
+    enum weft_code code = names && called ? WEFT_OK : weft_no_memory(counting->err, "proposals");
+    WEFT_THEN(code, unite_names(counting, job, names, called));
+    WEFT_THEN(code, count_names(counting, names, called));
     weft_strtab_free(names);
     free(called);
     return code;
@@ -354,12 +347,10 @@ static enum weft_code read_calls(struct counting *counting, const struct weft_ru
     bool *is_whole = find_wholes(counting->trace);
     enum weft_code code = is_whole ? weft_repeated_functions(counting->trace, is_whole, run,
                                                              &job.functions, counting->err)
-                                   : no_memory(counting->err);
+                                   : weft_no_memory(counting->err, "proposals");
     free(is_whole);
-    if (code == WEFT_OK)
-        code = take_names(counting, &job);
-    if (code == WEFT_OK)
-        code = count_connections(counting, &job);
+    WEFT_THEN(code, take_names(counting, &job));
+    WEFT_THEN(code, count_connections(counting, &job));
     free(job.functions);
     return code;
 }
@@ -410,7 +401,7 @@ static enum weft_code propose(struct proposing *proposing, const struct counted 
     const struct weft_str copy = weft_arena_copy(counting->arena, name);
     const bool is_on_thread = match.n_bytes > 0 && counted->source != WEFT_PROPOSAL_CONNECTIONS;
     if (!made || !copy.bytes || !begin.bytes || !end.bytes)
-        return no_memory(counting->err);
+        return weft_no_memory(counting->err, "proposals");
     made->source = (enum weft_proposal_kind)counted->source;
     made->sum_ns = counted->sum_ns;
     made->is_of_library = counted->is_of_library;
@@ -567,7 +558,7 @@ static enum weft_code propose_span(struct proposing *proposing, uint32_t id)
     const struct weft_str pattern =
         put(arena, "%.*s%.*s", (int)name.n_bytes, name.bytes, (int)star.n_bytes, star.bytes);
     if (!pattern.bytes)
-        return no_memory(proposing->counting->err);
+        return weft_no_memory(proposing->counting->err, "proposals");
     return propose(
         proposing, counted, pattern,
         weft_rule_text(arena, counted->source == WEFT_PROPOSAL_MARKED ? "mark" : "span", pattern),
@@ -587,7 +578,7 @@ static enum weft_code propose_call(struct proposing *proposing, uint32_t id)
     if (name.n_bytes == SHOWN_BYTES) /* the rest was not kept */
         pattern = put(counting->arena, "%.*s*", (int)name.n_bytes, name.bytes);
     if (!pattern.bytes)
-        return no_memory(proposing->counting->err);
+        return weft_no_memory(proposing->counting->err, "proposals");
     return propose(proposing, counted, name, weft_rule_text(counting->arena, "call", pattern),
                    WEFT_STR(""), WEFT_STR(""));
 }
@@ -662,8 +653,7 @@ static enum weft_code propose_all(struct proposing *proposing, const struct weft
     enum weft_code code = WEFT_OK;
     for (uint32_t id = 0; id < counting->list.n && code == WEFT_OK; id++)
         code = propose_one[counting->list.items[id].source](proposing, id);
-    if (code == WEFT_OK)
-        code = propose_turns(proposing, run);
+    WEFT_THEN(code, propose_turns(proposing, run));
     if (proposing->list.n)
         qsort(proposing->list.items, proposing->list.n, sizeof *proposing->list.items, by_rank);
     return code;
@@ -680,7 +670,7 @@ static enum weft_code keep(const struct proposing *proposing,
     struct weft_execution_proposal *items =
         WEFT_ARENA_NEW(arena, n, struct weft_execution_proposal);
     if (!made || !items)
-        return no_memory(err);
+        return weft_no_memory(err, "proposals");
     for (size_t i = 0; i < n; i++)
         items[i] = proposing->list.items[i].proposal;
     *made = (struct weft_execution_proposals){ .arena = arena, .items = items, .n = n };
@@ -698,15 +688,12 @@ enum weft_code weft_execution_proposals(struct weft_session *session,
                                  .err = err };
     struct proposing proposing = { .counting = &counting };
     *proposals = NULL;
-    enum weft_code code = counting.names && counting.arena ? WEFT_OK : no_memory(err);
-    if (code == WEFT_OK)
-        code = read_events(&counting);
-    if (code == WEFT_OK)
-        code = read_calls(&counting, weft_session_run(session));
-    if (code == WEFT_OK)
-        code = propose_all(&proposing, weft_session_run(session));
-    if (code == WEFT_OK)
-        code = keep(&proposing, proposals, err);
+    enum weft_code code =
+        counting.names && counting.arena ? WEFT_OK : weft_no_memory(err, "proposals");
+    WEFT_THEN(code, read_events(&counting));
+    WEFT_THEN(code, read_calls(&counting, weft_session_run(session)));
+    WEFT_THEN(code, propose_all(&proposing, weft_session_run(session)));
+    WEFT_THEN(code, keep(&proposing, proposals, err));
     if (code != WEFT_OK && counting.arena)
         weft_arena_free(counting.arena);
     weft_strtab_free(counting.names);

@@ -111,9 +111,7 @@ static enum weft_code run_outliers(struct weft_session *session, const union wef
 {
     struct weft_thread_filter filter = weft_session_filter(session);
     const struct weft_functions_table *functions;
-    enum weft_code code = weft_session_functions(session, &functions, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_session_functions(session, &functions, err));
     return weft_outliers_run(weft_session_trace(session), &filter, functions, &request->outliers,
                              weft_session_run(session), &result->outliers, err);
 }
@@ -131,9 +129,7 @@ static enum weft_code run_regtime(struct weft_session *session, const union weft
     struct weft_thread_filter filter = weft_session_filter(session);
     struct weft_regtime_opts opts = request->regtime;
     if (!opts.medians_ns && opts.outlier_factor > 0) {
-        enum weft_code code = weft_session_medians(session, &opts.medians_ns, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_session_medians(session, &opts.medians_ns, err));
     }
     return weft_regtime_run(weft_session_trace(session), &filter, &opts, weft_session_run(session),
                             &result->regtime, err);
@@ -258,7 +254,7 @@ enum weft_code weft_session_find_functions(const struct weft_session *session, c
         return code;
     *ids = calloc((size_t)n_functions + 1, sizeof **ids);
     if (!*ids)
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions");
+        code = weft_no_memory(err, "functions");
     for (uint32_t id = 0; code == WEFT_OK && id < n_functions; id++) {
         bool is_match = false;
         code = weft_matcher_matches(matcher, weft_trace_function(trace, id)->name, &is_match, err);

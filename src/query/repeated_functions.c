@@ -18,11 +18,6 @@ enum {
     PART_DEPTH = 16,  /* parts of what repeats that are: std::thread puts six calls around all */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for functions that repeat");
-}
-
 /* Of one thread; all_calls of all threads that the worker had. */
 struct calls_of_thread {
     uint64_t *counts, *sums_ns; /* by depth and function */
@@ -84,7 +79,7 @@ static enum weft_code begin_counts(const struct calls_job *job, struct calls_of_
     if (!counted->all_calls)
         counted->all_calls = calloc((size_t)job->n_functions + 1, sizeof *counted->all_calls);
     if (!counted->counts || !counted->sums_ns || !counted->outer || !counted->all_calls)
-        return no_memory(err);
+        return weft_no_memory(err, "functions that repeat");
     memset(counted->counts, 0, n * sizeof *counted->counts);
     memset(counted->sums_ns, 0, n * sizeof *counted->sums_ns);
     memset(counted->outer, 0, n_outer * sizeof *counted->outer);
@@ -159,7 +154,8 @@ enum weft_code weft_repeated_functions(const struct weft_trace *trace, const boo
                              .workers = calloc(n_workers, sizeof *job.workers) };
     job.functions = calloc((size_t)job.n_functions + 1, sizeof *job.functions);
     (void)pthread_mutex_init(&job.lock, NULL);
-    enum weft_code code = job.workers && job.functions ? WEFT_OK : no_memory(err);
+    enum weft_code code =
+        job.workers && job.functions ? WEFT_OK : weft_no_memory(err, "functions that repeat");
     if (code == WEFT_OK && job.n_functions)
         code = weft_scan_threads(trace, NULL, 0, NULL, run, count_calls, &job, err);
     if (job.functions)

@@ -26,11 +26,6 @@ enum { NUMBER_BYTES = 40 };
     "a rule such as call:NAME, enter:NAME, exit:NAME, span:NAME, begin:NAME, end:NAME, "           \
     "mark:NAME, instant:NAME, syscall:NAME, syscall_enter:NAME, syscall_exit:NAME"
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for rules");
-}
-
 /* ---- fields ---------------------------------------------------------------------------------- */
 
 static const struct {
@@ -105,11 +100,9 @@ static bool copy_text(struct rules_lexer *lexer, struct weft_str *text)
 static enum weft_code take_field(struct rules_lexer *lexer, struct weft_rule_field *field)
 {
     struct weft_str text;
-    enum weft_code code = rules_take_field(lexer, &text);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(rules_take_field(lexer, &text));
     *field = field_of(text);
-    return copy_text(lexer, &field->name) ? WEFT_OK : no_memory(lexer->err);
+    return copy_text(lexer, &field->name) ? WEFT_OK : weft_no_memory(lexer->err, "rules");
 }
 
 /* ---- conditions ------------------------------------------------------------------------------ */
@@ -168,16 +161,14 @@ static enum weft_code take_condition(struct rules_lexer *lexer,
 {
     bool is_quoted = false;
     enum weft_code code = take_field(lexer, &condition->field);
-    if (code == WEFT_OK)
-        code = take_op(lexer, &condition->op);
+    WEFT_THEN(code, take_op(lexer, &condition->op));
     rules_skip_blanks(lexer);
     const struct rules_lexer before = *lexer;
-    if (code == WEFT_OK)
-        code = rules_take_value(lexer, &condition->text, &is_quoted);
+    WEFT_THEN(code, rules_take_value(lexer, &condition->text, &is_quoted));
     if (code != WEFT_OK)
         return code;
     if (!copy_text(lexer, &condition->text))
-        return no_memory(lexer->err);
+        return weft_no_memory(lexer->err, "rules");
     if (!is_quoted)
         read_number(condition);
     if (condition->is_number || condition->op == WEFT_OP_EQUAL ||
@@ -199,7 +190,7 @@ static enum weft_code add_conditions(struct rules_lexer *lexer, struct weft_rule
     struct weft_rule_condition *all =
         WEFT_ARENA_NEW(lexer->arena, rule->n_conditions + n, struct weft_rule_condition);
     if (!all)
-        return no_memory(lexer->err);
+        return weft_no_memory(lexer->err, "rules");
     if (rule->n_conditions)
         memcpy(all, rule->conditions, rule->n_conditions * sizeof *all);
     if (n)
@@ -220,9 +211,7 @@ static enum weft_code take_conditions(struct rules_lexer *lexer, struct weft_rul
         if (n == WEFT_RULES_LIST_MAX)
             return rules_fail(lexer, "at most 64 conditions", NULL);
         list[n] = (struct weft_rule_condition){ 0 };
-        enum weft_code code = take_condition(lexer, &list[n++]);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(take_condition(lexer, &list[n++]));
     } while (rules_take_word(lexer, "and"));
     return add_conditions(lexer, rule, list, n);
 }
@@ -306,7 +295,7 @@ static enum weft_code take_rule(struct rules_lexer *lexer, struct weft_rule *rul
                           "* stands for any name");
     }
     if (code == WEFT_OK && !copy_text(lexer, &rule->name))
-        code = no_memory(lexer->err);
+        code = weft_no_memory(lexer->err, "rules");
     if (code == WEFT_OK && *whole == WHOLE_MARK)
         code = add_category(lexer, rule);
     return code == WEFT_OK ? take_conditions(lexer, rule) : code;
@@ -417,7 +406,7 @@ static enum weft_code add_metric(struct rules_lexer *lexer, struct making *makin
         metric->field = field_of(name);
     if (code == WEFT_OK && (!copy_text(lexer, &metric->name) ||
                             (metric->field.kind && !copy_text(lexer, &metric->field.name))))
-        code = no_memory(lexer->err);
+        code = weft_no_memory(lexer->err, "rules");
     return code;
 }
 
@@ -426,15 +415,13 @@ static enum weft_code set_thread(struct rules_lexer *lexer, struct making *makin
 {
     struct weft_rule_condition condition = { .op = WEFT_OP_EQUAL };
     bool is_quoted;
-    enum weft_code code = rules_take_value(lexer, &condition.text, &is_quoted);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(rules_take_value(lexer, &condition.text, &is_quoted));
     if (!is_quoted)
         read_number(&condition);
     condition.field.kind = condition.is_number ? WEFT_FIELD_TID : WEFT_FIELD_THREAD;
     condition.field.name = condition.is_number ? WEFT_STR("tid") : WEFT_STR("thread");
     if (!copy_text(lexer, &condition.text))
-        return no_memory(lexer->err);
+        return weft_no_memory(lexer->err, "rules");
     return add_conditions(lexer, &making->rule.begin, &condition, 1);
 }
 
@@ -446,7 +433,7 @@ static enum weft_code take_making(struct rules_lexer *lexer, const struct making
     return weft_arena_copy_items(lexer->arena, &rule->metrics, making->metrics, rule->n_metrics,
                                  sizeof *rule->metrics)
                ? WEFT_OK
-               : no_memory(lexer->err);
+               : weft_no_memory(lexer->err, "rules");
 }
 
 /* What was said, as a whole. */
@@ -510,15 +497,14 @@ static enum weft_code take_type_name(struct rules_lexer *lexer, const struct lis
             *lexer = before;
             return rules_fail(lexer, "a name that no other type has", NULL);
         }
-    return code != WEFT_OK || copy_text(lexer, name) ? code : no_memory(lexer->err);
+    return code != WEFT_OK || copy_text(lexer, name) ? code : weft_no_memory(lexer->err, "rules");
 }
 
 static enum weft_code take_type(struct rules_lexer *lexer, struct making *making,
                                 const struct list *others, struct weft_execution_rule *rule)
 {
     enum weft_code code = take_type_name(lexer, others, &making->rule.name);
-    if (code == WEFT_OK)
-        code = take_clauses(lexer, making);
+    WEFT_THEN(code, take_clauses(lexer, making));
     if (code == WEFT_OK && !making->has_begin)
         code = rules_fail(lexer, "'begin RULE' or 'is RULE'", NULL);
     return code == WEFT_OK ? finish(lexer, making, rule) : code;
@@ -530,21 +516,19 @@ static enum weft_code take_dependency(struct rules_lexer *lexer, struct making *
 {
     enum weft_code code = rules_take_name(lexer, "a name for the dependency", &making->rule.name);
     if (code == WEFT_OK && !copy_text(lexer, &making->rule.name))
-        code = no_memory(lexer->err);
+        code = weft_no_memory(lexer->err, "rules");
     if (code == WEFT_OK && !rules_take_word(lexer, "from"))
         code = rules_fail(lexer, "'from RULE': where what is depended on is done", NULL);
     rules_skip_blanks(lexer);
     const struct rules_lexer from = *lexer;
-    if (code == WEFT_OK)
-        code = set_begin(lexer, making);
+    WEFT_THEN(code, set_begin(lexer, making));
     if (code == WEFT_OK && making->is_whole) {
         *lexer = from;
         code = rules_fail(lexer, "a point of time, such as exit:NAME or instant:NAME", NULL);
     }
     if (code == WEFT_OK && !rules_take_word(lexer, "to"))
         code = rules_fail(lexer, "'to RULE': where what depends on it goes on", NULL);
-    if (code == WEFT_OK)
-        code = set_end(lexer, making);
+    WEFT_THEN(code, set_end(lexer, making));
     making->rule.scope = WEFT_SCOPE_TRACE;
     while (code == WEFT_OK) {
         if (rules_take_word(lexer, "match"))
@@ -571,7 +555,7 @@ static enum weft_code take_statement(struct rules_lexer *lexer, struct making *m
     const size_t n_others = list->n;
     struct weft_execution_rule *rule = WEFT_VEC_PUSH(list);
     if (!rule)
-        return no_memory(lexer->err);
+        return weft_no_memory(lexer->err, "rules");
     memset(making, 0, sizeof *making);
     const struct list others = { .items = list->items, .n = n_others };
     return is_type ? take_type(lexer, making, &others, rule) : take_dependency(lexer, making, rule);
@@ -586,7 +570,7 @@ static enum weft_code keep(struct weft_arena *arena, const struct list *types,
         !weft_arena_copy_items(arena, &made->types, types->items, types->n, sizeof *types->items) ||
         !weft_arena_copy_items(arena, &made->dependencies, dependencies->items, dependencies->n,
                                sizeof *dependencies->items))
-        return no_memory(err);
+        return weft_no_memory(err, "rules");
     made->arena = arena;
     made->n_types = types->n;
     made->n_dependencies = dependencies->n;
@@ -601,14 +585,13 @@ enum weft_code weft_rules_parse(struct weft_str text, struct weft_rules **rules,
     struct making *making = malloc(sizeof *making);
     struct list types = { 0 }, dependencies = { 0 };
     *rules = NULL;
-    enum weft_code code = lexer.arena && making ? WEFT_OK : no_memory(err);
+    enum weft_code code = lexer.arena && making ? WEFT_OK : weft_no_memory(err, "rules");
     if (code == WEFT_OK && text.n_bytes > WEFT_RULES_BYTES_MAX)
         code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
                          "expected rules of at most 1 MiB, found %zu bytes", text.n_bytes);
     while (code == WEFT_OK && !rules_at_end(&lexer))
         code = take_statement(&lexer, making, &types, &dependencies);
-    if (code == WEFT_OK)
-        code = keep(lexer.arena, &types, &dependencies, rules, err);
+    WEFT_THEN(code, keep(lexer.arena, &types, &dependencies, rules, err));
     if (code != WEFT_OK && lexer.arena)
         weft_arena_free(lexer.arena);
     free(making);
@@ -621,11 +604,9 @@ enum weft_code weft_rules_read(const char *path, struct weft_rules **rules, stru
 {
     struct weft_mapped file;
     *rules = NULL;
-    enum weft_code code = weft_mapped_open(path, &file, err);
-    if (code != WEFT_OK)
-        return code;
-    code = weft_rules_parse((struct weft_str){ (const char *)file.bytes, (size_t)file.n_bytes },
-                            rules, err);
+    WEFT_TRY(weft_mapped_open(path, &file, err));
+    enum weft_code code = weft_rules_parse(
+        (struct weft_str){ (const char *)file.bytes, (size_t)file.n_bytes }, rules, err);
     weft_mapped_close(&file);
     return code == WEFT_OK ? WEFT_OK : weft_in_file(err, path);
 }
@@ -662,22 +643,16 @@ static enum weft_code take_options(struct rules_lexer *lexer, struct making *mak
                                    struct weft_execution_rule *rule)
 {
     enum weft_code code = take_option(lexer, making, "--begin", options->begin, set_begin);
-    if (code == WEFT_OK)
-        code = take_option(lexer, making, "--end", options->end, set_end);
-    if (code == WEFT_OK)
-        code = take_option(lexer, making, "--match", options->match, set_match);
-    if (code == WEFT_OK)
-        code = take_option(lexer, making, "--within", options->within, set_scope);
-    if (code == WEFT_OK)
-        code = take_option(lexer, making, "--thread", options->thread, set_thread);
-    if (code == WEFT_OK)
-        code = take_option(lexer, making, "--metric", options->metrics, add_metrics);
-    if (code == WEFT_OK)
-        code = finish(lexer, making, rule);
+    WEFT_THEN(code, take_option(lexer, making, "--end", options->end, set_end));
+    WEFT_THEN(code, take_option(lexer, making, "--match", options->match, set_match));
+    WEFT_THEN(code, take_option(lexer, making, "--within", options->within, set_scope));
+    WEFT_THEN(code, take_option(lexer, making, "--thread", options->thread, set_thread));
+    WEFT_THEN(code, take_option(lexer, making, "--metric", options->metrics, add_metrics));
+    WEFT_THEN(code, finish(lexer, making, rule));
     if (code != WEFT_OK)
         return weft_in_file(lexer->err, making->is_whole ? "--begin" : "--end");
     rule->name = options->type && *options->type ? weft_str_of(options->type) : rule->begin.name;
-    return copy_text(lexer, &rule->name) ? WEFT_OK : no_memory(lexer->err);
+    return copy_text(lexer, &rule->name) ? WEFT_OK : weft_no_memory(lexer->err, "rules");
 }
 
 enum weft_code weft_rules_of_options(const struct weft_rule_options *options,
@@ -688,13 +663,11 @@ enum weft_code weft_rules_of_options(const struct weft_rule_options *options,
     struct weft_execution_rule rule = { 0 };
     const struct list types = { .items = &rule, .n = 1 }, none = { 0 };
     *rules = NULL;
-    enum weft_code code = lexer.arena && making ? WEFT_OK : no_memory(err);
+    enum weft_code code = lexer.arena && making ? WEFT_OK : weft_no_memory(err, "rules");
     if (code == WEFT_OK && !options->begin)
         code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected --begin RULE");
-    if (code == WEFT_OK)
-        code = take_options(&lexer, making, options, &rule);
-    if (code == WEFT_OK)
-        code = keep(lexer.arena, &types, &none, rules, err);
+    WEFT_THEN(code, take_options(&lexer, making, options, &rule));
+    WEFT_THEN(code, keep(lexer.arena, &types, &none, rules, err));
     if (code != WEFT_OK && lexer.arena)
         weft_arena_free(lexer.arena);
     free(making);
@@ -749,16 +722,12 @@ enum weft_code weft_rules_of_count(const char *rule, const char *by, struct weft
     struct weft_execution_rule type = { 0 };
     const struct list types = { .items = &type, .n = 1 }, none = { 0 };
     *rules = NULL;
-    enum weft_code code = lexer.arena && making ? WEFT_OK : no_memory(err);
-    if (code == WEFT_OK)
-        code = take_option(&lexer, making, "--count", rule, set_counted);
-    if (code == WEFT_OK)
-        code = take_option(&lexer, making, "--by", by ? by : "name", add_fields);
-    if (code == WEFT_OK)
-        code = take_making(&lexer, making, &type);
+    enum weft_code code = lexer.arena && making ? WEFT_OK : weft_no_memory(err, "rules");
+    WEFT_THEN(code, take_option(&lexer, making, "--count", rule, set_counted));
+    WEFT_THEN(code, take_option(&lexer, making, "--by", by ? by : "name", add_fields));
+    WEFT_THEN(code, take_making(&lexer, making, &type));
     type.name = type.begin.name;
-    if (code == WEFT_OK)
-        code = keep(lexer.arena, &types, &none, rules, err);
+    WEFT_THEN(code, keep(lexer.arena, &types, &none, rules, err));
     if (code != WEFT_OK && lexer.arena)
         weft_arena_free(lexer.arena);
     free(making);

@@ -135,7 +135,7 @@ static enum weft_code take_quoted(struct rules_lexer *lexer, struct weft_str *te
                        NULL);
     char *copy = weft_arena_alloc(lexer->arena, end - begin + 1, 1);
     if (!copy)
-        return weft_fail(lexer->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for rules");
+        return weft_no_memory(lexer->err, "rules");
     for (size_t i = begin; i < end; i++) {
         i += lexer->text.bytes[i] == '\\';
         copy[n++] = lexer->text.bytes[i];

@@ -118,7 +118,7 @@ enum weft_code weft_session_has_point(struct weft_session *session, const struct
     enum weft_code code =
         labels ? weft_executions_stream(weft_session_trace(session), NULL, &opts,
                                         weft_session_run(session), see_point, &looking, err)
-               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for rules");
+               : weft_no_memory(err, "rules");
     *has_point = looking.has_point;
     weft_strtab_free(labels);
     return code == WEFT_E_CANCELLED && looking.has_point ? WEFT_OK : code;

@@ -64,12 +64,11 @@ enum weft_code weft_session_open(const char *path, const struct weft_run *run,
     struct weft_session *made = calloc(1, sizeof *made);
     *session = NULL;
     if (!made)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a session");
+        return weft_no_memory(err, "a session");
     made->run = *run;
     made->common = calloc(1, sizeof *made->common);
     enum weft_code code =
-        made->common ? weft_trace_open(path, &made->trace, err)
-                     : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a session");
+        made->common ? weft_trace_open(path, &made->trace, err) : weft_no_memory(err, "a session");
     if (code != WEFT_OK) {
         free(made->common);
         free(made);
@@ -90,7 +89,7 @@ enum weft_code weft_session_share(const struct weft_session *base, const struct 
 {
     *session = calloc(1, sizeof **session);
     if (!*session)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a session");
+        return weft_no_memory(err, "a session");
     **session = (struct weft_session){
         .trace = base->trace, .common = base->common, .is_shared = true, .run = *run
     };
@@ -129,7 +128,7 @@ static enum weft_code depend_on(struct weft_trace *trace, const struct weft_exec
 {
     struct weft_dependency *found = weft_room_new(table->n_rows + 1, sizeof *found);
     if (!found)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for dependencies");
+        return weft_no_memory(err, "dependencies");
     for (size_t i = 0; i < table->n_rows; i++)
         found[i] = (struct weft_dependency){ .from_ns = table->rows[i].start_ns,
                                              .to_ns = table->rows[i].end_ns,
@@ -153,8 +152,7 @@ enum weft_code weft_session_depend(struct weft_session *session, const struct we
         return WEFT_OK;
     enum weft_code code =
         weft_executions_run(session->trace, NULL, &opts, &session->run, &table, err);
-    if (code == WEFT_OK)
-        code = depend_on(session->trace, table, err);
+    WEFT_THEN(code, depend_on(session->trace, table, err));
     if (code == WEFT_OK && n_found)
         *n_found = table->n_rows;
     weft_result_free(table);
@@ -181,9 +179,7 @@ enum weft_code weft_session_blocking_names(struct weft_session *session, struct 
                                            const char *path, struct weft_err *err)
 {
     struct weft_blocking_names *names;
-    enum weft_code code = weft_blocking_names_new(text, path, &names, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_blocking_names_new(text, path, &names, err));
     forget_waits(session);
     weft_blocking_names_free(session->names);
     session->names = names;
@@ -196,7 +192,7 @@ static enum weft_code make_waits(const struct weft_session *session, struct wait
 {
     struct waits *made = calloc(1, sizeof *made);
     if (!made)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a session");
+        return weft_no_memory(err, "a session");
     const enum weft_code code = weft_interplay_open(session->trace, session->names, UINT64_MAX,
                                                     &session->run, &made->interplay, err);
     if (code == WEFT_OK)
@@ -281,9 +277,7 @@ enum weft_code weft_session_keep_tids(struct weft_session *session, const uint64
     keep_all(session);
     if (n_tids == 0)
         return WEFT_OK;
-    enum weft_code code = check_tids(session->trace, tids, n_tids, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(check_tids(session->trace, tids, n_tids, err));
     if (!thread_ids_begin(session, err))
         return WEFT_E_NOMEM;
     for (uint32_t id = 0; id < n_threads; id++)
@@ -313,9 +307,7 @@ enum weft_code weft_session_keep_threads(struct weft_session *session, const uin
     keep_all(session);
     if (n_ids == 0)
         return WEFT_OK;
-    enum weft_code code = weft_scan_check(session->trace, ids, n_ids, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_scan_check(session->trace, ids, n_ids, err));
     session->thread_ids = calloc(n_ids, sizeof *session->thread_ids);
     if (!session->thread_ids)
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu threads", n_ids);
@@ -359,10 +351,8 @@ enum weft_code weft_session_functions(struct weft_session *session,
 {
     *table = NULL;
     if (!session->functions) {
-        enum weft_code code =
-            weft_functions_run(session->trace, NULL, NULL, &session->run, &session->functions, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_functions_run(session->trace, NULL, NULL, &session->run, &session->functions,
+                                    err));
     }
     *table = session->functions;
     return WEFT_OK;
@@ -399,7 +389,7 @@ enum weft_code weft_session_lod(struct weft_session *session, uint32_t thread_id
     if (!session->lod)
         session->lod = weft_lod_reader_new(session->trace);
     if (!session->lod)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for levels of detail");
+        return weft_no_memory(err, "levels of detail");
     return weft_lod(session->lod, thread_id, from_ns, to_ns, width, lod, err);
 }
 

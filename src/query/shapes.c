@@ -86,13 +86,10 @@ static enum weft_code metric_of(const struct weft_shapes_table *table, struct we
     struct weft_shape_set *set = WEFT_ARENA_NEW(arena, 1, struct weft_shape_set);
     *metric = NULL;
     if (!set)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for shapes");
-    enum weft_code code = weft_shapes_set_of(table, arena, set, err);
-    if (code != WEFT_OK)
-        return code;
+        return weft_no_memory(err, "shapes");
+    WEFT_TRY(weft_shapes_set_of(table, arena, set, err));
     *metric = weft_shape_metric_new(set);
-    return *metric ? WEFT_OK
-                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for distances");
+    return *metric ? WEFT_OK : weft_no_memory(err, "distances");
 }
 
 enum weft_code weft_shapes_find_near(const struct weft_shapes_table *table, uint32_t shape,
@@ -102,8 +99,7 @@ enum weft_code weft_shapes_find_near(const struct weft_shapes_table *table, uint
 {
     struct weft_shape_metric *metric;
     enum weft_code code = metric_of(table, arena, &metric, err);
-    if (code == WEFT_OK)
-        code = weft_shape_near(metric, shape, bound_halves, arena, near, n_near, err);
+    WEFT_THEN(code, weft_shape_near(metric, shape, bound_halves, arena, near, n_near, err));
     weft_shape_metric_free(metric);
     return code;
 }
@@ -114,9 +110,8 @@ enum weft_code weft_shapes_match(const struct weft_shapes_table *table, uint32_t
 {
     struct weft_shape_metric *metric;
     enum weft_code code = metric_of(table, arena, &metric, err);
-    if (code == WEFT_OK)
-        code = weft_shape_match(metric, a, b, false, limit, arena, &pair->nodes, &pair->n_nodes,
-                                &pair->is_cut, err);
+    WEFT_THEN(code, weft_shape_match(metric, a, b, false, limit, arena, &pair->nodes,
+                                     &pair->n_nodes, &pair->is_cut, err));
     weft_shape_metric_free(metric);
     return code;
 }
@@ -128,8 +123,7 @@ enum weft_code weft_shapes_verify(const struct weft_trace *trace,
 {
     struct weft_shape_metric *metric;
     enum weft_code code = metric_of(table, arena, &metric, err);
-    if (code == WEFT_OK)
-        code = weft_shape_verify(trace, table, metric, verdicts, err);
+    WEFT_THEN(code, weft_shape_verify(trace, table, metric, verdicts, err));
     weft_shape_metric_free(metric);
     return code;
 }

@@ -26,11 +26,6 @@ struct comparison {
     struct weft_shape_changes *changes;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to compare shapes");
-}
-
 /* ---- functions of both ----------------------------------------------------------------------- */
 
 /* "module\0name": the key of a function. */
@@ -53,16 +48,14 @@ static enum weft_code number_functions(struct comparison *comparison, struct wef
     const uint32_t n_functions = weft_trace_n_functions(trace);
     comparison->common[side] = WEFT_ARENA_NEW(comparison->arena, n_functions, uint32_t);
     if (!comparison->common[side])
-        return no_memory(err);
+        return weft_no_memory(err, "to compare shapes");
     for (uint32_t id = 0; id < n_functions; id++) {
         const struct weft_function *function = weft_trace_function(trace, id);
         const struct weft_str key = key_of(comparison->arena, function);
         uint32_t number;
         if (!key.bytes)
-            return no_memory(err);
-        enum weft_code code = weft_strtab_intern(keys, key, &number, err);
-        if (code != WEFT_OK)
-            return code;
+            return weft_no_memory(err, "to compare shapes");
+        WEFT_TRY(weft_strtab_intern(keys, key, &number, err));
         comparison->common[side][id] = number;
         comparison->names[number] = function->name;
     }
@@ -75,7 +68,8 @@ static enum weft_code join_functions(struct comparison *comparison, struct weft_
                           weft_trace_n_functions(comparison->traces[1]);
     struct weft_strtab *keys = weft_strtab_new();
     comparison->names = WEFT_ARENA_NEW(comparison->arena, n_most, struct weft_str);
-    enum weft_code code = keys && comparison->names ? WEFT_OK : no_memory(err);
+    enum weft_code code =
+        keys && comparison->names ? WEFT_OK : weft_no_memory(err, "to compare shapes");
     for (size_t side = 0; side < 2 && code == WEFT_OK; side++)
         code = number_functions(comparison, keys, side, err);
     comparison->n_names = keys ? weft_strtab_count(keys) : 0;
@@ -196,7 +190,7 @@ static enum weft_code find_changes(struct comparison *comparison, struct weft_er
     changes->shapes = sum_groups(comparison, NULL, set->n_shapes);
     changes->clusters = sum_groups(comparison, comparison->clusters.cluster_of, n_clusters);
     if (!is_trivial_shape || !is_trivial || !changes->shapes || !changes->clusters)
-        return no_memory(err);
+        return weft_no_memory(err, "to compare shapes");
     for (size_t i = 0; i < n_clusters; i++)
         is_trivial[i] = comparison->clusters.depth[i] == 1;
     for (size_t i = 0; i < set->n_shapes; i++)
@@ -233,8 +227,7 @@ enum weft_code weft_shapes_compare(const struct weft_trace *const traces[2],
         code = weft_shape_union_build(sides, comparison.names, comparison.n_names, arena,
                                       &comparison.all, err);
     }
-    if (code == WEFT_OK)
-        code =
-            weft_clusters_build(&comparison.all.set, &opts, run, arena, &comparison.clusters, err);
+    WEFT_THEN(code, weft_clusters_build(&comparison.all.set, &opts, run, arena,
+                                        &comparison.clusters, err));
     return code == WEFT_OK ? find_changes(&comparison, err) : code;
 }

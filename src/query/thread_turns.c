@@ -55,11 +55,6 @@ struct finder {
     size_t *n_alike;   /* by stem: groups */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for turns of threads");
-}
-
 /* "recv, serve": the function, and who called it, empty if that is not known whole. */
 static struct weft_str part_of(struct weft_str label, struct weft_str *caller)
 {
@@ -88,7 +83,7 @@ static enum weft_code see_call(void *context, const struct weft_execution_row *r
         return WEFT_OK;
     const uint32_t id = weft_map_add(finder->keys, (uint64_t)row->thread_id << 32 | label, &is_new);
     if (id == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&finder->waits)))
-        return no_memory(err);
+        return weft_no_memory(err, "turns of threads");
     struct waits *waits = &finder->waits.items[id];
     if (!is_new && row->start_ns > waits->end_ns)
         waits->turn_ns += row->start_ns - waits->end_ns;
@@ -166,7 +161,7 @@ static enum weft_code add_group(struct finder *finder, const struct waits *waits
     bool is_new = false;
     const uint32_t id = weft_map_add(finder->group_keys, key, &is_new);
     if (id == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&finder->groups)))
-        return no_memory(err);
+        return weft_no_memory(err, "turns of threads");
     struct group *group = &finder->groups.items[id];
     if (is_new)
         *group = (struct group){ .stem = finder->stem_of[waits->thread_id],
@@ -263,8 +258,7 @@ static enum weft_code split_groups(struct finder *finder, struct weft_err *err)
         if (!group || !group->is_mixed)
             continue;
         code = weft_strtab_intern(finder->stems, name_of(finder, id), &name, err);
-        if (code == WEFT_OK)
-            code = add_group(finder, waits, key_of(name, waits->label, true), err);
+        WEFT_THEN(code, add_group(finder, waits, key_of(name, waits->label, true), err));
     }
     return code;
 }
@@ -273,7 +267,7 @@ static enum weft_code part_groups(struct finder *finder, struct weft_err *err)
 {
     struct place *places = calloc(finder->waits.n + 1, sizeof *places);
     if (!places)
-        return no_memory(err);
+        return weft_no_memory(err, "turns of threads");
     for (size_t i = 0; i < finder->waits.n; i++)
         places[i] = (struct place){ finder->waits.items[i].label,
                                     name_of(finder, finder->waits.items[i].thread_id) };
@@ -293,9 +287,7 @@ static enum weft_code count_turns(struct finder *finder, struct weft_err *err)
         struct group *group = stem_group(finder, waits);
         if (group && group->is_mixed) {
             uint32_t id;
-            const enum weft_code code = weft_strtab_intern(finder->stems, name, &id, err);
-            if (code != WEFT_OK)
-                return code;
+            WEFT_TRY(weft_strtab_intern(finder->stems, name, &id, err));
             id = weft_map_find(finder->group_keys, key_of(id, waits->label, true));
             group = id == WEFT_MAP_NONE ? NULL : &finder->groups.items[id];
         }
@@ -311,10 +303,8 @@ static enum weft_code make_groups(struct finder *finder, struct weft_err *err)
 {
     find_longest(finder);
     enum weft_code code = find_stems(finder, err);
-    if (code == WEFT_OK)
-        code = group_threads(finder, err);
-    if (code == WEFT_OK)
-        code = part_groups(finder, err);
+    WEFT_THEN(code, group_threads(finder, err));
+    WEFT_THEN(code, part_groups(finder, err));
     return code == WEFT_OK ? count_turns(finder, err) : code;
 }
 
@@ -411,7 +401,7 @@ static enum weft_code list_turns(struct finder *finder, struct weft_thread_turn 
         WEFT_ARENA_NEW(finder->arena, finder->groups.n + 1, struct weft_thread_turn);
     size_t n = 0;
     if (!list || !count_alike(finder))
-        return no_memory(err);
+        return weft_no_memory(err, "turns of threads");
     for (size_t i = 0; i < finder->groups.n; i++) {
         const struct group *group = &finder->groups.items[i];
         if (group->is_mixed)
@@ -423,7 +413,7 @@ static enum weft_code list_turns(struct finder *finder, struct weft_thread_turn 
                                              .sum_ns = group->sum_ns,
                                              .is_after_sleep = is_sleep(finder, group) };
         if (!list[n].name.bytes || !list[n].begin.bytes || !list[n].end.bytes)
-            return no_memory(err);
+            return weft_no_memory(err, "turns of threads");
         n++;
     }
     if (n > 0)
@@ -442,8 +432,7 @@ static enum weft_code find(struct finder *finder, const struct weft_run *run, st
     const struct weft_executions_opts opts = { .rules = rules,
                                                .without_metrics = true,
                                                .labels = finder->labels };
-    if (code == WEFT_OK)
-        code = weft_executions_stream(finder->trace, NULL, &opts, run, see_call, finder, err);
+    WEFT_THEN(code, weft_executions_stream(finder->trace, NULL, &opts, run, see_call, finder, err));
     weft_rules_free(rules);
     return code == WEFT_OK ? make_groups(finder, err) : code;
 }
@@ -465,9 +454,8 @@ enum weft_code weft_thread_turns_find(const struct weft_trace *trace, const stru
     enum weft_code code = finder.labels && finder.stems && finder.keys && finder.group_keys &&
                                   finder.longest && finder.stem_of
                               ? find(&finder, run, err)
-                              : no_memory(err);
-    if (code == WEFT_OK)
-        code = list_turns(&finder, turns, n_turns, err);
+                              : weft_no_memory(err, "turns of threads");
+    WEFT_THEN(code, list_turns(&finder, turns, n_turns, err));
     weft_strtab_free(finder.labels);
     weft_strtab_free(finder.stems);
     weft_map_free(finder.keys);

@@ -30,11 +30,6 @@ struct work_job {
     struct sums *sums;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory to count calls");
-}
-
 static int by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
@@ -114,10 +109,10 @@ enum weft_code weft_work_count(const struct weft_trace *trace,
 {
     struct work_job job;
     struct weft_work_done *counted = calloc(matrix->n_items + 1, sizeof *counted);
-    enum weft_code code =
-        job_init(&job, trace, matrix, function) && counted ? WEFT_OK : no_memory(err);
-    if (code == WEFT_OK)
-        code = weft_scan_threads(trace, NULL, 0, NULL, run, count_thread, &job, err);
+    enum weft_code code = job_init(&job, trace, matrix, function) && counted
+                              ? WEFT_OK
+                              : weft_no_memory(err, "to count calls");
+    WEFT_THEN(code, weft_scan_threads(trace, NULL, 0, NULL, run, count_thread, &job, err));
     for (size_t i = 0; code == WEFT_OK && i < matrix->n_items; i++) {
         counted[i].calls = atomic_load_explicit(&job.sums[i].calls, memory_order_relaxed);
         counted[i].ns = atomic_load_explicit(&job.sums[i].ns, memory_order_relaxed);

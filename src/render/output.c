@@ -40,17 +40,15 @@ static enum weft_code output_new(struct weft_output **out, struct weft_err *err)
 {
     *out = calloc(1, sizeof **out);
     if (!*out)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for output");
+        return weft_no_memory(err, "output");
     (*out)->fd = -1;
     return WEFT_OK;
 }
 
 enum weft_code weft_output_to_file(const char *path, struct weft_output **out, struct weft_err *err)
 {
-    enum weft_code code = output_new(out, err);
-    if (code != WEFT_OK)
-        return code;
-    code = weft_out_open(path, WEFT_ACCESS_UMASK, &(*out)->file, err);
+    WEFT_TRY(output_new(out, err));
+    enum weft_code code = weft_out_open(path, WEFT_ACCESS_UMASK, &(*out)->file, err);
     if (code != WEFT_OK) {
         free(*out);
         *out = NULL;
@@ -61,9 +59,7 @@ enum weft_code weft_output_to_file(const char *path, struct weft_output **out, s
 enum weft_code weft_output_to_fd(int fd, const char *name, struct weft_output **out,
                                  struct weft_err *err)
 {
-    enum weft_code code = output_new(out, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(output_new(out, err));
     (*out)->fd = fd;
     (*out)->name = name;
     return WEFT_OK;
@@ -147,7 +143,7 @@ static void escape_held(struct weft_output *out, size_t at)
     struct weft_str rest = { out->held.items + at, out->held.n - at };
     char *const old = malloc(rest.n_bytes);
     if (!old) {
-        (void)weft_fail(&out->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for output");
+        (void)weft_no_memory(&out->err, "output");
         return;
     }
     memcpy(old, rest.bytes, rest.n_bytes);
@@ -374,7 +370,7 @@ void weft_output_release(struct weft_output *out, struct weft_arena *arena)
 {
     struct weft_err err = { 0 };
     if (!arena || weft_arena_has_failed(arena)) {
-        (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for texts of the output");
+        (void)weft_no_memory(&err, "texts of the output");
         weft_output_fail(out, &err);
     }
     weft_arena_free(arena);

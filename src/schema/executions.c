@@ -12,11 +12,6 @@ double *weft_executions_metric(const struct weft_executions_table *table, struct
     return NULL;
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
-}
-
 enum weft_code weft_executions_array(struct weft_executions_table *table, size_t count,
                                      size_t object_bytes, void *array, struct weft_err *err)
 {
@@ -24,7 +19,7 @@ enum weft_code weft_executions_array(struct weft_executions_table *table, size_t
         return weft_spool_array(table->spool, count, object_bytes, array, err);
     void *objects = weft_arena_alloc(table->arena, count, object_bytes);
     memcpy(array, &objects, sizeof objects);
-    return objects ? WEFT_OK : no_memory(err);
+    return objects ? WEFT_OK : weft_no_memory(err, "executions");
 }
 
 static struct weft_metric *push_metric(struct weft_executions_table *table, struct weft_str name)
@@ -48,17 +43,14 @@ enum weft_code weft_executions_add_metric(struct weft_executions_table *table, s
     *values = weft_executions_metric(table, name);
     if (*values)
         return WEFT_OK;
-    const enum weft_code code =
-        weft_executions_array(table, table->n_rows, sizeof **values, values, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_executions_array(table, table->n_rows, sizeof **values, values, err));
     for (size_t i = 0; i < table->n_rows; i++) {
         (*values)[i] = (double)NAN;
         weft_executions_passed(table, i);
     }
     struct weft_metric *metric = push_metric(table, name);
     if (!metric)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     metric->unit = unit;
     metric->values = *values;
     return WEFT_OK;

@@ -134,7 +134,7 @@ static enum weft_code push(struct weft_nest *nest, const struct frame *frame, ui
 {
     struct frame *top = WEFT_VEC_PUSH(&nest->stack);
     if (!top)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for open calls");
+        return weft_no_memory(err, "open calls");
     *top = *frame;
     if (frame->is_entry)
         count_open(nest, frame->key, 1);
@@ -213,9 +213,7 @@ static enum weft_code advance(struct weft_nest *nest, uint64_t time_ns, struct a
         if (top->limit_ns == time_ns &&
             ((arrival.is_exit && top->is_entry) || top->level < arrival.level))
             break;
-        enum weft_code code = end_frames(nest, limiting_frame(nest), top->limit_ns, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(end_frames(nest, limiting_frame(nest), top->limit_ns, err));
     }
     return WEFT_OK;
 }
@@ -231,9 +229,7 @@ enum weft_code weft_nest_span(struct weft_nest *nest, const struct weft_nest_spa
     struct arrival arrival = { 0 };
     if (span->time_ns == span->end_ns && span->level != WEFT_NEST_NO_LEVEL)
         arrival.level = span->level;
-    enum weft_code code = advance(nest, span->time_ns, arrival, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(advance(nest, span->time_ns, arrival, err));
     const struct frame *around = nest->stack.n ? &nest->stack.items[nest->stack.n - 1] : NULL;
     uint64_t around_ns = around ? around->limit_ns : UINT64_MAX;
     struct frame frame = {
@@ -251,9 +247,7 @@ enum weft_code weft_nest_span(struct weft_nest *nest, const struct weft_nest_spa
 enum weft_code weft_nest_enter(struct weft_nest *nest, uint64_t time_ns, uint32_t key,
                                struct weft_err *err)
 {
-    enum weft_code code = advance(nest, time_ns, (struct arrival){ 0 }, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(advance(nest, time_ns, (struct arrival){ 0 }, err));
     const struct frame frame = {
         .limit_ns = nest->stack.n ? nest->stack.items[nest->stack.n - 1].limit_ns : UINT64_MAX,
         .key = key,
@@ -321,9 +315,7 @@ enum weft_code weft_nest_exit(struct weft_nest *nest, uint64_t time_ns, enum wef
                               uint32_t key, struct weft_err *err)
 {
     size_t depth;
-    enum weft_code code = advance(nest, time_ns, (struct arrival){ .is_exit = true }, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(advance(nest, time_ns, (struct arrival){ .is_exit = true }, err));
     if (find_entry(nest, match, key, &depth))
         return end_frames(nest, depth, time_ns, err);
     /* While a span is open, an exit cannot be of a call from before the trace. */
@@ -352,12 +344,9 @@ enum weft_code weft_nest_end(struct weft_nest *nest, uint64_t last_ns, struct we
            nest->stack.items[nest->stack.n - 1].limit_ns != UINT64_MAX)
         code = end_frames(nest, limiting_frame(nest), nest->stack.items[nest->stack.n - 1].limit_ns,
                           err);
-    if (code == WEFT_OK)
-        code = weft_nest_flush(nest, err);
-    if (code == WEFT_OK)
-        code = put_note(nest, WEFT_NOTE_MISSING_EXIT, nest->n_cut, err);
-    if (code == WEFT_OK)
-        code = put_note(nest, WEFT_NOTE_EXIT_IGNORED, nest->n_ignored, err);
+    WEFT_THEN(code, weft_nest_flush(nest, err));
+    WEFT_THEN(code, put_note(nest, WEFT_NOTE_MISSING_EXIT, nest->n_cut, err));
+    WEFT_THEN(code, put_note(nest, WEFT_NOTE_EXIT_IGNORED, nest->n_ignored, err));
     if (code != WEFT_OK)
         return code;
     return nest->sink->ops->thread_end(nest->sink, nest->thread_id,

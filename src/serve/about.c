@@ -79,7 +79,7 @@ WEFT_ENDPOINT(names)
     const uint32_t n_functions = weft_trace_n_functions(ask->trace);
     struct weft_name_sum *sums = calloc((size_t)n_functions + 1, sizeof *sums);
     if (!sums)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names");
+        return weft_no_memory(err, "names");
     enum weft_code code = weft_query_run(ask->session, "interval", &request, &result, err);
     if (code == WEFT_OK) {
         const struct weft_view view = weft_ask_view(ask);

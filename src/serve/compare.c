@@ -18,11 +18,6 @@
 
 enum { BOOTSTRAP = 64 }; /* nodes ranked first whose intervals are bootstrapped, when at rest */
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
-}
-
 /* ---- types ----------------------------------------------------------------------------------- */
 
 static void put_types(struct weft_json *json, const struct weft_execution_type *types,
@@ -78,11 +73,10 @@ static enum weft_code types_of_database(const struct weft_ask *ask, struct weft_
     struct weft_arena *arena = weft_arena_new(0);
     size_t n_types = 0;
     if (!arena)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     enum weft_code code =
         weft_database_open(ask->database->path, WEFT_DATABASE_READ, &database, err);
-    if (code == WEFT_OK)
-        code = weft_database_types(database, arena, &types, &n_types, err);
+    WEFT_THEN(code, weft_database_types(database, arena, &types, &n_types, err));
     if (code == WEFT_OK)
         render_types(ask, types, n_types, NULL);
     weft_database_close(database);
@@ -182,7 +176,7 @@ static enum weft_code sum_context(struct listing *listing, struct weft_err *err)
     uint8_t *is_below = WEFT_ARENA_NEW(listing->arena, matrix->n_nodes, uint8_t);
     listing->context = WEFT_ARENA_NEW(listing->arena, matrix->n_items + 1, double);
     if (!is_below || !listing->context)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     for (size_t i = 0; i < matrix->n_nodes; i++) {
         const uint32_t parent = matrix->nodes[i].parent;
         is_below[i] = i == query->node || (parent != WEFT_ID_NONE && is_below[parent]);
@@ -338,13 +332,13 @@ static enum weft_code write_listing(const struct listing *listing, struct weft_e
         WEFT_ARENA_NEW(listing->arena, n_tables, struct weft_columns_table);
     size_t n = 0;
     if (!tables)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     tables[n++] = TABLE("executions", weft_matrix_items_type, listing->items, matrix->n_items);
     tables[n++] = TABLE("nodes", weft_matrix_nodes_type, matrix->nodes, matrix->n_nodes);
     for (size_t i = 0; i < matrix->n_metrics; i++) {
         char *name = WEFT_ARENA_NEW(listing->arena, 32, char);
         if (!name)
-            return no_memory(err);
+            return weft_no_memory(err, "executions");
         snprintf(name, 32, "metric_%zu", i);
         tables[n++] = TABLE(name, values_type, matrix->metrics[i].values, matrix->n_items);
     }
@@ -370,20 +364,19 @@ static void write_context(const struct listing *listing)
 WEFT_ENDPOINT(executions)
 {
     struct weft_comparison *comparison = NULL;
-    enum weft_code code = weft_comparisons_get(ask, &comparison, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_comparisons_get(ask, &comparison, err));
     struct listing listing = { .ask = ask,
                                .matrix = weft_comparison_matrix(comparison),
                                .arena = weft_arena_new(0) };
     ask->answer->type = weft_type_columns;
     if (!listing.arena)
-        return no_memory(err);
-    code = sum_context(&listing, err);
+        return weft_no_memory(err, "executions");
+    enum weft_code code = sum_context(&listing, err);
     if (code == WEFT_OK && listing.context)
         write_context(&listing);
     else if (code == WEFT_OK)
-        code = list_items(&listing) ? write_listing(&listing, err) : no_memory(err);
+        code =
+            list_items(&listing) ? write_listing(&listing, err) : weft_no_memory(err, "executions");
     weft_arena_free(listing.arena);
     return code;
 }
@@ -433,8 +426,7 @@ static enum weft_code write_compared(const struct weft_ask *ask,
     struct weft_output *verdict = NULL;
     enum weft_code code = weft_ask_fits(n_bytes, err);
     ask->answer->type = weft_type_columns;
-    if (code == WEFT_OK)
-        code = weft_output_to_memory(&verdict, err);
+    WEFT_THEN(code, weft_output_to_memory(&verdict, err));
     if (code == WEFT_OK) {
         weft_render_verdict(verdict, &how);
         const struct answered answered = { table, weft_output_held(verdict) };
@@ -457,10 +449,8 @@ WEFT_ENDPOINT(compare)
     struct weft_comparison *comparison = NULL;
     struct weft_compare_table *table = NULL;
     enum weft_code code = weft_comparisons_get(ask, &comparison, err);
-    if (code == WEFT_OK)
-        code = weft_comparison_run(comparison, &opts, &table, err);
-    if (code == WEFT_OK)
-        code = write_compared(ask, comparison, table, err);
+    WEFT_THEN(code, weft_comparison_run(comparison, &opts, &table, err));
+    WEFT_THEN(code, write_compared(ask, comparison, table, err));
     weft_result_free(table);
     return code;
 }

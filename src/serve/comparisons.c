@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
-}
-
 /* What the question is of, as one text; control characters, which texts do not hold, separate. */
 static char *key_of(const struct weft_ask *ask)
 {
@@ -84,10 +79,9 @@ static enum weft_code of_rules(const struct weft_ask *ask, const struct weft_rul
     union weft_result result = { 0 };
     struct weft_ecct_matrix *matrix = NULL;
     enum weft_code code = weft_session_facts(ask->session, &facts, err);
-    if (code == WEFT_OK)
-        code = weft_query_run(ask->session, "executions", &request, &result, err);
-    if (code == WEFT_OK)
-        code = weft_executions_matrix(ask->session, result.executions, 0, &opts, &matrix, err);
+    WEFT_THEN(code, weft_query_run(ask->session, "executions", &request, &result, err));
+    WEFT_THEN(code,
+              weft_executions_matrix(ask->session, result.executions, 0, &opts, &matrix, err));
     weft_result_free(result.any);
     return code == WEFT_OK ? weft_comparison_of(matrix, comparison, err) : code;
 }
@@ -106,8 +100,7 @@ static enum weft_code of_trace(const struct weft_ask *ask, struct weft_compariso
     enum weft_code code = weft_rules_of_options(&options, &rules, err);
     if (code == WEFT_E_MALFORMED)
         code = err->code = WEFT_E_ARG; /* the client's */
-    if (code == WEFT_OK)
-        code = of_rules(ask, rules, comparison, err);
+    WEFT_THEN(code, of_rules(ask, rules, comparison, err));
     weft_rules_free(rules);
     return code;
 }
@@ -123,7 +116,7 @@ enum weft_code weft_comparisons_get(const struct weft_ask *ask, struct weft_comp
     char *key = key_of(ask);
     struct weft_comparison_slot *slot = key ? find_slot(comparisons, key) : NULL;
     if (!key)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     if (!slot) {
         slot = make_room(comparisons);
         code = ask->database ? weft_comparison_open(ask->database->path,

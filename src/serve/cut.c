@@ -132,7 +132,7 @@ static enum weft_code answer(const struct weft_ask *ask, struct weft_comparison 
     struct tags tags = { 0 };
     enum weft_code code = WEFT_OK;
     if (!list_tags(matrix, arena, &tags))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for tags");
+        return weft_no_memory(err, "tags");
     if (tags.n < 2)
         code = weft_findings_cut(
             comparison, (struct weft_str){ ask->query->type.bytes, ask->query->type.n }, &cut, err);
@@ -147,10 +147,9 @@ WEFT_ENDPOINT(cut)
     struct weft_comparison *comparison = NULL;
     struct weft_arena *arena = weft_arena_new(0);
     if (!arena)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a cut");
+        return weft_no_memory(err, "a cut");
     enum weft_code code = weft_comparisons_get(ask, &comparison, err);
-    if (code == WEFT_OK)
-        code = answer(ask, comparison, arena, err);
+    WEFT_THEN(code, answer(ask, comparison, arena, err));
     weft_arena_free(arena);
     return code;
 }

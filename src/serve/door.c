@@ -245,7 +245,7 @@ enum weft_code weft_door_open(int fd, uint32_t head_bytes, weft_door_admit *admi
     *door = NULL;
     if (!made) {
         close(fd);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for connections");
+        return weft_no_memory(err, "connections");
     }
     *made = (struct weft_door){ .listen_fd = fd,
                                 .epoll_fd = epoll_create1(EPOLL_CLOEXEC),

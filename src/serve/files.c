@@ -45,11 +45,9 @@ static char *notes_path(const char *path)
 static enum weft_code copy_notes(const char *path, struct weft_output *out, struct weft_err *err)
 {
     struct weft_mapped file;
-    enum weft_code code = weft_mapped_open(path, &file, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_mapped_open(path, &file, err));
     const struct weft_str text = { (const char *)file.bytes, (size_t)file.n_bytes };
-    code = check_size(path, &file, err);
+    enum weft_code code = check_size(path, &file, err);
     if (code == WEFT_OK && !weft_json_text_is_valid(text)) {
         code = weft_fail(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET, "expected one JSON document");
         (void)weft_in_file(err, path);
@@ -65,7 +63,7 @@ enum weft_code weft_notes_read(const char *path, struct weft_output *out, struct
     char *notes = notes_path(path);
     enum weft_code code = WEFT_OK;
     if (!notes)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a path");
+        return weft_no_memory(err, "a path");
     if (access(notes, F_OK) == 0)
         code = copy_notes(notes, out, err);
     else
@@ -183,17 +181,14 @@ static enum weft_code put_lines(struct weft_json *json, struct weft_str text, st
 static enum weft_code put_file(const char *path, struct weft_json *json, struct weft_err *err)
 {
     struct weft_mapped file;
-    enum weft_code code = weft_mapped_open(path, &file, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_mapped_open(path, &file, err));
     const struct weft_str text = { (const char *)file.bytes, (size_t)file.n_bytes };
     size_t first = 0;
     while (first < text.n_bytes && strchr(" \t\r\n", text.bytes[first]) && text.bytes[first])
         first++;
-    code = check_size(path, &file, err);
-    if (code == WEFT_OK)
-        code = first < text.n_bytes && text.bytes[first] == '{' ? put_document(json, text, err)
-                                                                : put_lines(json, text, err);
+    enum weft_code code = check_size(path, &file, err);
+    WEFT_THEN(code, first < text.n_bytes && text.bytes[first] == '{' ? put_document(json, text, err)
+                                                                     : put_lines(json, text, err));
     weft_mapped_close(&file);
     if (code != WEFT_OK)
         (void)weft_in_file(err, path);

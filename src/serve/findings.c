@@ -42,9 +42,8 @@ WEFT_ENDPOINT(diagnose)
                                                                          : ask->served->path };
     struct weft_findings *findings = NULL;
     enum weft_code code = check(ask, err);
-    if (code == WEFT_OK)
-        code = ask->database ? weft_findings_of_database(&request, &findings, err)
-                             : weft_findings_of_trace(ask->session, &request, &findings, err);
+    WEFT_THEN(code, ask->database ? weft_findings_of_database(&request, &findings, err)
+                                  : weft_findings_of_trace(ask->session, &request, &findings, err));
     if (code == WEFT_E_MALFORMED && (query->begin.n || query->a.n || query->b.n))
         code = err->code = WEFT_E_ARG; /* the client's */
     if (code == WEFT_OK) {

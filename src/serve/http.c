@@ -459,7 +459,7 @@ enum weft_code weft_http_start(struct weft_serve_state *state, const struct weft
     *http = NULL;
     if (!made) {
         close(fd);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a server");
+        return weft_no_memory(err, "a server");
     }
     made->state = state;
     made->token = *token;

@@ -62,8 +62,7 @@ WEFT_ENDPOINT(interplay)
     union weft_result result;
     uint32_t n_left_out = 0;
     enum weft_code code = limit_of(ask, LISTED, LISTED_MAX, &request.interplay.limit, err);
-    if (code == WEFT_OK)
-        code = keep_program(ask, &n_left_out, err);
+    WEFT_THEN(code, keep_program(ask, &n_left_out, err));
     if (code != WEFT_OK)
         return code;
     code = weft_query_run(ask->session, "interplay", &request, &result, err);
@@ -90,8 +89,7 @@ WEFT_ENDPOINT(correspondences)
     union weft_result result;
     uint64_t limit = 0;
     enum weft_code code = limit_of(ask, ROWS, ROWS_MAX, &limit, err);
-    if (code == WEFT_OK)
-        code = width_of(ask, 0, &request.correspondences.width, err);
+    WEFT_THEN(code, width_of(ask, 0, &request.correspondences.width, err));
     if (code != WEFT_OK)
         return code;
     request.correspondences.limit = (uint32_t)limit;
@@ -109,10 +107,8 @@ WEFT_ENDPOINT(blocking)
 {
     union weft_request request = { .blocking = { .from_ns = ask->from_ns, .to_ns = ask->to_ns } };
     union weft_result result;
-    enum weft_code code = width_of(ask, 1, &request.blocking.width, err);
-    if (code != WEFT_OK)
-        return code;
-    code = weft_query_run(ask->session, "blocking", &request, &result, err);
+    WEFT_TRY(width_of(ask, 1, &request.blocking.width, err));
+    enum weft_code code = weft_query_run(ask->session, "blocking", &request, &result, err);
     if (code == WEFT_OK) {
         const struct weft_view view = weft_ask_view(ask);
         ask->answer->type = weft_type_columns;
@@ -130,8 +126,7 @@ WEFT_ENDPOINT(lanes)
     union weft_result result;
     uint64_t limit = 0;
     enum weft_code code = limit_of(ask, LANES, LANES_MAX, &limit, err);
-    if (code == WEFT_OK)
-        code = width_of(ask, 0, &request.lock_lanes.width, err);
+    WEFT_THEN(code, width_of(ask, 0, &request.lock_lanes.width, err));
     if (code != WEFT_OK)
         return code;
     request.lock_lanes.limit = (uint32_t)limit;
@@ -158,11 +153,9 @@ WEFT_ENDPOINT(locktree)
                                                   .object_id = object_of(ask) } };
     union weft_result result;
     uint64_t limit = 0;
-    enum weft_code code = limit_of(ask, CONTEXTS, CONTEXTS_MAX, &limit, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(limit_of(ask, CONTEXTS, CONTEXTS_MAX, &limit, err));
     request.lock_tree.limit = (uint32_t)limit;
-    code = weft_query_run(ask->session, "lock_tree", &request, &result, err);
+    enum weft_code code = weft_query_run(ask->session, "lock_tree", &request, &result, err);
     if (code == WEFT_OK) {
         const struct weft_view view = weft_ask_view(ask);
         ask->answer->type = weft_type_columns;

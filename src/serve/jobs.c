@@ -204,7 +204,7 @@ enum weft_code weft_jobs_new(unsigned n_quick, const struct weft_run *run, struc
         if (made)
             weft_jobs_stop(made);
         weft_jobs_free(made);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the server's workers");
+        return weft_no_memory(err, "the server's workers");
     }
     *jobs = made;
     return WEFT_OK;

@@ -50,14 +50,13 @@ static enum weft_code add_thread(const struct weft_ask *ask, uint32_t thread_id,
     enum weft_code code = weft_session_lod(ask->session, thread_id, ask->from_ns, ask->to_ns,
                                            levels->width, &lod, err);
     const size_t n_items = code == WEFT_OK ? n_above(&lod, levels->depths) : 0;
-    if (code == WEFT_OK)
-        code = weft_ask_fits((levels->items.n + n_items) * sizeof *lod.items, err);
+    WEFT_THEN(code, weft_ask_fits((levels->items.n + n_items) * sizeof *lod.items, err));
     if (code != WEFT_OK)
         return code;
     struct weft_lod_span *span = WEFT_VEC_PUSH(&levels->threads);
     if (!span || !weft_vec_reserve(&levels->items.items, &levels->items.cap,
                                    levels->items.n + n_items, sizeof *lod.items))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for levels of detail");
+        return weft_no_memory(err, "levels of detail");
     *span = (struct weft_lod_span){ thread_id, levels->items.n, n_items };
     if (n_items)
         memcpy(levels->items.items + levels->items.n, lod.items, n_items * sizeof *lod.items);
@@ -69,13 +68,11 @@ static enum weft_code add_thread(const struct weft_ask *ask, uint32_t thread_id,
 WEFT_ENDPOINT(lod)
 {
     uint64_t width = 0;
-    enum weft_code code = weft_ask_number(ask, WEFT_PARAM_WIDTH, ask->query->width, 0, 1,
-                                          WEFT_LOD_MAX_WIDTH, &width, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_ask_number(ask, WEFT_PARAM_WIDTH, ask->query->width, 0, 1, WEFT_LOD_MAX_WIDTH,
+                             &width, err));
     uint64_t depths = UINT32_MAX;
-    code = weft_ask_number(ask, WEFT_PARAM_DEPTHS, ask->query->depths, depths, 1, UINT32_MAX,
-                           &depths, err);
+    enum weft_code code = weft_ask_number(ask, WEFT_PARAM_DEPTHS, ask->query->depths, depths, 1,
+                                          UINT32_MAX, &depths, err);
     if (code != WEFT_OK)
         return code;
     const struct weft_thread_filter filter = weft_session_filter(ask->session);
@@ -131,12 +128,10 @@ WEFT_ENDPOINT(tree)
     union weft_request request = { .tree = { .from_ns = ask->from_ns, .to_ns = ask->to_ns } };
     union weft_result result;
     uint64_t limit = 0;
-    enum weft_code code = weft_ask_number(ask, WEFT_PARAM_LIMIT, ask->query->limit, TREE_NODES, 1,
-                                          TREE_NODES_MAX, &limit, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_ask_number(ask, WEFT_PARAM_LIMIT, ask->query->limit, TREE_NODES, 1,
+                             TREE_NODES_MAX, &limit, err));
     request.tree.limit = (uint32_t)limit;
-    code = weft_query_run(ask->session, "tree", &request, &result, err);
+    enum weft_code code = weft_query_run(ask->session, "tree", &request, &result, err);
     if (code == WEFT_OK) {
         const struct weft_view view = weft_ask_view(ask);
         ask->answer->type = weft_type_columns;
@@ -157,7 +152,7 @@ static enum weft_code put_item(const struct weft_ask *ask, const struct weft_cal
     if (args.arena && table->is_found)
         code = weft_session_arguments(ask->session, &table->call, weft_call_args_see, &args, err);
     if (!args.arena || args.is_failed)
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for arguments");
+        code = weft_no_memory(err, "arguments");
     if (code == WEFT_OK) {
         const struct weft_view view = weft_ask_view(ask);
         weft_render_call(&view, table,
@@ -177,8 +172,7 @@ WEFT_ENDPOINT(item)
                                                    .depth = (uint32_t)query->depth } };
     union weft_result result;
     enum weft_code code = weft_query_run(ask->session, "call", &request, &result, err);
-    if (code == WEFT_OK)
-        code = put_item(ask, result.call, err);
+    WEFT_THEN(code, put_item(ask, result.call, err));
     weft_result_free(result.any);
     return code;
 }
@@ -246,8 +240,7 @@ WEFT_ENDPOINT(path)
     };
     enum weft_code code = weft_ask_number(ask, WEFT_PARAM_LIMIT, query->limit, PATH_SEGMENTS, 1,
                                           PATH_SEGMENTS_MAX, &how.limit, err);
-    if (code == WEFT_OK)
-        code = path_request(ask, &request.path, &found, err);
+    WEFT_THEN(code, path_request(ask, &request.path, &found, err));
     if (code != WEFT_OK)
         return code;
     code = weft_query_run(ask->session, "path", &request, &result, err);
@@ -273,8 +266,7 @@ WEFT_ENDPOINT(subtree)
     uint64_t limit = 0;
     enum weft_code code = weft_ask_number(ask, WEFT_PARAM_LIMIT, ask->query->limit, SUBTREE_CALLS,
                                           1, SUBTREE_CALLS_MAX, &limit, err);
-    if (code == WEFT_OK)
-        code = weft_session_keep_threads(ask->session, &thread_id, 1, err);
+    WEFT_THEN(code, weft_session_keep_threads(ask->session, &thread_id, 1, err));
     if (code != WEFT_OK)
         return code;
     request.calls.limit = (uint32_t)limit;

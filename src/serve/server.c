@@ -38,8 +38,7 @@ static enum weft_code find_address(struct weft_server *server, const struct weft
     enum weft_code code = WEFT_OK;
     if (!is_left || weft_http_listen(port, fd, &server->port, NULL) != WEFT_OK) {
         code = weft_http_listen(opts->port, fd, &server->port, err);
-        if (code == WEFT_OK)
-            code = weft_token_new(&server->token, err);
+        WEFT_THEN(code, weft_token_new(&server->token, err));
         if (code == WEFT_OK && path && !is_left)
             (void)weft_token_save(path, &server->token, server->port);
     }
@@ -54,12 +53,10 @@ enum weft_code weft_server_open(const struct weft_serve_opts *opts, struct weft_
     int fd = -1;
     *server = NULL;
     if (!made)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a server");
+        return weft_no_memory(err, "a server");
     enum weft_code code = weft_state_init(&made->state, opts, err);
-    if (code == WEFT_OK)
-        code = find_address(made, opts, &fd, err);
-    if (code == WEFT_OK)
-        code = weft_http_start(&made->state, &made->token, fd, made->port, &made->http, err);
+    WEFT_THEN(code, find_address(made, opts, &fd, err));
+    WEFT_THEN(code, weft_http_start(&made->state, &made->token, fd, made->port, &made->http, err));
     if (code != WEFT_OK) {
         weft_server_close(made);
         return code;

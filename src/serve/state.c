@@ -178,10 +178,9 @@ static enum weft_code check_query(const struct weft_query *query, struct weft_as
     const uint64_t duration_ns = weft_trace_meta(trace)->duration_ns;
     enum weft_code code =
         check_ids(&query->threads, WEFT_PARAM_THREADS, weft_trace_n_threads(trace), err);
-    if (code == WEFT_OK)
-        code = check_ids(&query->fn, WEFT_PARAM_FN, weft_trace_n_functions(trace), err);
-    if (code == WEFT_OK)
-        code = check_ids(&query->releasers, WEFT_PARAM_RELEASERS, weft_trace_n_threads(trace), err);
+    WEFT_THEN(code, check_ids(&query->fn, WEFT_PARAM_FN, weft_trace_n_functions(trace), err));
+    WEFT_THEN(code,
+              check_ids(&query->releasers, WEFT_PARAM_RELEASERS, weft_trace_n_threads(trace), err));
     if (code == WEFT_OK && query->thread >= weft_trace_n_threads(trace) &&
         weft_query_has(query, WEFT_PARAM_THREAD))
         code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "thread: expected an id below %" PRIu32,
@@ -204,8 +203,7 @@ static enum weft_code answer(const struct weft_endpoint *endpoint, const struct 
 {
     ask->answer->type = weft_type_json;
     enum weft_code code = weft_output_to_memory(&ask->answer->body, err);
-    if (code == WEFT_OK)
-        code = endpoint->run(ask, err);
+    WEFT_THEN(code, endpoint->run(ask, err));
     if (code == WEFT_OK && ask->answer->type == weft_type_json && !ask->answer->is_gzip) {
         weft_output_set_form(ask->answer->body, WEFT_OUTPUT_JSON);
         weft_output_seal(ask->answer->body);
@@ -214,8 +212,7 @@ static enum weft_code answer(const struct weft_endpoint *endpoint, const struct 
         code = weft_output_close(ask->answer->body, err);
         ask->answer->body = NULL;
     }
-    if (code == WEFT_OK)
-        code = weft_ask_fits(weft_output_offset(ask->answer->body), err);
+    WEFT_THEN(code, weft_ask_fits(weft_output_offset(ask->answer->body), err));
     if (code != WEFT_OK)
         weft_answer_fini(ask->answer);
     return code;
@@ -252,9 +249,8 @@ static enum weft_code find_session(struct weft_ask *ask, const struct weft_job_w
     if (!is_heavy)
         quick->served = code == WEFT_OK ? ask->served : NULL;
     ask->session = *place;
-    if (code == WEFT_OK)
-        code = weft_session_keep_threads(ask->session, ask->query->threads.items,
-                                         ask->query->threads.n, err);
+    WEFT_THEN(code, weft_session_keep_threads(ask->session, ask->query->threads.items,
+                                              ask->query->threads.n, err));
     return code;
 }
 
@@ -419,11 +415,9 @@ void weft_state_answer(struct weft_serve_state *state, struct weft_str name, str
         return;
     }
     struct weft_query *query = malloc(sizeof *query);
-    enum weft_code code =
-        query ? weft_query_read(text, endpoint->takes, query, &reply->err)
-              : weft_fail(&reply->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a question");
-    if (code == WEFT_OK)
-        code = check_needs(endpoint, query, &reply->err);
+    enum weft_code code = query ? weft_query_read(text, endpoint->takes, query, &reply->err)
+                                : weft_no_memory(&reply->err, "a question");
+    WEFT_THEN(code, check_needs(endpoint, query, &reply->err));
     if (code == WEFT_OK)
         ask_subject(state, endpoint, list, query, fd, reply);
     else
@@ -518,18 +512,15 @@ enum weft_code weft_state_init(struct weft_serve_state *state, const struct weft
     state->databases = calloc(opts->n_paths, sizeof *state->databases);
     state->quick = calloc((size_t)n_quick + 1, sizeof *state->quick);
     if (!state->traces || !state->databases || !state->quick)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the server");
+        return weft_no_memory(err, "the server");
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; code == WEFT_OK && i < opts->n_paths; i++)
         code = open_file(state, opts->paths[i], opts->run, err);
-    if (code == WEFT_OK)
-        code = weft_output_to_memory(&state->colors, err);
-    if (code == WEFT_OK)
-        code = weft_colors_read(opts->colors_path, state->colors, err);
-    if (code == WEFT_OK)
-        code = weft_jobs_new(n_quick, opts->run, &state->jobs, err);
+    WEFT_THEN(code, weft_output_to_memory(&state->colors, err));
+    WEFT_THEN(code, weft_colors_read(opts->colors_path, state->colors, err));
+    WEFT_THEN(code, weft_jobs_new(n_quick, opts->run, &state->jobs, err));
     if (code == WEFT_OK && !compute_ahead(state, memory_bytes))
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the server");
+        code = weft_no_memory(err, "the server");
     return code;
 }
 

@@ -26,11 +26,6 @@ struct strips {
     uint64_t pixel_ns;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for states");
-}
-
 /* Names live in the history; there are as many as system calls and kinds of interrupts. */
 static bool name_index(struct strips *strips, struct weft_str name, uint32_t *index)
 {
@@ -101,7 +96,7 @@ static enum weft_code add_thread(const struct weft_ask *ask, uint32_t thread_id,
         if (weft_progress_is_cancelled(ask->run->progress))
             code = weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
         else if (!add_state(strips, first, state))
-            code = no_memory(err);
+            code = weft_no_memory(err, "states");
         if (code != WEFT_OK)
             break;
     }
@@ -110,7 +105,7 @@ static enum weft_code add_thread(const struct weft_ask *ask, uint32_t thread_id,
     if (span)
         *span = (struct weft_lod_span){ thread_id, first, strips->items.n - first };
     if (code == WEFT_OK && !span)
-        code = no_memory(err);
+        code = weft_no_memory(err, "states");
     return code == WEFT_OK ? weft_ask_fits(strips->items.n * sizeof *strips->items.items, err)
                            : code;
 }
@@ -140,8 +135,7 @@ WEFT_ENDPOINT(states)
     struct strips strips = { 0 };
     enum weft_code code = weft_ask_number(ask, WEFT_PARAM_WIDTH, ask->query->width, 0, 1,
                                           WEFT_LOD_MAX_WIDTH, &width, err);
-    if (code == WEFT_OK)
-        code = weft_history_open(ask->trace, 0, &strips.history, err);
+    WEFT_THEN(code, weft_history_open(ask->trace, 0, &strips.history, err));
     if (code != WEFT_OK)
         return code;
     const struct weft_thread_filter filter = weft_session_filter(ask->session);

@@ -58,8 +58,7 @@ static enum weft_code send_packed(const struct weft_ask *ask, struct weft_output
         code = weft_output_close(text, err);
         text = NULL;
     }
-    if (code == WEFT_OK)
-        code = weft_gzip(weft_output_held(text), GZIP_LEVEL, ask->answer->body, err);
+    WEFT_THEN(code, weft_gzip(weft_output_held(text), GZIP_LEVEL, ask->answer->body, err));
     ask->answer->is_gzip = code == WEFT_OK;
     weft_output_abort(text);
     return code;
@@ -75,9 +74,8 @@ static enum weft_code settings_of(const struct weft_ask *ask, struct weft_regtim
     (void)weft_regtime_preset(weft_query_presets[query->preset], opts);
     enum weft_code code = weft_ask_number(ask, WEFT_PARAM_GLYPHS, query->glyphs, opts->glyphs, 0,
                                           UINT32_MAX, &glyphs, err);
-    if (code == WEFT_OK)
-        code = weft_ask_number(ask, WEFT_PARAM_OUTLIER_FACTOR, query->outlier_factor,
-                               (uint64_t)opts->outlier_factor, 0, FACTOR_MAX, &factor, err);
+    WEFT_THEN(code, weft_ask_number(ask, WEFT_PARAM_OUTLIER_FACTOR, query->outlier_factor,
+                                    (uint64_t)opts->outlier_factor, 0, FACTOR_MAX, &factor, err));
     opts->glyphs = (uint32_t)glyphs;
     opts->outlier_factor = (double)factor;
     opts->duration_ns = query->duration_ns;
@@ -107,10 +105,8 @@ static enum weft_code put_overview(const struct weft_ask *ask, const struct weft
         .settings = &how,
         .missing = &overview.missing,
     };
-    if (code == WEFT_OK)
-        code = weft_output_to_memory(&text, err);
-    if (code == WEFT_OK)
-        code = weft_page_data(&page, text, err);
+    WEFT_THEN(code, weft_output_to_memory(&text, err));
+    WEFT_THEN(code, weft_page_data(&page, text, err));
     weft_overview_fini(&overview);
     return send_packed(ask, text, code, err);
 }
@@ -119,9 +115,7 @@ WEFT_ENDPOINT(regtime)
 {
     const struct weft_window window = window_of(ask);
     struct weft_regtime_opts opts;
-    enum weft_code code = settings_of(ask, &opts, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(settings_of(ask, &opts, err));
     opts.window = ask->has_window ? &window : NULL;
     return put_overview(ask, &opts, err);
 }
@@ -141,10 +135,8 @@ WEFT_ENDPOINT(shapes)
     if (code == WEFT_OK) {
         code = weft_query_run(ask->session, "shapes", &request, &result, err);
         page.shapes = result.shapes;
-        if (code == WEFT_OK)
-            code = weft_output_to_memory(&text, err);
-        if (code == WEFT_OK)
-            code = weft_page_shapes_data(&page, text, err);
+        WEFT_THEN(code, weft_output_to_memory(&text, err));
+        WEFT_THEN(code, weft_page_shapes_data(&page, text, err));
         weft_result_free(result.any);
     }
     return send_packed(ask, text, code, err);
@@ -169,12 +161,10 @@ WEFT_ENDPOINT(calls)
     };
     union weft_result result;
     uint64_t limit = 0;
-    enum weft_code code =
-        weft_ask_number(ask, WEFT_PARAM_LIMIT, query->limit, CALLS, 1, CALLS_MAX, &limit, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(
+        weft_ask_number(ask, WEFT_PARAM_LIMIT, query->limit, CALLS, 1, CALLS_MAX, &limit, err));
     request.calls.limit = (uint32_t)limit;
-    code = weft_query_run(ask->session, "calls", &request, &result, err);
+    enum weft_code code = weft_query_run(ask->session, "calls", &request, &result, err);
     if (code == WEFT_OK) {
         const struct weft_view view = weft_ask_view(ask);
         ask->answer->type = weft_type_columns;
@@ -215,9 +205,8 @@ WEFT_ENDPOINT(outliers)
     enum weft_code code =
         weft_ask_number(ask, WEFT_PARAM_OUTLIER_FACTOR, query->outlier_factor,
                         (uint64_t)paper.outlier_factor, 0, FACTOR_MAX, &factor, err);
-    if (code == WEFT_OK)
-        code = weft_ask_number(ask, WEFT_PARAM_LIMIT, query->limit, OUTLIERS, 1, CALLS_MAX, &limit,
-                               err);
+    WEFT_THEN(code, weft_ask_number(ask, WEFT_PARAM_LIMIT, query->limit, OUTLIERS, 1, CALLS_MAX,
+                                    &limit, err));
     if (code != WEFT_OK)
         return code;
     /* As `weft outliers`: with a length, that alone decides. */

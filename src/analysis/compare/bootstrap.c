@@ -311,7 +311,7 @@ enum weft_code weft_bootstrap_interval(const struct weft_bootstrap_group *a,
     if (a->n_values + b->n_values > WEFT_BOOTSTRAP_VALUES)
         by_moments(a, b, reach, low, high);
     else if (!by_draws(a, b, reach, seed, low, high))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a bootstrap");
+        return weft_no_memory(err, "a bootstrap");
     const struct spread from = spread_of(a), to = spread_of(b);
     widen_by_skew(&from, &to, reach, low, high);
     widen_together(&from, &to, low, high);

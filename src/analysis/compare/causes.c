@@ -390,11 +390,6 @@ static void join(struct causes *causes, uint32_t a, uint32_t b)
         causes->clusters[a].joined = b;
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the causes");
-}
-
 /* Puts each execution's cluster where its cause will stand: clusters become causes later. */
 static enum weft_code find_clusters(struct causes *causes, struct weft_err *err)
 {
@@ -405,13 +400,13 @@ static enum weft_code find_clusters(struct causes *causes, struct weft_err *err)
         const uint32_t key = function_of(causes, standing_out(causes));
         const uint32_t cluster = weft_map_add(causes->keys, key, NULL);
         if (cluster == WEFT_MAP_NONE)
-            return no_memory(err);
+            return weft_no_memory(err, "the causes");
         causes->table->cause_of[i] = cluster;
     }
     causes->n_clusters = weft_map_count(causes->keys);
     causes->clusters = calloc(causes->n_clusters + 1, sizeof *causes->clusters);
     if (!causes->clusters)
-        return no_memory(err);
+        return weft_no_memory(err, "the causes");
     for (uint32_t k = 0; k < causes->n_clusters; k++)
         causes->clusters[k] =
             (struct cluster){ .key = (uint32_t)weft_map_key(causes->keys, k), .joined = k };
@@ -423,7 +418,7 @@ static enum weft_code join_alike(struct causes *causes, struct weft_err *err)
 {
     weft_map_reset(causes->keys);
     uint32_t *first = calloc(causes->n_clusters + 1, sizeof *first);
-    enum weft_code code = first ? WEFT_OK : no_memory(err);
+    enum weft_code code = first ? WEFT_OK : weft_no_memory(err, "the causes");
     for (uint32_t k = 0; code == WEFT_OK && k < causes->n_clusters; k++) {
         bool is_new;
         if (causes->clusters[k].key == WEFT_ID_NONE)
@@ -431,7 +426,7 @@ static enum weft_code join_alike(struct causes *causes, struct weft_err *err)
         const uint32_t id =
             weft_map_add(causes->keys, likeness(causes, causes->clusters[k].key), &is_new);
         if (id == WEFT_MAP_NONE)
-            code = no_memory(err);
+            code = weft_no_memory(err, "the causes");
         else if (is_new)
             first[id] = k;
         else
@@ -560,7 +555,7 @@ static enum weft_code join_names(struct causes *causes, size_t *starts, struct w
     sort_items(causes, starts);
     uint32_t *first = calloc(causes->n_clusters + 1, sizeof *first);
     uint32_t *largest = calloc(causes->n_clusters + 1, sizeof *largest);
-    enum weft_code code = first && largest ? WEFT_OK : no_memory(err);
+    enum weft_code code = first && largest ? WEFT_OK : weft_no_memory(err, "the causes");
     for (uint32_t k = 0; code == WEFT_OK && k < causes->n_clusters; k++) {
         bool is_new;
         largest[k] = WEFT_ID_NONE;
@@ -569,7 +564,7 @@ static enum weft_code join_names(struct causes *causes, size_t *starts, struct w
         profile_cluster(causes, starts, k);
         const uint32_t id = weft_map_add(causes->keys, name_of(causes, k, &largest[k]), &is_new);
         if (id == WEFT_MAP_NONE)
-            code = no_memory(err);
+            code = weft_no_memory(err, "the causes");
         else if (is_new)
             first[id] = k;
         else
@@ -732,7 +727,7 @@ static enum weft_code answer(struct causes *causes, size_t *starts, struct weft_
     }
     free(ranked);
     free(place);
-    return has_memory ? WEFT_OK : no_memory(err);
+    return has_memory ? WEFT_OK : weft_no_memory(err, "the causes");
 }
 
 static enum weft_code find(struct causes *causes, struct weft_err *err)
@@ -740,9 +735,8 @@ static enum weft_code find(struct causes *causes, struct weft_err *err)
     enum weft_code code = find_clusters(causes, err);
     size_t *starts = code == WEFT_OK ? calloc(causes->n_clusters + 2, sizeof *starts) : NULL;
     if (code == WEFT_OK && !starts)
-        code = no_memory(err);
-    if (code == WEFT_OK)
-        code = join_alike(causes, err);
+        code = weft_no_memory(err, "the causes");
+    WEFT_THEN(code, join_alike(causes, err));
     if (code == WEFT_OK) {
         join_nested(causes, starts);
         code = join_names(causes, starts, err);
@@ -765,7 +759,7 @@ enum weft_code weft_compare_find_causes(const struct weft_causes_base *base,
     const bool has_memory = profile_init(&causes.profile, base->matrix->n_nodes + 1) &&
                             table->cause_of && causes.by_cluster && causes.keys && causes.own_ns &&
                             weft_cause_tree_init(&causes.tree, base, causes.keys);
-    const enum weft_code code = has_memory ? find(&causes, err) : no_memory(err);
+    const enum weft_code code = has_memory ? find(&causes, err) : weft_no_memory(err, "the causes");
     profile_fini(&causes.profile);
     weft_cause_tree_fini(&causes.tree);
     free(causes.own_ns);

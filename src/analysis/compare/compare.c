@@ -31,11 +31,6 @@ struct weft_comparer {
     double *mean_a_ns, *total_a_ns, *total_b_ns; /* by node of the matrix, of the last question */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a comparison");
-}
-
 static enum weft_code fill_comparer(struct weft_comparer *comparer, struct weft_err *err)
 {
     const struct weft_ecct_matrix *matrix = comparer->matrix;
@@ -46,10 +41,9 @@ static enum weft_code fill_comparer(struct weft_comparer *comparer, struct weft_
     comparer->total_b_ns = calloc(matrix->n_nodes + 1, sizeof *comparer->total_b_ns);
     if (!comparer->total_b_ns || !comparer->orders || !comparer->scratch || !comparer->mean_a_ns ||
         !comparer->total_a_ns)
-        return no_memory(err);
+        return weft_no_memory(err, "a comparison");
     enum weft_code code = weft_compare_sums_init(&comparer->sums, matrix, err);
-    if (code == WEFT_OK)
-        code = weft_compare_runs_init(&comparer->runs, matrix, err);
+    WEFT_THEN(code, weft_compare_runs_init(&comparer->runs, matrix, err));
     for (size_t i = 0; code == WEFT_OK && i < matrix->n_metrics; i++)
         code =
             weft_metric_order_init(&comparer->orders[i], &matrix->metrics[i], matrix->n_items, err);
@@ -61,7 +55,7 @@ enum weft_code weft_comparer_new(const struct weft_ecct_matrix *matrix,
 {
     *comparer = calloc(1, sizeof **comparer);
     if (!*comparer)
-        return no_memory(err);
+        return weft_no_memory(err, "a comparison");
     (*comparer)->matrix = matrix;
     const enum weft_code code = fill_comparer(*comparer, err);
     if (code != WEFT_OK) {
@@ -107,7 +101,7 @@ static enum weft_code list_items(struct weft_compare_table *table, const uint8_t
     table->items_a = WEFT_ARENA_NEW(table->arena, table->n_a, uint32_t);
     table->items_b = WEFT_ARENA_NEW(table->arena, table->n_b, uint32_t);
     if (!table->items_a || !table->items_b)
-        return no_memory(err);
+        return weft_no_memory(err, "a comparison");
     for (size_t i = 0, a = 0, b = 0; i < n_items; i++) {
         if (members[i] & WEFT_IN_A)
             table->items_a[a++] = (uint32_t)i;
@@ -192,7 +186,7 @@ static enum weft_code list_nodes(struct weft_comparer *comparer, struct weft_com
     }
     free(totals);
     free(is_wanted);
-    return has_memory ? WEFT_OK : no_memory(err);
+    return has_memory ? WEFT_OK : weft_no_memory(err, "a comparison");
 }
 
 /* How likely so large a difference is if both groups are samples of one: the variance is that of
@@ -330,7 +324,7 @@ static enum weft_code rank_nodes(struct weft_compare_table *table, const struct 
 {
     table->ranked = WEFT_ARENA_NEW(table->arena, nodes->n_tested, uint32_t);
     if (!table->ranked)
-        return no_memory(err);
+        return weft_no_memory(err, "a comparison");
     for (size_t i = 0; i < nodes->n_tested; i++)
         if (table->nodes[nodes->tested[i]].difference_ns != 0)
             table->ranked[table->n_ranked++] = nodes->tested[i];
@@ -441,7 +435,7 @@ static enum weft_code bootstrap(const struct weft_comparer *comparer,
         columns_fill(&columns, comparer->matrix, opts->members);
         code = widen(comparer, table, &columns, n_chosen, err);
     } else {
-        code = no_memory(err);
+        code = weft_no_memory(err, "a comparison");
     }
     columns_fini(&columns);
     qsort_r(table->ranked, table->n_ranked, sizeof *table->ranked, by_rank, table->nodes);
@@ -455,9 +449,8 @@ static enum weft_code compare_nodes(struct weft_comparer *comparer,
     struct nodes nodes = { 0 };
     enum weft_code code = list_nodes(comparer, table, err);
     if (code == WEFT_OK && !nodes_init(&nodes, table->n_nodes))
-        code = no_memory(err);
-    if (code == WEFT_OK)
-        code = test_nodes(comparer, opts->n_looks, table, &nodes, err);
+        code = weft_no_memory(err, "a comparison");
+    WEFT_THEN(code, test_nodes(comparer, opts->n_looks, table, &nodes, err));
     if (code == WEFT_OK) {
         for (size_t i = 0; i < table->n_nodes; i++)
             judge_interval(&table->nodes[i]);
@@ -488,7 +481,7 @@ static enum weft_code adjust_metrics(struct weft_compare_table *table, struct we
         others[i].p_adjusted = p[i];
     free(p);
     free(order);
-    return has_memory ? WEFT_OK : no_memory(err);
+    return has_memory ? WEFT_OK : weft_no_memory(err, "a comparison");
 }
 
 static void compare_metric_by_runs(const struct weft_comparer *comparer, const uint8_t *members,
@@ -519,7 +512,7 @@ static enum weft_code compare_metrics(struct weft_comparer *comparer,
     const size_t n = comparer->matrix->n_metrics;
     table->metrics = WEFT_ARENA_NEW(table->arena, n, struct weft_compare_metric);
     if (!table->metrics)
-        return no_memory(err);
+        return weft_no_memory(err, "a comparison");
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; code == WEFT_OK && i < n; i++) {
         table->metrics[i].metric = (uint32_t)i;
@@ -551,10 +544,8 @@ static enum weft_code run(struct weft_comparer *comparer, const struct weft_comp
     enum weft_code code = list_items(table, opts->members, comparer->matrix->n_items, err);
     table->focus.node = WEFT_ID_NONE;
     table->is_small = table->n_a < WEFT_TRUSTED_EXECUTIONS || table->n_b < WEFT_TRUSTED_EXECUTIONS;
-    if (code == WEFT_OK)
-        code = compare_nodes(comparer, opts, table, err);
-    if (code == WEFT_OK)
-        code = compare_metrics(comparer, opts, table, err);
+    WEFT_THEN(code, compare_nodes(comparer, opts, table, err));
+    WEFT_THEN(code, compare_metrics(comparer, opts, table, err));
     if (code == WEFT_OK && opts->n_bootstrap > 0 && !table->is_by_runs)
         code = weft_compare_find_focus(comparer->matrix, &comparer->sums, table, err);
     if (code == WEFT_OK && opts->with_causes && table->n_a > 0)
@@ -574,7 +565,7 @@ enum weft_code weft_comparer_run(struct weft_comparer *comparer,
     *table = arena ? WEFT_ARENA_NEW(arena, 1, struct weft_compare_table) : NULL;
     if (!*table) {
         weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "a comparison");
     }
     (*table)->arena = arena;
     (*table)->seed = SEED;

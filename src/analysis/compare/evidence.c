@@ -42,7 +42,7 @@ enum weft_code weft_compare_causes_test(const struct weft_ecct_matrix *matrix,
 {
     uint64_t *likenesses = calloc(matrix->n_nodes + 1, sizeof *likenesses);
     if (!likenesses)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the causes");
+        return weft_no_memory(err, "the causes");
     for (uint32_t node = 0; node < matrix->n_nodes; node++)
         likenesses[node] = likeness_of(matrix, node);
     for (size_t i = 0; i < table->n_causes; i++) {

@@ -177,6 +177,5 @@ enum weft_code weft_compare_find_focus(const struct weft_ecct_matrix *matrix,
     }
     free(focusing.places);
     free(best_child);
-    return has_memory ? WEFT_OK
-                      : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a comparison");
+    return has_memory ? WEFT_OK : weft_no_memory(err, "a comparison");
 }

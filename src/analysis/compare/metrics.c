@@ -31,7 +31,7 @@ enum weft_code weft_metric_order_init(struct weft_metric_order *order,
     if (!plain || !order->items || !order->values) {
         free(plain);
         weft_metric_order_fini(order);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the order of a metric");
+        return weft_no_memory(err, "the order of a metric");
     }
     for (size_t i = 0; i < n_items; i++) {
         plain[i] = isnan(metric->values[i]) ? 0 : metric->values[i];

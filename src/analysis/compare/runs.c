@@ -12,11 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for runs");
-}
-
 /* Counting: items of a source stay in order. */
 static void sort_items(struct weft_compare_runs *runs)
 {
@@ -43,7 +38,7 @@ enum weft_code weft_compare_runs_init(struct weft_compare_runs *runs,
                calloc(matrix->n_sources + 1, sizeof *runs->n[0]) },
     };
     if (!runs->order || !runs->starts || !runs->n[WEFT_GROUP_A] || !runs->n[WEFT_GROUP_B])
-        return no_memory(err);
+        return weft_no_memory(err, "runs");
     sort_items(runs);
     return WEFT_OK;
 }
@@ -166,7 +161,7 @@ enum weft_code weft_compare_runs_squares(const struct weft_compare_runs *runs,
     for (size_t group = 0; has_memory && group < WEFT_GROUPS; group++)
         square_group(runs, sums, (enum weft_group)group, &run, squares->of[group]);
     run_sums_fini(&run);
-    return has_memory ? WEFT_OK : no_memory(err);
+    return has_memory ? WEFT_OK : weft_no_memory(err, "runs");
 }
 
 void weft_run_squares_fini(struct weft_run_squares *squares)

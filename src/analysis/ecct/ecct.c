@@ -87,7 +87,7 @@ enum weft_code weft_ecct_maker_window(struct weft_ecct_maker *maker, uint64_t fr
 {
     close_locks(maker);
     if (!weft_ecct_stacks_window(maker->stacks, from_ns, to_ns))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for executions");
+        return weft_no_memory(err, "executions");
     enum weft_code code = maker->graph_of_trace
                               ? weft_trace_graph_window(maker->graph_of_trace, from_ns, to_ns, err)
                               : weft_trace_graph_open(maker->trace, from_ns, to_ns,
@@ -116,8 +116,7 @@ enum weft_code weft_ecct_make(struct weft_ecct_maker *maker, uint32_t thread_id,
             err, WEFT_E_ARG, WEFT_NO_OFFSET,
             "expected an execution of a thread of the trace that ends after it begins");
     enum weft_code code = weft_path_walk(maker->graph, &walk, &maker->walked, err);
-    if (code == WEFT_OK)
-        code = weft_ecct_fill(maker->fill, maker->graph, &maker->walked, &made->filled, err);
+    WEFT_THEN(code, weft_ecct_fill(maker->fill, maker->graph, &maker->walked, &made->filled, err));
     made->segments = maker->walked.segments.items;
     made->n_segments = maker->walked.segments.n;
     made->n_path_cycles = maker->walked.n_cycles;

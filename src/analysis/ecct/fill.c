@@ -84,11 +84,6 @@ struct weft_ecct_fill {
     } entry_of;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for the tree of a path");
-}
-
 /* ---- shares ---------------------------------------------------------------------------------- */
 
 static const struct weft_frame running = { .name = { "running", 7 },
@@ -196,9 +191,7 @@ static enum weft_code go_to_known(struct weft_ecct_fill *fill, uint32_t *known,
 {
     uint32_t id;
     if (*known == 0) {
-        const enum weft_code code = weft_ecct_tree_add(fill->tree, frame, &id, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_ecct_tree_add(fill->tree, frame, &id, err));
         *known = id + 1;
     }
     return weft_ecct_tree_node(fill->tree, spot->node, *known - 1, spot->confidence, &spot->node,
@@ -273,12 +266,12 @@ static enum weft_code spend(struct weft_ecct_fill *fill, const struct weft_ecct_
         return WEFT_OK;
     while (fill->entry_of.n <= spot->node)
         if (!WEFT_VEC_PUSH(&fill->entry_of))
-            return no_memory(err);
+            return weft_no_memory(err, "the tree of a path");
     uint32_t *place = &fill->entry_of.items[spot->node];
     struct weft_ecct_entry *entry =
         *place ? &fill->entries.items[*place - 1] : WEFT_VEC_PUSH(&fill->entries);
     if (!entry)
-        return no_memory(err);
+        return weft_no_memory(err, "the tree of a path");
     if (*place == 0)
         *place = (uint32_t)fill->entries.n;
     entry->node = spot->node;
@@ -330,8 +323,7 @@ static enum weft_code go_to_wait(struct weft_ecct_fill *fill, uint32_t thread_id
                                  struct weft_err *err)
 {
     enum weft_code code = go_to_stack(fill, thread_id, wait_ns, spot, err);
-    if (code == WEFT_OK)
-        code = go_to_call(fill, call, spot, err);
+    WEFT_THEN(code, go_to_call(fill, call, spot, err));
     const struct weft_frame frame = { .name = lock
                                                   ? fill->ops->lock(fill->stacks, fill->graph, lock)
                                                   : (struct weft_str){ 0 },
@@ -411,7 +403,7 @@ static enum weft_code run(struct weft_ecct_fill *fill, const struct weft_ecct_in
     if (code == WEFT_OK && (sum_ns == 0 || (!is_share && sum_ns < length_ns))) {
         struct weft_ecct_part *rest = WEFT_VEC_PUSH(&fill->parts);
         if (!rest)
-            return no_memory(err);
+            return weft_no_memory(err, "the tree of a path");
         *rest = (struct weft_ecct_part){ *below, length_ns - sum_ns };
     }
     /* what is left over when they are shared out goes by their order */
@@ -426,8 +418,7 @@ static enum weft_code run(struct weft_ecct_fill *fill, const struct weft_ecct_in
         if (code == WEFT_OK && (ending || spot.node == below->node))
             code = ending ? go_to_state(fill, ending, WEFT_FRAME_INTERRUPTED, &spot, err)
                           : go_to_known(fill, &fill->running, &running, &spot, err);
-        if (code == WEFT_OK)
-            code = spend(fill, &spot, fill->parts.items[i].weight, err);
+        WEFT_THEN(code, spend(fill, &spot, fill->parts.items[i].weight, err));
     }
     return code;
 }
@@ -440,7 +431,7 @@ static enum weft_code see_occupant(void *context, uint32_t thread_id, uint64_t f
     struct weft_ecct_fill *fill = context;
     struct piece *piece = WEFT_VEC_PUSH(&fill->pieces);
     if (!piece)
-        return no_memory(err);
+        return weft_no_memory(err, "the tree of a path");
     *piece = (struct piece){ thread_id, from_ns, to_ns, to_ns - from_ns };
     return WEFT_OK;
 }
@@ -506,7 +497,7 @@ static enum weft_code preempted(struct weft_ecct_fill *fill,
         sum_ns += fill->pieces.items[i].sum_ns;
     if (code == WEFT_OK &&
         !share_pieces(fill, sum_ns < length_ns ? length_ns - sum_ns : 0, length_ns))
-        code = no_memory(err);
+        code = weft_no_memory(err, "the tree of a path");
     for (size_t i = 0; i < fill->pieces.n && code == WEFT_OK; i++) {
         const struct piece *piece = &fill->pieces.items[i];
         const struct weft_ecct_interval interval = { piece->thread_id, piece->from_ns, piece->to_ns,
@@ -515,9 +506,9 @@ static enum weft_code preempted(struct weft_ecct_fill *fill,
         struct weft_ecct_spot other = *spot;
         bool is_there;
         code = go_to_other(fill, frame, piece->thread_id, &other, &is_there, err);
-        if (code == WEFT_OK)
-            code = is_there ? run(fill, &interval, ns, (struct weft_str){ 0 }, NULL, &other, err)
-                            : spend(fill, spot, ns, err);
+        WEFT_THEN(code, is_there
+                            ? run(fill, &interval, ns, (struct weft_str){ 0 }, NULL, &other, err)
+                            : spend(fill, spot, ns, err));
     }
     return code == WEFT_OK ? spend(fill, spot, fill->shares.items[fill->pieces.n].weight, err)
                            : code;
@@ -535,7 +526,7 @@ static enum weft_code shared_device(struct weft_ecct_fill *fill,
         code = fill->graph->ops->sharers(fill->graph, segment->thread_id, segment->start_ns,
                                          segment->end_ns, see_sharer, fill, err);
     if (code == WEFT_OK && !share_pieces(fill, length_ns, length_ns))
-        code = no_memory(err);
+        code = weft_no_memory(err, "the tree of a path");
     for (size_t i = 0; i < fill->pieces.n && code == WEFT_OK; i++) {
         const struct piece *piece = &fill->pieces.items[i];
         struct weft_ecct_spot other = *spot;
@@ -545,8 +536,7 @@ static enum weft_code shared_device(struct weft_ecct_fill *fill,
         if (code == WEFT_OK && is_there)
             code = fill->ops->waiting(fill->stacks, fill->tree, piece->thread_id, piece->from_ns,
                                       &other, err);
-        if (code == WEFT_OK)
-            code = spend(fill, is_there ? &other : spot, fill->shares.items[i].weight, err);
+        WEFT_THEN(code, spend(fill, is_there ? &other : spot, fill->shares.items[i].weight, err));
     }
     return code == WEFT_OK ? spend(fill, spot, fill->shares.items[fill->pieces.n].weight, err)
                            : code;
@@ -628,8 +618,7 @@ static enum weft_code blocked(struct weft_ecct_fill *fill, const struct weft_pat
     if (!is_queued)
         code = go_to_wait(fill, segment->thread_id, place->wait_ns, place->call, place->lock, spot,
                           err);
-    if (code == WEFT_OK)
-        code = go_to_reason(fill, segment, spot, err);
+    WEFT_THEN(code, go_to_reason(fill, segment, spot, err));
     if (code != WEFT_OK)
         return code;
     if (segment->reason == WEFT_PATH_BLOCK_DEVICE)
@@ -676,8 +665,7 @@ static enum weft_code fill_segment(struct weft_ecct_fill *fill, size_t i, struct
     switch ((enum weft_path_state)segment->state) {
     case WEFT_PATH_PREEMPTED:
         code = go_to_wait(fill, segment->thread_id, segment->start_ns, from->call, 0, &spot, err);
-        if (code == WEFT_OK)
-            code = go_to_known(fill, &fill->preempted, &taken, &spot, err);
+        WEFT_THEN(code, go_to_known(fill, &fill->preempted, &taken, &spot, err));
         return code == WEFT_OK ? preempted(fill, segment, from->frame, &spot, err) : code;
     case WEFT_PATH_BLOCKED:
         return blocked(fill, segment, from, &spot, err);
@@ -734,7 +722,7 @@ enum weft_code weft_ecct_fill(struct weft_ecct_fill *fill, struct weft_graph *gr
     fill->filled = (struct weft_ecct_filled){ 0 };
     for (size_t i = 0; i < walked->frames.n; i++)
         if (!WEFT_VEC_PUSH(&fill->places))
-            return no_memory(err);
+            return weft_no_memory(err, "the tree of a path");
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; i < walked->segments.n && code == WEFT_OK; i++)
         code = fill_segment(fill, i, err);

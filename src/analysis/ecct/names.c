@@ -132,7 +132,7 @@ static enum weft_code find_kin(struct weft_ecct_names *names, struct weft_err *e
         return WEFT_OK;
     names->leaders = calloc((size_t)n_threads + 1, sizeof *names->leaders);
     if (!names->leaders)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for names of threads");
+        return weft_no_memory(err, "names of threads");
     const enum weft_code code = weft_kin_find(names->trace, names->leaders, err);
     for (uint32_t id = 0; code == WEFT_OK && id < n_threads; id++)
         names->programs[id] = names->labels[names->leaders[id]];
@@ -203,7 +203,7 @@ static enum weft_code collect_functions(struct weft_ecct_names *names, struct we
     names->functions = weft_strtab_new();
     names->first = calloc((size_t)n_functions + 1, sizeof *names->first);
     if (!names->functions || !names->first)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for functions");
+        return weft_no_memory(err, "functions");
     enum weft_code code = WEFT_OK;
     for (uint32_t id = 0; id < n_functions && code == WEFT_OK; id++) {
         const uint32_t n_before = weft_strtab_count(names->functions);
@@ -225,8 +225,7 @@ enum weft_code weft_ecct_names_module(struct weft_ecct_names *names, const struc
         return WEFT_OK;
     enum weft_code code = names->first ? WEFT_OK : collect_functions(names, err);
     uint32_t number;
-    if (code == WEFT_OK)
-        code = weft_strtab_intern(names->functions, frame->name, &number, err);
+    WEFT_THEN(code, weft_strtab_intern(names->functions, frame->name, &number, err));
     if (code == WEFT_OK && number < names->n_functions)
         *module = weft_trace_function(names->trace, names->first[number])->module;
     return code;

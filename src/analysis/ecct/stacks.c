@@ -42,11 +42,6 @@ struct weft_ecct_stacks {
     } nodes;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for stacks");
-}
-
 struct weft_ecct_stacks *weft_ecct_stacks_new(const struct weft_trace *trace,
                                               const struct weft_ecct_names *names,
                                               uint64_t memory_bytes)
@@ -138,7 +133,7 @@ static enum weft_code find_node(struct weft_ecct_stacks *stacks, struct weft_ecc
          context = block->contexts[context].parent) {
         uint32_t *above = WEFT_VEC_PUSH(&stacks->above);
         if (!above)
-            return no_memory(err);
+            return weft_no_memory(err, "stacks");
         *above = context;
     }
     *node = context == WEFT_ID_NONE ? below->node : block->contexts[context].node;
@@ -146,8 +141,7 @@ static enum weft_code find_node(struct weft_ecct_stacks *stacks, struct weft_ecc
         struct weft_top_context *known = &block->contexts[stacks->above.items[i]];
         uint32_t frame;
         code = frame_of(stacks, tree, known->function_id, &frame, err);
-        if (code == WEFT_OK)
-            code = weft_ecct_tree_node(tree, *node, frame, below->confidence, node, err);
+        WEFT_THEN(code, weft_ecct_tree_node(tree, *node, frame, below->confidence, node, err));
         if (code != WEFT_OK)
             return code;
         known->node = *node;
@@ -187,14 +181,13 @@ static enum weft_code read_contexts(struct weft_ecct_stacks *stacks, struct weft
         const struct weft_interval_context *context = &interval->contexts[i];
         uint32_t frame, *node = WEFT_VEC_PUSH(&stacks->nodes);
         if (!node)
-            return no_memory(err);
+            return weft_no_memory(err, "stacks");
         code = frame_of(stacks, tree, context->function_id, &frame, err);
-        if (code == WEFT_OK)
-            code = weft_ecct_tree_node(tree,
-                                       context->parent == WEFT_ID_NONE
-                                           ? below->node
-                                           : stacks->nodes.items[context->parent],
-                                       frame, below->confidence, node, err);
+        WEFT_THEN(code, weft_ecct_tree_node(tree,
+                                            context->parent == WEFT_ID_NONE
+                                                ? below->node
+                                                : stacks->nodes.items[context->parent],
+                                            frame, below->confidence, node, err));
     }
     return code;
 }
@@ -206,7 +199,7 @@ static enum weft_code add_part(struct weft_ecct_parts *parts, uint32_t node,
     struct weft_ecct_part *part = weight ? WEFT_VEC_PUSH(parts) : NULL;
     if (part)
         *part = (struct weft_ecct_part){ { node, confidence }, weight };
-    return part || weight == 0 ? WEFT_OK : no_memory(err);
+    return part || weight == 0 ? WEFT_OK : weft_no_memory(err, "stacks");
 }
 
 /* The block that has the innermost calls of an interval, or NULL. */
@@ -248,14 +241,13 @@ static enum weft_code run_tops(struct weft_ecct_stacks *stacks, struct weft_ecct
                                const struct weft_ecct_spot *below, struct weft_ecct_parts *parts,
                                struct weft_err *err)
 {
-    enum weft_code code = sum_tops(stacks, block, place, from) ? WEFT_OK : no_memory(err);
+    enum weft_code code =
+        sum_tops(stacks, block, place, from) ? WEFT_OK : weft_no_memory(err, "stacks");
     for (size_t i = 0; i < stacks->touched.n; i++) {
         const uint32_t context = stacks->touched.items[i];
         uint32_t node = 0;
-        if (code == WEFT_OK)
-            code = node_of(stacks, tree, block, context, below, &node, err);
-        if (code == WEFT_OK)
-            code = add_part(parts, node, below->confidence, block->contexts[context].ns, err);
+        WEFT_THEN(code, node_of(stacks, tree, block, context, below, &node, err));
+        WEFT_THEN(code, add_part(parts, node, below->confidence, block->contexts[context].ns, err));
         block->contexts[context].ns = 0;
     }
     return code;
@@ -297,9 +289,8 @@ static enum weft_code go_down(struct weft_ecct_tree *tree, struct weft_str stack
         if (n) {
             code = weft_ecct_tree_frame(tree, (struct weft_str){ stack.bytes, n },
                                         (struct weft_str){ 0 }, WEFT_FRAME_FUNCTION, &frame, err);
-            if (code == WEFT_OK)
-                code = weft_ecct_tree_node(tree, spot->node, frame, spot->confidence, &spot->node,
-                                           err);
+            WEFT_THEN(code, weft_ecct_tree_node(tree, spot->node, frame, spot->confidence,
+                                                &spot->node, err));
         }
         stack = (struct weft_str){ stack.bytes + n_gone, stack.n_bytes - n_gone };
     }
@@ -369,8 +360,7 @@ static enum weft_code run_samples(struct weft_ecct_stacks *stacks, struct weft_e
     for (size_t i = 0; i < n_seen && code == WEFT_OK; i++) {
         struct weft_ecct_spot spot = seen == &last ? inferred(below) : *below;
         code = go_down(tree, seen[i].stack, &spot, err);
-        if (code == WEFT_OK)
-            code = add_part(parts, spot.node, spot.confidence, seen[i].weight, err);
+        WEFT_THEN(code, add_part(parts, spot.node, spot.confidence, seen[i].weight, err));
     }
     return code;
 }

@@ -32,11 +32,6 @@ struct weft_ecct_tree {
     } nodes;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a tree of executions");
-}
-
 struct weft_ecct_tree *weft_ecct_tree_new(void)
 {
     struct weft_ecct_tree *tree = calloc(1, sizeof *tree);
@@ -71,8 +66,7 @@ static enum weft_code key_of(struct weft_ecct_tree *tree, struct weft_str name,
                              uint64_t *key, struct weft_err *err)
 {
     enum weft_code code = weft_strtab_intern(tree->texts, name, &texts[0], err);
-    if (code == WEFT_OK)
-        code = weft_strtab_intern(tree->texts, module, &texts[1], err);
+    WEFT_THEN(code, weft_strtab_intern(tree->texts, module, &texts[1], err));
     if (code == WEFT_OK && (texts[0] | texts[1]) >> TEXT_BITS)
         code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "more than 2^%d names", TEXT_BITS);
     *key =
@@ -108,13 +102,11 @@ enum weft_code weft_ecct_tree_add(struct weft_ecct_tree *tree, const struct weft
     *id = *near;
     if (is_frame(tree, *near, frame->name, frame->module, kind))
         return WEFT_OK;
-    enum weft_code code = key_of(tree, frame->name, frame->module, kind, texts, &key, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(key_of(tree, frame->name, frame->module, kind, texts, &key, err));
     *id = weft_map_add(tree->frame_of, key, &is_new);
     struct weft_frame *made = is_new && *id != WEFT_MAP_NONE ? WEFT_VEC_PUSH(&tree->frames) : NULL;
     if (*id >= tree->frames.n)
-        return no_memory(err);
+        return weft_no_memory(err, "a tree of executions");
     if (made) {
         *made = *frame;
         made->name = weft_strtab_get(tree->texts, texts[0]);
@@ -147,11 +139,11 @@ enum weft_code weft_ecct_tree_node(struct weft_ecct_tree *tree, uint32_t parent,
     }
     const uint32_t place = weft_map_add(tree->node_of, (uint64_t)parent << 32 | frame, &is_new);
     if (place == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "a tree of executions");
     *node = place + 1; /* the root has no parent, and is not in the map */
     struct weft_ecct_node *made = is_new ? WEFT_VEC_PUSH(&tree->nodes) : NULL;
     if (*node >= tree->nodes.n)
-        return no_memory(err);
+        return weft_no_memory(err, "a tree of executions");
     if (made)
         *made = (struct weft_ecct_node){ .parent = parent, .frame = frame };
     *near = *node;

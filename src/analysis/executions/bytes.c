@@ -61,10 +61,7 @@ static enum weft_code function_of(struct weft_bytes_reader *reader, uint64_t row
         *calls = (struct weft_calls){ 0 };
         if (!block_of(reader, row, &block))
             return WEFT_OK;
-        const enum weft_code code =
-            weft_store_load(reader->store, reader->thread_id, block, reader->buf, calls, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(weft_store_load(reader->store, reader->thread_id, block, reader->buf, calls, err));
     }
     *function_id = calls->function_id[row - calls->first_row];
     return WEFT_OK;
@@ -104,7 +101,7 @@ enum weft_code weft_bytes_reader_open(const struct weft_trace *trace, uint32_t t
     if (reader)
         reader->buf = weft_block_buf_new();
     if (!reader || !reader->buf)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for bytes of calls");
+        return weft_no_memory(err, "bytes of calls");
     reader->store = weft_trace_store(trace);
     reader->thread_id = thread_id;
     reader->view = (struct weft_rule_view){ .trace = trace, .thread_id = thread_id };

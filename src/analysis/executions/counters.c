@@ -27,11 +27,6 @@ struct readings {
     size_t n, cap;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for counters of executions");
-}
-
 static uint64_t process_of(const struct weft_trace *trace, uint32_t thread_id)
 {
     const struct weft_thread_info *info = &weft_trace_thread(trace, thread_id)->info;
@@ -61,7 +56,7 @@ static enum weft_code read_thread(const struct weft_trace *trace, struct weft_ev
             continue;
         struct reading *reading = WEFT_ROOM_PUSH(readings);
         if (!reading)
-            return no_memory(err);
+            return weft_no_memory(err, "counters of executions");
         *reading = (struct reading){ .process = process,
                                      .at_ns = event->time_ns,
                                      .sequence = readings->n,
@@ -105,11 +100,10 @@ static enum weft_code add_columns(struct weft_executions_table *table, struct we
     char *change = NULL;
     const int n_bytes = asprintf(&change, "%.*s_change", (int)name.n_bytes, name.bytes);
     if (n_bytes < 0)
-        return no_memory(err);
+        return weft_no_memory(err, "counters of executions");
     enum weft_code code = weft_executions_add_metric(table, name, WEFT_METRIC_NUMBER, values, err);
-    if (code == WEFT_OK)
-        code = weft_executions_add_metric(table, weft_str_of(change), WEFT_METRIC_NUMBER, changes,
-                                          err);
+    WEFT_THEN(code, weft_executions_add_metric(table, weft_str_of(change), WEFT_METRIC_NUMBER,
+                                               changes, err));
     free(change);
     return code;
 }
@@ -145,8 +139,7 @@ enum weft_code weft_execution_counters_add(const struct weft_trace *trace,
             if (metric->field.kind != WEFT_FIELD_NONE)
                 continue;
             code = read_counter(trace, metric->name, &readings, err);
-            if (code == WEFT_OK)
-                code = add_counter(trace, t, metric->name, &readings, table, err);
+            WEFT_THEN(code, add_counter(trace, t, metric->name, &readings, table, err));
             WEFT_ROOM_FINI(&readings);
         }
     return code;

@@ -68,11 +68,6 @@ struct job {
     uint64_t n_counted;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
-}
-
 /* Is what is open, or waits to be paired, within the ceiling? */
 static enum weft_code count_held(struct job *job, uint64_t n, uint64_t *n_counted,
                                  struct weft_err *err)
@@ -95,8 +90,7 @@ static enum weft_code hand_on(const struct job *job, struct weft_executions_foun
 {
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; i < found->n; i++) {
-        if (code == WEFT_OK)
-            code = job->take(job->context, &found->items[i], err);
+        WEFT_THEN(code, job->take(job->context, &found->items[i], err));
         free(found->items[i].begin);
         free(found->items[i].end);
     }
@@ -116,7 +110,7 @@ static enum weft_code take_point(struct job *job, struct item *item,
         *ready = *point;
     else
         free(point->values);
-    return ready ? WEFT_OK : no_memory(err);
+    return ready ? WEFT_OK : weft_no_memory(err, "executions");
 }
 
 /* The thread is read to its end: what is open stays so. */
@@ -137,7 +131,7 @@ static enum weft_code read_thread(void *context, struct weft_scan *scan, unsigne
     if (!job->bufs[worker])
         job->bufs[worker] = weft_event_buf_new();
     if (!job->bufs[worker])
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     while (code == WEFT_OK && !item->reader.is_done &&
            item->ready.n - item->ready.at < job->n_points && item->found.n < job->n_points) {
         struct weft_execution_point point;
@@ -145,9 +139,9 @@ static enum weft_code read_thread(void *context, struct weft_scan *scan, unsigne
             weft_execution_reader_step(&item->reader, scan, job->bufs[worker], &item->found, err);
         while (code == WEFT_OK && weft_execution_reader_next(&item->reader, &point))
             code = take_point(job, item, &point, err);
-        if (code == WEFT_OK)
-            code = count_held(job, item->pairs.n_open + weft_execution_queue_n(&item->reader.queue),
-                              &item->n_counted, err);
+        WEFT_THEN(code,
+                  count_held(job, item->pairs.n_open + weft_execution_queue_n(&item->reader.queue),
+                             &item->n_counted, err));
     }
     return code == WEFT_OK && item->reader.is_done ? finish_thread(item, scan, err) : code;
 }
@@ -210,7 +204,7 @@ static enum weft_code take_first(struct job *job, uint64_t limit_ns, struct weft
     struct weft_execution_list *ready = &job->items[item].ready;
     struct weft_execution_point *point = WEFT_VEC_PUSH(&job->group);
     if (!point)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     *point = ready->items[ready->at++];
     const struct weft_execution_point *next = first_ready(job, item);
     if (!next)
@@ -240,10 +234,8 @@ static enum weft_code pair_before(struct job *job, uint64_t limit_ns, struct wef
         code =
             weft_execution_pairs_take(&job->across, group->items, group->n, true, &job->found, err);
         group->n = 0;
-        if (code == WEFT_OK)
-            code = count_held(job, job->across.n_open, &job->n_counted, err);
-        if (code == WEFT_OK)
-            code = hand_on(job, &job->found, err);
+        WEFT_THEN(code, count_held(job, job->across.n_open, &job->n_counted, err));
+        WEFT_THEN(code, hand_on(job, &job->found, err));
     }
     return code;
 }
@@ -277,14 +269,13 @@ static enum weft_code find_all(struct job *job, const struct weft_run *run, stru
             if (!job->items[i].is_finished)
                 limit_ns =
                     weft_min_u64(limit_ns, weft_execution_reader_reached_ns(&job->items[i].reader));
-        if (code == WEFT_OK)
-            code = pair_before(job, limit_ns, err);
+        WEFT_THEN(code, pair_before(job, limit_ns, err));
         for (size_t i = 0; i < job->n_items && code == WEFT_OK; i++)
             code = hand_on(job, &job->items[i].found, err);
     }
-    if (code == WEFT_OK)
-        code = weft_execution_pairs_finish(
-            &job->across, weft_trace_meta(job->plan.trace)->duration_ns, &job->found, err);
+    WEFT_THEN(code, weft_execution_pairs_finish(&job->across,
+                                                weft_trace_meta(job->plan.trace)->duration_ns,
+                                                &job->found, err));
     return code == WEFT_OK ? hand_on(job, &job->found, err) : code;
 }
 
@@ -319,7 +310,7 @@ static enum weft_code job_init(struct job *job, const uint32_t *ids, size_t n_id
     job->heap.items = calloc(job->n_items + 1, sizeof *job->heap.items);
     job->bufs = calloc(job->n_workers, sizeof *job->bufs);
     if (!job->items || !job->pieces || !job->lagging || !job->heap.items || !job->bufs)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     for (size_t i = 0; i < job->n_items && code == WEFT_OK; i++)
         code = weft_execution_reader_init(&job->items[i].reader, &job->plan,
                                           weft_scan_thread_id(ids, n_ids, i), job->n_points, err);
@@ -369,20 +360,17 @@ static enum weft_code run_job(struct job *job, const struct weft_trace *trace,
     const uint32_t *ids = filter ? filter->ids : NULL;
     const size_t n_ids = filter ? filter->n_ids : 0;
     const bool is_of_dependencies = opts->of_dependencies;
-    enum weft_code code = weft_scan_check(trace, ids, n_ids, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_scan_check(trace, ids, n_ids, err));
     if (!rules)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected rules of executions");
     job->n_items = weft_scan_n_threads(trace, ids, n_ids);
     job->has_plan = true;
-    code = weft_rule_plan_init(&job->plan, trace,
-                               is_of_dependencies ? rules->dependencies : rules->types,
-                               is_of_dependencies ? rules->n_dependencies : rules->n_types, err);
+    enum weft_code code = weft_rule_plan_init(
+        &job->plan, trace, is_of_dependencies ? rules->dependencies : rules->types,
+        is_of_dependencies ? rules->n_dependencies : rules->n_types, err);
     job->plan.labels = opts->labels;
     job->plan.labels_most_bytes = run->memory_bytes ? run->memory_bytes / LABELS_SHARE : UINT64_MAX;
-    if (code == WEFT_OK)
-        code = job_init(job, ids, n_ids, run, err);
+    WEFT_THEN(code, job_init(job, ids, n_ids, run, err));
     weft_progress_start(run->progress, "executions", "calls", weft_scan_calls(trace, ids, n_ids));
     if (code != WEFT_OK)
         return code;
@@ -445,11 +433,10 @@ enum weft_code weft_executions_run(const struct weft_trace *trace,
                                    .without_open = opts->of_dependencies };
     struct job job = { .take = gather, .context = &gathering };
     *table = NULL;
-    enum weft_code code =
-        gathering.all ? run_job(&job, trace, filter, opts, run, err) : no_memory(err);
+    enum weft_code code = gathering.all ? run_job(&job, trace, filter, opts, run, err)
+                                        : weft_no_memory(err, "executions");
     job_release(&job);
-    if (code == WEFT_OK)
-        code = make_table(&job, gathering.all, !opts->without_metrics, run, table, err);
+    WEFT_THEN(code, make_table(&job, gathering.all, !opts->without_metrics, run, table, err));
     weft_execution_gather_free(gathering.all);
     job_fini(&job);
     return code;

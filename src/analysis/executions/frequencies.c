@@ -45,11 +45,6 @@ struct weft_frequencies {
     } rows;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for frequencies");
-}
-
 struct weft_frequencies *weft_frequencies_new(uint64_t memory_bytes, uint64_t n_looks)
 {
     struct weft_frequencies *made = calloc(1, sizeof *made);
@@ -96,12 +91,12 @@ enum weft_code weft_frequencies_interval(struct weft_frequencies *frequencies, u
         return WEFT_OK; /* nothing lies in it */
     const uint32_t id = weft_map_add(frequencies->scope_ids, scope, &is_new);
     if (id == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&frequencies->scopes)))
-        return no_memory(err);
+        return weft_no_memory(err, "frequencies");
     struct times *starts = &frequencies->scopes.items[id].groups[group].starts,
                  *ends = &frequencies->scopes.items[id].groups[group].ends;
     uint64_t *start = WEFT_VEC_PUSH(starts), *end = WEFT_VEC_PUSH(ends);
     if (!start || !end)
-        return no_memory(err);
+        return weft_no_memory(err, "frequencies");
     *start = start_ns;
     *end = end_ns;
     return weft_frequency_tests_piece(frequencies->tests, id, execution, group, start_ns, end_ns,
@@ -132,7 +127,7 @@ enum weft_code weft_frequencies_seal(struct weft_frequencies *frequencies, struc
         for (unsigned g = 0; g < WEFT_FREQUENCY_GROUPS; g++)
             if (!times_seal(&frequencies->scopes.items[i].groups[g].starts) ||
                 !times_seal(&frequencies->scopes.items[i].groups[g].ends))
-                return no_memory(err);
+                return weft_no_memory(err, "frequencies");
     weft_frequency_tests_seal(frequencies->tests);
     return WEFT_OK;
 }
@@ -180,7 +175,7 @@ enum weft_code weft_frequencies_count(struct weft_frequencies *frequencies, uint
 {
     while (frequencies->rows.n <= label_id)
         if (!WEFT_VEC_PUSH(&frequencies->rows))
-            return no_memory(err);
+            return weft_no_memory(err, "frequencies");
     struct weft_frequency_row *row = &frequencies->rows.items[label_id];
     const uint32_t id = weft_map_find(frequencies->scope_ids, scope);
     row->n_all++;
@@ -229,7 +224,7 @@ static enum weft_code adjust(struct weft_frequencies_table *table, struct weft_e
         table->rows[i].p_adjusted = p[i];
     free(p);
     free(order);
-    return has_memory ? WEFT_OK : no_memory(err);
+    return has_memory ? WEFT_OK : weft_no_memory(err, "frequencies");
 }
 
 /* The rows of what is in any execution; p by label. */
@@ -240,7 +235,7 @@ static enum weft_code list_rows(const struct weft_frequencies *frequencies,
     const size_t n = frequencies->rows.n;
     table->rows = WEFT_ARENA_NEW(table->arena, n + 1, struct weft_frequency_row);
     if (!table->rows)
-        return no_memory(err);
+        return weft_no_memory(err, "frequencies");
     for (uint32_t i = 0; i < n; i++) {
         struct weft_frequency_row *row = &table->rows[table->n_rows];
         *row = frequencies->rows.items[i];
@@ -249,7 +244,7 @@ static enum weft_code list_rows(const struct weft_frequencies *frequencies,
             continue;
         row->label = weft_arena_copy(table->arena, weft_strtab_get(labels, i));
         if (!row->label.bytes)
-            return no_memory(err);
+            return weft_no_memory(err, "frequencies");
         table->n_rows++;
     }
     return adjust(table, err);
@@ -265,9 +260,8 @@ enum weft_code weft_frequencies_finish(const struct weft_frequencies *frequencie
     enum weft_code code =
         p ? weft_frequency_tests_finish(frequencies->tests, frequencies->rows.items, n,
                                         table->n_executions, p, err)
-          : no_memory(err);
-    if (code == WEFT_OK)
-        code = list_rows(frequencies, labels, p, table, err);
+          : weft_no_memory(err, "frequencies");
+    WEFT_THEN(code, list_rows(frequencies, labels, p, table, err));
     free(p);
     if (code != WEFT_OK)
         return code;

@@ -58,11 +58,6 @@ struct weft_frequency_tests {
     bool has_given_up;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for tests of frequencies");
-}
-
 static uint64_t most_pairs(uint64_t memory_bytes)
 {
     const uint64_t n = memory_bytes / SHARE / PAIR_BYTES;
@@ -103,10 +98,10 @@ enum weft_code weft_frequency_tests_piece(struct weft_frequency_tests *tests, ui
 {
     while (tests->scopes.n <= scope)
         if (!WEFT_VEC_PUSH(&tests->scopes))
-            return no_memory(err);
+            return weft_no_memory(err, "tests of frequencies");
     struct piece *piece = WEFT_VEC_PUSH(&tests->scopes.items[scope]);
     if (!piece)
-        return no_memory(err);
+        return weft_no_memory(err, "tests of frequencies");
     *piece = (struct piece){
         .start_ns = start_ns, .end_ns = end_ns, .execution = execution, .group = (uint8_t)group
     };
@@ -155,7 +150,7 @@ static enum weft_code add_pair(struct weft_frequency_tests *tests, uint32_t labe
     bool is_new = false;
     const uint32_t id = weft_map_add(tests->keys, key, &is_new);
     if (id == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&tests->pairs)))
-        return no_memory(err);
+        return weft_no_memory(err, "tests of frequencies");
     struct pair *pair = &tests->pairs.items[id];
     pair->group = piece->group;
     pair->count++;
@@ -243,7 +238,7 @@ enum weft_code weft_frequency_tests_finish(const struct weft_frequency_tests *te
 {
     struct squares *squares = calloc(n_labels + 1, sizeof *squares);
     if (!squares)
-        return no_memory(err);
+        return weft_no_memory(err, "tests of frequencies");
     for (uint32_t i = 0; i < tests->pairs.n; i++) {
         const uint32_t label = (uint32_t)(weft_map_key(tests->keys, i) >> 32);
         const struct weft_frequency_row *row = &rows[label];

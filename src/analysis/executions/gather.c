@@ -94,9 +94,7 @@ static enum weft_code keep_values(struct weft_execution_gather *gather,
     const size_t n_bytes = sizeof **kept + (n_begin + n_end) * sizeof(struct weft_metric_value);
     if (n_begin + n_end == 0)
         return WEFT_OK;
-    const enum weft_code code = reserve_values(gather, n_bytes, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(reserve_values(gather, n_bytes, err));
     struct weft_execution_values *values = (void *)gather->piece;
     values->n = n_begin + n_end;
     if (n_begin)

@@ -89,11 +89,6 @@ struct work {
     bool has_told_bytes; /* bytes came from calls: system calls are the same ones again */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for metrics of executions");
-}
-
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static bool is_one_of(struct weft_str name, const char *const *names)
@@ -239,7 +234,7 @@ static enum weft_code read_locks(struct work *work)
         struct weft_lock_wait *waiting =
             wait.end_ns > work->window.to_ns ? WEFT_VEC_PUSH(&work->waiting) : &wait;
         if (!waiting)
-            return no_memory(work->err);
+            return weft_no_memory(work->err, "metrics of executions");
         *waiting = wait;
         code = wait_for_lock(work, wait.start_ns, wait.end_ns);
     }
@@ -339,15 +334,11 @@ static enum weft_code read_window(struct work *work, struct weft_history *histor
     enum weft_code code = WEFT_OK;
     if (window->from_ns < window->to_ns) {
         code = read_bytes(work);
-        if (code == WEFT_OK)
-            code = read_events(work);
-        if (code == WEFT_OK)
-            code = read_locks(work);
-        if (code == WEFT_OK)
-            code = read_states(work, history);
+        WEFT_THEN(code, read_events(work));
+        WEFT_THEN(code, read_locks(work));
+        WEFT_THEN(code, read_states(work, history));
     }
-    if (code == WEFT_OK)
-        code = weft_execution_window_end(&work->window, put_totals, work, work->err);
+    WEFT_THEN(code, weft_execution_window_end(&work->window, put_totals, work, work->err));
     weft_spool_forget(work->job->table->spool);
     return code;
 }
@@ -380,8 +371,7 @@ static enum weft_code read_thread(struct work *work, struct weft_history *histor
             weft_execution_window_next(&work->window, work->job->window_rows, &is_there, work->err);
         if (!is_there)
             break;
-        if (code == WEFT_OK)
-            code = read_window(work, history);
+        WEFT_THEN(code, read_window(work, history));
     }
     return code;
 }
@@ -403,8 +393,7 @@ static enum weft_code run_item(void *context, size_t item, unsigned worker, stru
     weft_execution_window_init(&work.window, threads->spans + work.first,
                                threads->starts[item + 1] - work.first);
     enum weft_code code = history_of(job, worker, err);
-    if (code == WEFT_OK)
-        code = read_thread(&work, job->histories[worker]);
+    WEFT_THEN(code, read_thread(&work, job->histories[worker]));
     atomic_fetch_or(&job->known, work.window.seen);
     weft_execution_window_fini(&work.window);
     weft_execution_waits_fini(&work.waits);
@@ -425,7 +414,7 @@ static enum weft_code job_init(struct job *job, const struct weft_run *run, stru
     job->histories = calloc(n_workers, sizeof(struct weft_history *));
     return job->histories ? weft_execution_threads_init(&job->threads, job->table,
                                                         weft_trace_n_threads(job->trace), err)
-                          : no_memory(err);
+                          : weft_no_memory(err, "metrics of executions");
 }
 
 static void job_fini(struct job *job, unsigned n_workers)
@@ -481,8 +470,7 @@ enum weft_code weft_execution_metrics_add(const struct weft_trace *trace,
     enum weft_code code = job_init(&job, run, err);
     weft_progress_start(run->progress, "metrics", "threads", job.threads.n);
     weft_events_keep(trace, run->memory_bytes);
-    if (code == WEFT_OK)
-        code = weft_pool_run(run->pool, job.threads.n, run_item, &job, run->progress, err);
+    WEFT_THEN(code, weft_pool_run(run->pool, job.threads.n, run_item, &job, run->progress, err));
     for (unsigned k = 0; k < N_METRICS && code == WEFT_OK; k++)
         code = keep_values(&job, k, err);
     if (code == WEFT_OK)

@@ -14,11 +14,6 @@
 
 enum { LEAST_KEYS = 1024 }; /* are kept, whether anything is open under them or not */
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
-}
-
 void weft_execution_pairs_fini(struct weft_execution_pairs *pairs)
 {
     for (size_t i = 0; i < pairs->pending.n; i++)
@@ -168,7 +163,7 @@ static enum weft_code end_one(struct weft_execution_pairs *pairs,
     pending->below = pairs->free;
     pairs->free = place + 1;
     pairs->n_open--;
-    return is_ok ? WEFT_OK : no_memory(err);
+    return is_ok ? WEFT_OK : weft_no_memory(err, "executions");
 }
 
 static enum weft_code take_one(struct weft_execution_pairs *pairs,
@@ -180,7 +175,7 @@ static enum weft_code take_one(struct weft_execution_pairs *pairs,
         return end_one(pairs, point, is_late, is_matched, found, err);
     if (is_late)
         return WEFT_OK;
-    return open_one(pairs, point) ? WEFT_OK : no_memory(err);
+    return open_one(pairs, point) ? WEFT_OK : weft_no_memory(err, "executions");
 }
 
 /* Points of one ns. The end of what the point itself begins anew is of the one before alone: the
@@ -195,7 +190,7 @@ static enum weft_code take_group(struct weft_execution_pairs *pairs,
     uint8_t few[64] = { 0 };
     uint8_t *is_late = n_points <= sizeof few ? few : calloc(n_points, 1);
     if (!is_late)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     for (size_t i = 0; i < n_points && code == WEFT_OK; i++) {
         code = take_one(pairs, &points[i], false, &is_matched, found, err);
         is_late[i] = !is_matched && !points[i].is_turn;
@@ -210,7 +205,7 @@ static enum weft_code take_group(struct weft_execution_pairs *pairs,
         if (ends)
             ends->unmatched++;
         else
-            code = no_memory(err);
+            code = weft_no_memory(err, "executions");
     }
     if (is_late != few)
         free(is_late);
@@ -244,7 +239,7 @@ enum weft_code weft_execution_pairs_finish(struct weft_execution_pairs *pairs, u
     for (size_t i = 0; i < pairs->pending.n && code == WEFT_OK; i++)
         if (pairs->pending.items[i].is_open &&
             !add_row(found, &pairs->pending.items[i].begin, end_ns, NULL))
-            code = no_memory(err);
+            code = weft_no_memory(err, "executions");
     for (size_t i = 0; i < pairs->pending.n; i++)
         free(pairs->pending.items[i].begin.values);
     pairs->pending.n = pairs->tops.n = 0;

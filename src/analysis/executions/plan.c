@@ -12,11 +12,6 @@
 
 #include <stdlib.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
-}
-
 bool weft_rule_use_is_of_calls(const struct weft_rule_use *use)
 {
     return use->kind == WEFT_RULE_CALL || use->kind == WEFT_RULE_ENTER ||
@@ -187,7 +182,7 @@ enum weft_code weft_rule_plan_init(struct weft_rule_plan *plan, const struct wef
     for (size_t u = 0; u < plan->n_uses; u++)
         has_calls |= weft_rule_use_is_of_calls(&plan->uses[u]);
     if (!plan->uses || !plan->names.table || (has_calls && !list_functions(plan)))
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     return name_metrics(plan, err);
 }
 

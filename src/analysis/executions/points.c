@@ -15,11 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
-}
-
 /* ---- values ---------------------------------------------------------------------------------- */
 
 /* Values of the point in work, and where they are kept. */
@@ -52,7 +47,7 @@ static void add_value(void *context, struct weft_str name, double number)
     if (adding->code != WEFT_OK)
         return;
     if ((!adding->values || adding->values->n == adding->cap) && !grow_values(adding)) {
-        adding->code = no_memory(adding->err);
+        adding->code = weft_no_memory(adding->err, "executions");
         return;
     }
     struct weft_metric_value *value = &adding->values->items[adding->values->n];
@@ -160,7 +155,7 @@ static enum weft_code see_labelled(struct weft_execution_reader *reader,
         number_label(reader->plan, (struct weft_str){ label, n }, &id, reader->err);
     struct weft_execution_found *found = code == WEFT_OK ? WEFT_VEC_PUSH(reader->rows) : NULL;
     if (!found)
-        return code == WEFT_OK ? no_memory(reader->err) : code;
+        return code == WEFT_OK ? weft_no_memory(reader->err, "executions") : code;
     found->row = (struct weft_execution_row){ .type = use->type_id,
                                               .thread_id = reader->thread_id,
                                               .end_thread_id = reader->thread_id,
@@ -260,7 +255,7 @@ static enum weft_code see_point(struct weft_execution_reader *reader,
         !weft_execution_queue_put(&reader->queue,
                                   reader->view.event ? WEFT_POINTS_OF_EVENTS : WEFT_POINTS_OF_CALLS,
                                   &point, is_end_of_span))
-        code = no_memory(reader->err);
+        code = weft_no_memory(reader->err, "executions");
     if (code != WEFT_OK)
         free(point.values);
     return code;
@@ -278,7 +273,7 @@ static enum weft_code see_whole(struct weft_execution_reader *reader,
         return WEFT_OK;
     struct weft_execution_found *found = WEFT_VEC_PUSH(reader->rows);
     if (!found)
-        return no_memory(reader->err);
+        return weft_no_memory(reader->err, "executions");
     found->row =
         (struct weft_execution_row){ .type = use->type_id,
                                      .thread_id = reader->thread_id,
@@ -408,10 +403,11 @@ static enum weft_code keep_call(struct weft_execution_reader *reader,
 {
     struct weft_execution_call *kept = WEFT_VEC_PUSH(&reader->calls.open);
     if (!kept)
-        return no_memory(reader->err);
+        return weft_no_memory(reader->err, "executions");
     *kept = *call;
     kept->kept = reader->plan->keeps_arguments ? copy_of(arguments) : NULL;
-    return kept->kept || !reader->plan->keeps_arguments ? WEFT_OK : no_memory(reader->err);
+    return kept->kept || !reader->plan->keeps_arguments ? WEFT_OK
+                                                        : weft_no_memory(reader->err, "executions");
 }
 
 static enum weft_code see_call(struct weft_execution_reader *reader,
@@ -421,8 +417,7 @@ static enum weft_code see_call(struct weft_execution_reader *reader,
     enum weft_code code = leave_calls(reader, call->depth);
     view_call(reader, call);
     view_arguments(reader, arguments);
-    if (code == WEFT_OK)
-        code = see_function(reader, WEFT_RULE_CALL, call->start_ns, call->flags);
+    WEFT_THEN(code, see_function(reader, WEFT_RULE_CALL, call->start_ns, call->flags));
     if (code == WEFT_OK && !(call->flags & WEFT_CALL_CUT_START))
         code = see_function(reader, WEFT_RULE_ENTER, call->start_ns, call->flags);
     return code == WEFT_OK && has_exits(reader, call->function_id)
@@ -512,14 +507,13 @@ static enum weft_code begin_calls(struct weft_execution_reader *reader, struct w
     const struct weft_overlap_wanted wanted = { .functions = reader->plan->functions };
     enum weft_code code = weft_overlap_init(&reader->calls.overlap, scan, NULL, &wanted)
                               ? WEFT_OK
-                              : no_memory(reader->err);
+                              : weft_no_memory(reader->err, "executions");
     reader->calls.is_begun = true;
     if (code == WEFT_OK && reader->plan->with_texts) {
         code = weft_events_open(reader->plan->trace, reader->thread_id,
                                 UINT32_C(1) << WEFT_EVENT_CALL_ARGS, 0, UINT64_MAX,
                                 &reader->calls.texts, reader->err);
-        if (code == WEFT_OK)
-            code = weft_events_next(reader->calls.texts, &reader->calls.text, reader->err);
+        WEFT_THEN(code, weft_events_next(reader->calls.texts, &reader->calls.text, reader->err));
     }
     return code == WEFT_OK ? see_cut_calls(reader) : code;
 }
@@ -546,8 +540,7 @@ static enum weft_code read_calls(struct weft_execution_reader *reader, struct we
     const struct weft_execution_list *points = &reader->queue.lists[WEFT_POINTS_OF_CALLS];
     const struct weft_calls *calls = NULL;
     enum weft_code code = reader->calls.is_begun ? WEFT_OK : begin_calls(reader, scan);
-    if (code == WEFT_OK)
-        code = next_calls(reader, scan, &calls);
+    WEFT_THEN(code, next_calls(reader, scan, &calls));
     if (code == WEFT_OK && calls)
         code = see_block(reader, calls);
     else if (code == WEFT_OK)
@@ -703,12 +696,12 @@ enum weft_code weft_execution_reader_init(struct weft_execution_reader *reader,
         .view = { .trace = plan->trace, .thread_id = thread_id },
     };
     if (!reader->is_of_thread)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     choose_uses(reader);
     if (reader->events.is_done)
         return WEFT_OK;
     if (!begin_events(reader))
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     reader->events.reached_ns = reader->events.first_ns[0];
     return WEFT_OK;
 }

@@ -41,11 +41,6 @@ const char *weft_revealed_name(enum weft_revealed_kind kind)
     return names[kind];
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for what a trace reveals");
-}
-
 static enum weft_code add(struct search *search, enum weft_revealed_kind kind, struct weft_str text)
 {
     struct found *found = &search->found[kind];
@@ -56,11 +51,9 @@ static enum weft_code add(struct search *search, enum weft_revealed_kind kind, s
         search->n_omitted++;
         return WEFT_OK;
     }
-    const enum weft_code code = weft_strtab_intern(found->texts, text, &id, search->err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_strtab_intern(found->texts, text, &id, search->err));
     if (id == found->counts.n && !WEFT_VEC_PUSH(&found->counts))
-        return no_memory(search->err);
+        return weft_no_memory(search->err, "what a trace reveals");
     found->counts.items[id]++;
     return WEFT_OK;
 }
@@ -72,8 +65,7 @@ static enum weft_code add_paths(struct search *search, struct weft_str text)
     struct weft_str path;
     for (size_t at = 0; code == WEFT_OK && weft_private_next(search->rules, text, &at, &path);) {
         code = add(search, WEFT_REVEALED_FILE, path);
-        if (code == WEFT_OK)
-            code = add(search, WEFT_REVEALED_USER, weft_private_user(path));
+        WEFT_THEN(code, add(search, WEFT_REVEALED_USER, weft_private_user(path)));
     }
     return code;
 }
@@ -82,20 +74,16 @@ static enum weft_code search_names(struct search *search)
 {
     const struct weft_store_meta *meta = weft_trace_meta(search->trace);
     enum weft_code code = add(search, WEFT_REVEALED_SOURCE, meta->source_name);
-    if (code == WEFT_OK)
-        code = add(search, WEFT_REVEALED_DETAILS, meta->details);
+    WEFT_THEN(code, add(search, WEFT_REVEALED_DETAILS, meta->details));
     for (uint32_t id = 0; code == WEFT_OK && id < meta->n_functions; id++)
         if (!weft_private_add(search->rules, weft_trace_function(search->trace, id)->module))
-            code = no_memory(search->err);
-    if (code == WEFT_OK)
-        code = add_paths(search, meta->details);
+            code = weft_no_memory(search->err, "what a trace reveals");
+    WEFT_THEN(code, add_paths(search, meta->details));
     for (uint32_t id = 0; code == WEFT_OK && id < meta->n_functions; id++) {
         const struct weft_function *function = weft_trace_function(search->trace, id);
         code = add(search, WEFT_REVEALED_MODULE, function->module);
-        if (code == WEFT_OK)
-            code = add(search, WEFT_REVEALED_USER, weft_private_user(function->module));
-        if (code == WEFT_OK)
-            code = add_paths(search, function->name);
+        WEFT_THEN(code, add(search, WEFT_REVEALED_USER, weft_private_user(function->module)));
+        WEFT_THEN(code, add_paths(search, function->name));
     }
     for (uint32_t id = 0; code == WEFT_OK && id < meta->n_threads; id++)
         code = add(search, WEFT_REVEALED_THREAD, weft_trace_thread(search->trace, id)->info.name);
@@ -115,10 +103,8 @@ static enum weft_code search_events(struct search *search, struct weft_events *e
             return weft_fail(search->err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
         search->n_texts += event->payload.n_bytes > 0;
         code = add_paths(search, event->name);
-        if (code == WEFT_OK)
-            code = add_paths(search, event->category);
-        if (code == WEFT_OK)
-            code = add_paths(search, event->payload);
+        WEFT_THEN(code, add_paths(search, event->category));
+        WEFT_THEN(code, add_paths(search, event->payload));
         if (code != WEFT_OK)
             return code;
     }
@@ -130,8 +116,7 @@ static enum weft_code search_all(struct search *search)
     for (uint32_t id = 0; code == WEFT_OK && id < weft_trace_n_threads(search->trace); id++) {
         struct weft_events *events = NULL;
         code = weft_events_open(search->trace, id, UINT32_MAX, 0, UINT64_MAX, &events, search->err);
-        if (code == WEFT_OK)
-            code = search_events(search, events);
+        WEFT_THEN(code, search_events(search, events));
         weft_events_close(events);
     }
     return code;
@@ -148,7 +133,7 @@ static enum weft_code take(const struct search *search, struct weft_revealed *re
     revealed->n_omitted = search->n_omitted;
     revealed->n_texts = search->n_texts;
     if (!revealed->arena || !revealed->rows)
-        return no_memory(err);
+        return weft_no_memory(err, "what a trace reveals");
     for (int kind = 0; kind < WEFT_REVEALED_KINDS; kind++) {
         const struct found *found = &search->found[kind];
         for (uint32_t id = 0; id < found->counts.n; id++) {
@@ -157,7 +142,7 @@ static enum weft_code take(const struct search *search, struct weft_revealed *re
             row->count = found->counts.items[id];
             row->text = weft_arena_copy(revealed->arena, weft_strtab_get(found->texts, id));
             if (!row->text.bytes)
-                return no_memory(err);
+                return weft_no_memory(err, "what a trace reveals");
         }
     }
     return WEFT_OK;
@@ -176,9 +161,9 @@ enum weft_code weft_revealed_find(const struct weft_trace *trace,
         is_ready = is_ready && search.found[kind].texts;
     }
     *revealed = calloc(1, sizeof **revealed);
-    enum weft_code code = is_ready && *revealed ? search_all(&search) : no_memory(err);
-    if (code == WEFT_OK)
-        code = take(&search, *revealed, err);
+    enum weft_code code =
+        is_ready && *revealed ? search_all(&search) : weft_no_memory(err, "what a trace reveals");
+    WEFT_THEN(code, take(&search, *revealed, err));
     for (int kind = 0; kind < WEFT_REVEALED_KINDS; kind++) {
         weft_strtab_free(search.found[kind].texts);
         WEFT_VEC_FINI(&search.found[kind].counts);

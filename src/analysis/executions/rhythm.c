@@ -95,8 +95,7 @@ enum weft_code weft_rhythms_add(struct weft_rhythms *rhythms, const struct weft_
         begins && distances_ns && add_threads(rhythms, matrix, begins, distances_ns);
     free(begins);
     free(distances_ns);
-    return is_done ? WEFT_OK
-                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for rhythms");
+    return is_done ? WEFT_OK : weft_no_memory(err, "rhythms");
 }
 
 double weft_rhythms_period_ns(const struct weft_rhythms *rhythms, struct weft_str thread)

@@ -13,11 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
-}
-
 /* In work. */
 struct making {
     const struct weft_rule_plan *plan;
@@ -87,13 +82,13 @@ static enum weft_code put_rows(struct making *making, struct weft_err *err)
     enum weft_code code = weft_execution_gather_seal(making->found, err);
     table->spool = weft_execution_gather_spool(making->found);
     table->n_rows = weft_execution_gather_count(making->found);
-    if (code == WEFT_OK)
-        code = weft_executions_array(table, table->n_rows, sizeof *table->rows, &table->rows, err);
+    WEFT_THEN(code,
+              weft_executions_array(table, table->n_rows, sizeof *table->rows, &table->rows, err));
     if (code == WEFT_OK && weft_execution_gather_has_values(making->found))
         code = weft_executions_array(table, table->n_rows, sizeof *making->values, &making->values,
                                      err);
     while (code == WEFT_OK && (found = weft_execution_gather_next(making->found)))
-        code = put_row(making, found, n++) ? WEFT_OK : no_memory(err);
+        code = put_row(making, found, n++) ? WEFT_OK : weft_no_memory(err, "executions");
     table->spool = code == WEFT_OK ? weft_execution_gather_take_spool(making->found) : NULL;
     weft_arena_own(table->arena, free_spool, table->spool);
     return code;
@@ -106,8 +101,8 @@ static enum weft_code add_times(struct weft_executions_table *table, struct weft
     double *durations, *starts;
     enum weft_code code =
         weft_executions_add_metric(table, WEFT_STR("duration"), WEFT_METRIC_NS, &durations, err);
-    if (code == WEFT_OK)
-        code = weft_executions_add_metric(table, WEFT_STR("start"), WEFT_METRIC_NS, &starts, err);
+    WEFT_THEN(code,
+              weft_executions_add_metric(table, WEFT_STR("start"), WEFT_METRIC_NS, &starts, err));
     for (size_t i = 0; code == WEFT_OK && i < table->n_rows; i++) {
         durations[i] = (double)(table->rows[i].end_ns - table->rows[i].start_ns);
         starts[i] = (double)table->rows[i].start_ns;
@@ -154,8 +149,8 @@ static enum weft_code add_user_metrics(struct making *making, struct weft_err *e
     const uint32_t n_names = weft_strtab_count(making->plan->names.table);
     uint32_t *order = calloc((size_t)n_names + 1, sizeof *order);
     double **columns = calloc((size_t)n_names + 1, sizeof *columns);
-    enum weft_code code =
-        order && columns ? make_columns(making, order, columns, err) : no_memory(err);
+    enum weft_code code = order && columns ? make_columns(making, order, columns, err)
+                                           : weft_no_memory(err, "executions");
     for (size_t i = 0; code == WEFT_OK && making->values && i < making->table->n_rows; i++) {
         put_values(making->values[i], i, columns);
         weft_executions_passed(making->table, i);
@@ -184,16 +179,14 @@ static enum weft_code make(struct making *making, bool with_metrics, const struc
     const struct weft_rule_plan *plan = making->plan;
     making->keys = weft_map_new();
     if (!making->keys || !copy_types(plan, making->table))
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     enum weft_code code = put_rows(making, err);
-    if (code == WEFT_OK)
-        code = add_times(making->table, err);
+    WEFT_THEN(code, add_times(making->table, err));
     if (code == WEFT_OK && with_metrics)
         code = weft_execution_metrics_add(plan->trace, plan->types, making->table,
                                           weft_execution_gather_sizes(making->found)->window_rows,
                                           run, err);
-    if (code == WEFT_OK)
-        code = add_user_metrics(making, err);
+    WEFT_THEN(code, add_user_metrics(making, err));
     if (code == WEFT_OK)
         count_lossy(making->table);
     return code;
@@ -211,7 +204,7 @@ enum weft_code weft_execution_table_make(const struct weft_rule_plan *plan,
     struct making making = { .plan = plan, .found = found, .table = table };
     if (!table) {
         weft_arena_free(arena);
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     }
     table->arena = arena;
     const enum weft_code code = make(&making, with_metrics, run, err);

@@ -11,11 +11,6 @@
  * maps some about it. */
 enum { MOST_ROWS = 1 << 16, LEAST_ROWS = 1 << 10, PAGES = 1 << 20 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for threads of executions");
-}
-
 static size_t rows_at_once(const struct weft_execution_threads *threads)
 {
     const size_t n = PAGES / (threads->n + 1);
@@ -69,7 +64,7 @@ enum weft_code weft_execution_threads_init(struct weft_execution_threads *thread
     *threads = (struct weft_execution_threads){ .spool = table->spool, .n_rows = table->n_rows };
     enum weft_code code = nexts && list_threads(threads, table, n_threads, nexts)
                               ? make_arrays(threads, err)
-                              : no_memory(err);
+                              : weft_no_memory(err, "threads of executions");
     const size_t at_once = rows_at_once(threads);
     for (size_t i = 0; code == WEFT_OK && i < table->n_rows; i++) {
         const struct weft_execution_row *row = &table->rows[i];

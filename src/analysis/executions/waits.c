@@ -31,18 +31,14 @@ void weft_execution_waits_fini(struct weft_execution_waits *waits)
     *waits = (struct weft_execution_waits){ 0 };
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for waits of executions");
-}
-
 static enum weft_code add_wait(struct weft_execution_waits *waits, uint64_t start_ns,
                                uint64_t end_ns, struct weft_err *err)
 {
     const struct weft_sort_record record = { .key = start_ns, .words = { end_ns } };
     if (!waits->sorter)
         waits->sorter = weft_sorter_new(SORTER_BYTES);
-    return waits->sorter ? weft_sorter_add(waits->sorter, 0, &record, err) : no_memory(err);
+    return waits->sorter ? weft_sorter_add(waits->sorter, 0, &record, err)
+                         : weft_no_memory(err, "waits of executions");
 }
 
 static enum weft_code see_lock(struct weft_execution_waits *waits, struct requests *requests,
@@ -51,7 +47,7 @@ static enum weft_code see_lock(struct weft_execution_waits *waits, struct reques
     if (event->kind == WEFT_EVENT_LOCK_REQUEST) {
         struct request *request = WEFT_VEC_PUSH(requests);
         if (!request)
-            return no_memory(err);
+            return weft_no_memory(err, "waits of executions");
         *request = (struct request){ event->object_id, event->time_ns };
         return WEFT_OK;
     }

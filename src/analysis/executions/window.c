@@ -25,11 +25,6 @@ void weft_execution_window_fini(struct weft_execution_window *window)
     WEFT_VEC_FINI(&window->open);
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for metrics of executions");
-}
-
 /* ---- borders --------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
@@ -98,7 +93,7 @@ enum weft_code weft_execution_window_next(struct weft_execution_window *window, 
     window->from_ns = window->to_ns;
     window->to_ns = is_last(window) ? UINT64_MAX : window->spans[window->behind].start_ns;
     if (!make_borders(window))
-        return no_memory(err);
+        return weft_no_memory(err, "metrics of executions");
     window->first_ns = is_first ? window->borders.ns[0] : window->from_ns;
     window->last_ns = window->borders.ns[window->borders.n - 1];
     return WEFT_OK;
@@ -112,8 +107,9 @@ enum weft_code weft_execution_window_add(struct weft_execution_window *window, u
     window->seen |= UINT32_C(1) << sum;
     if (at_ns < window->from_ns || at_ns >= window->to_ns)
         return WEFT_OK;
-    return weft_sums_add(&window->sums[sum], &window->borders, at_ns, amount) ? WEFT_OK
-                                                                              : no_memory(err);
+    return weft_sums_add(&window->sums[sum], &window->borders, at_ns, amount)
+               ? WEFT_OK
+               : weft_no_memory(err, "metrics of executions");
 }
 
 enum weft_code weft_execution_window_add_time(struct weft_execution_window *window, unsigned sum,
@@ -125,7 +121,7 @@ enum weft_code weft_execution_window_add_time(struct weft_execution_window *wind
                               weft_max_u64(start_ns, window->from_ns),
                               weft_min_u64(end_ns, window->to_ns))
                ? WEFT_OK
-               : no_memory(err);
+               : weft_no_memory(err, "metrics of executions");
 }
 
 /* What lies before a border of the window, from the begin of the first one on. */
@@ -183,7 +179,7 @@ static enum weft_code begin_one(struct weft_execution_window *window, size_t pla
         return end_one(window, place, span->end_ns, &at_start, see, context, err);
     struct weft_execution_open *open = WEFT_VEC_PUSH(&window->open);
     if (!open)
-        return no_memory(err);
+        return weft_no_memory(err, "metrics of executions");
     *open = (struct weft_execution_open){ span->end_ns, place, at_start };
     return WEFT_OK;
 }

@@ -332,7 +332,7 @@ enum weft_code weft_findings_run(const struct weft_facts *facts, size_t n,
     if (!is_good) {
         if (arena)
             weft_arena_free(arena);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for findings");
+        return weft_no_memory(err, "findings");
     }
     qsort(made->rows, made->n_rows, sizeof *made->rows, by_cost);
     *table = made;

@@ -122,11 +122,6 @@ static enum weft_code bad(struct weft_err *err, const struct weft_cursor *cur, c
                      "expected %s of an execution, found other bytes", what);
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for an execution");
-}
-
 static enum weft_code read_nodes(struct weft_cursor *cur, uint64_t start_ns,
                                  struct weft_database_block *block, struct weft_err *err)
 {
@@ -142,7 +137,7 @@ static enum weft_code read_nodes(struct weft_cursor *cur, uint64_t start_ns,
         uint32_t *to_node = WEFT_VEC_PUSH(&block->nodes);
         uint64_t *to_ns = WEFT_VEC_PUSH(&block->ns);
         if (!to_node || !to_ns)
-            return no_memory(err);
+            return weft_no_memory(err, "an execution");
         *to_node = (uint32_t)node;
         *to_ns = ns;
     }
@@ -173,7 +168,7 @@ static enum weft_code read_values(struct weft_cursor *cur, struct weft_database_
             return bad(err, cur, "a metric");
         struct weft_database_block_value *to = WEFT_VEC_PUSH(&block->values);
         if (!to)
-            return no_memory(err);
+            return weft_no_memory(err, "an execution");
         *to = (struct weft_database_block_value){ (uint32_t)metric, value };
     }
     return WEFT_OK;
@@ -193,15 +188,14 @@ static enum weft_code read_row(struct weft_cursor *cur, struct weft_database_blo
     if (cur->fault)
         return bad(err, cur, "the thread");
     enum weft_code code = read_nodes(cur, row.start_ns, block, err);
-    if (code == WEFT_OK)
-        code = read_values(cur, block, err);
+    WEFT_THEN(code, read_values(cur, block, err));
     if (code != WEFT_OK)
         return code;
     row.nodes_end = block->nodes.n;
     row.values_end = block->values.n;
     struct weft_database_block_head *to = WEFT_VEC_PUSH(&block->rows);
     if (!to)
-        return no_memory(err);
+        return weft_no_memory(err, "an execution");
     *to = row;
     return WEFT_OK;
 }

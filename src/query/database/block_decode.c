@@ -358,7 +358,7 @@ enum weft_code weft_database_block_decode(const uint8_t *bytes, size_t n_bytes,
                          "expected the checksum of executions, found other bytes");
     const bool is_good = get_block(&from);
     if (from.has_no_memory)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for executions");
+        return weft_no_memory(err, "executions");
     if (!is_good)
         return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(&from.cur),
                          "expected executions, found other bytes");

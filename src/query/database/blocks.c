@@ -5,11 +5,6 @@
 #include "base/vec.h"
 #include "query/database/file.h"
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a database");
-}
-
 /* ---- writing --------------------------------------------------------------------------------- */
 
 bool weft_database_blocks_class(struct weft_database_blocks_out *out, size_t node, int64_t kind,
@@ -34,7 +29,7 @@ enum weft_code weft_database_blocks_put(struct weft_database *database,
         out->arena = weft_arena_new(0);
     if (!out->arena || !weft_database_block_encode(block, &classes, out->arena, &out->bytes) ||
         out->bytes.n > INT32_MAX)
-        return no_memory(err);
+        return weft_no_memory(err, "a database");
     if (!out->statement)
         code = weft_database_prepare(database, "INSERT INTO blocks VALUES(?1, ?2)", &out->statement,
                                      err);
@@ -43,7 +38,7 @@ enum weft_code weft_database_blocks_put(struct weft_database *database,
     if (sqlite3_bind_int64(out->statement, 1, id) != SQLITE_OK ||
         sqlite3_bind_blob(out->statement, 2, out->bytes.items, (int)out->bytes.n, SQLITE_STATIC) !=
             SQLITE_OK)
-        return no_memory(err);
+        return weft_no_memory(err, "a database");
     code = weft_database_step(database, out->statement, &has_row, err);
     (void)sqlite3_reset(out->statement);
     return code;
@@ -81,7 +76,7 @@ static enum weft_code take_classes(struct upgrade *upgrade, struct weft_err *err
             !weft_database_blocks_class(&upgrade->out, (size_t)sqlite3_column_int64(statement, 0),
                                         sqlite3_column_int64(statement, 1),
                                         (uint32_t)sqlite3_column_int64(statement, 2)))
-            code = no_memory(err);
+            code = weft_no_memory(err, "a database");
     }
     (void)sqlite3_finalize(statement);
     return code;
@@ -114,7 +109,7 @@ static enum weft_code take_execution(struct upgrade *upgrade, sqlite3_stmt *row,
     const void *bytes = sqlite3_column_blob(row, 1);
     code = weft_database_block_decode_1(bytes, (size_t)sqlite3_column_bytes(row, 1),
                                         &upgrade->block, NULL);
-    return code == WEFT_E_NOMEM ? no_memory(err) : WEFT_OK;
+    return code == WEFT_E_NOMEM ? weft_no_memory(err, "a database") : WEFT_OK;
 }
 
 enum weft_code weft_database_upgrade_1(struct weft_database *database, struct weft_err *err)
@@ -123,17 +118,16 @@ enum weft_code weft_database_upgrade_1(struct weft_database *database, struct we
     sqlite3_stmt *statement = NULL;
     bool has_row = true;
     enum weft_code code = take_classes(&upgrade, err);
-    if (code == WEFT_OK)
-        code = weft_database_prepare(
-            database, "SELECT id, tree FROM executions WHERE id > 0 ORDER BY id", &statement, err);
+    WEFT_THEN(code, weft_database_prepare(
+                        database, "SELECT id, tree FROM executions WHERE id > 0 ORDER BY id",
+                        &statement, err));
     while (code == WEFT_OK && has_row) {
         code = weft_database_step(database, statement, &has_row, err);
         if (code == WEFT_OK && has_row)
             code = take_execution(&upgrade, statement, err);
     }
     (void)sqlite3_finalize(statement);
-    if (code == WEFT_OK)
-        code = put_block(&upgrade, err);
+    WEFT_THEN(code, put_block(&upgrade, err));
     weft_database_blocks_out_fini(&upgrade.out);
     weft_database_block_fini(&upgrade.block);
     return code;

@@ -61,7 +61,7 @@ enum weft_code weft_database_fail(const struct weft_database *database, int stat
                            : 0;
     switch (status & 0xff) {
     case SQLITE_NOMEM:
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a database");
+        return weft_no_memory(err, "a database");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET,
@@ -150,8 +150,7 @@ enum weft_code weft_database_number(struct weft_database *database, const char *
     sqlite3_stmt *statement = NULL;
     bool has_row = false;
     enum weft_code code = weft_database_prepare(database, sql, &statement, err);
-    if (code == WEFT_OK)
-        code = weft_database_step(database, statement, &has_row, err);
+    WEFT_THEN(code, weft_database_step(database, statement, &has_row, err));
     *number = has_row ? sqlite3_column_int64(statement, 0) : 0;
     (void)sqlite3_finalize(statement);
     return code;
@@ -222,10 +221,9 @@ enum weft_code weft_database_check(struct weft_database *database, struct weft_e
     int64_t application = 0, n_tables = 0, version = 0;
     enum weft_code code =
         weft_database_number(database, "PRAGMA application_id", &application, err);
-    if (code == WEFT_OK)
-        code = weft_database_number(database, "PRAGMA user_version", &version, err);
-    if (code == WEFT_OK)
-        code = weft_database_number(database, "SELECT count(*) FROM sqlite_master", &n_tables, err);
+    WEFT_THEN(code, weft_database_number(database, "PRAGMA user_version", &version, err));
+    WEFT_THEN(code,
+              weft_database_number(database, "SELECT count(*) FROM sqlite_master", &n_tables, err));
     if (code != WEFT_OK)
         return code;
     const bool is_new = application == 0 && version == 0 && n_tables == 0;
@@ -259,8 +257,7 @@ static enum weft_code make_tables(struct weft_database *database, struct weft_er
 static enum weft_code make_blocks(struct weft_database *database, struct weft_err *err)
 {
     enum weft_code code = weft_database_do(database, tables_of_executions[1], "upgrading", err);
-    if (code == WEFT_OK)
-        code = weft_database_upgrade_1(database, err);
+    WEFT_THEN(code, weft_database_upgrade_1(database, err));
     return code == WEFT_OK ? weft_database_do(database, "DROP TABLE executions", "upgrading", err)
                            : code;
 }
@@ -277,8 +274,7 @@ static enum weft_code migrate(struct weft_database *database, struct weft_err *e
         code = make_blocks(database, err);
     if (code == WEFT_OK && database->version > 0 && database->version < 3)
         code = weft_database_add_sums(database, err);
-    if (code == WEFT_OK)
-        code = weft_database_do(database, table_of_facts, "making tables", err);
+    WEFT_THEN(code, weft_database_do(database, table_of_facts, "making tables", err));
     database->version = VERSION;
     return code == WEFT_OK ? weft_database_do(database, sql, "making tables", err) : code;
 }
@@ -288,8 +284,7 @@ static enum weft_code check_alone(struct weft_database *database, struct weft_er
 {
     enum weft_code code = weft_database_do(database, "BEGIN", "reading", err);
     database->is_open = code == WEFT_OK;
-    if (code == WEFT_OK)
-        code = weft_database_check(database, err);
+    WEFT_THEN(code, weft_database_check(database, err));
     weft_database_rollback(database);
     return code;
 }
@@ -301,12 +296,10 @@ static enum weft_code bring_up(struct weft_database *database, struct weft_err *
     if (code != WEFT_OK || database->version == VERSION || database->mode == WEFT_DATABASE_READ)
         return code;
     code = weft_database_lock(database, err);
-    if (code == WEFT_OK)
-        code = weft_database_check(database, err);
+    WEFT_THEN(code, weft_database_check(database, err));
     if (code == WEFT_OK && database->version < VERSION)
         code = migrate(database, err);
-    if (code == WEFT_OK)
-        code = weft_database_commit(database, err);
+    WEFT_THEN(code, weft_database_commit(database, err));
     weft_database_rollback(database);
     return code;
 }
@@ -392,7 +385,7 @@ static enum weft_code open_file(struct weft_database *database, struct weft_err 
     (void)sqlite3_db_config(database->file, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     weft_database_wait(database, WAIT_MS);
     if (!weft_database_make_sums(database))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a database");
+        return weft_no_memory(err, "a database");
     return weft_database_do(database, settings, "opening", err);
 }
 
@@ -405,12 +398,11 @@ enum weft_code weft_database_open(const char *path, enum weft_database_mode mode
         made->path = strdup(path);
     if (!made || !made->path) {
         weft_database_close(made);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a database");
+        return weft_no_memory(err, "a database");
     }
     made->mode = mode;
     enum weft_code code = open_file(made, err);
-    if (code == WEFT_OK)
-        code = bring_up(made, err);
+    WEFT_THEN(code, bring_up(made, err));
     if (code != WEFT_OK) {
         weft_database_close(made);
         return weft_in_file(err, path);
@@ -477,8 +469,7 @@ static enum weft_code map_name(struct weft_database *database, struct weft_str l
         return weft_fail_line(err, WEFT_E_MALFORMED, WEFT_NO_OFFSET, number,
                               "expected a name after '->', found none");
     enum weft_code code = weft_strtab_intern(database->mapped, from, &from_id, err);
-    if (code == WEFT_OK)
-        code = weft_strtab_intern(database->mapped, to, &to_id, err);
+    WEFT_THEN(code, weft_strtab_intern(database->mapped, to, &to_id, err));
     if (code != WEFT_OK)
         return code;
     const uint32_t place = weft_map_add(database->map_from, from_id, &is_new);
@@ -488,7 +479,7 @@ static enum weft_code map_name(struct weft_database *database, struct weft_str l
                               (int)(from.n_bytes < 60 ? from.n_bytes : 60), from.bytes);
     uint32_t *made = place != WEFT_MAP_NONE ? WEFT_VEC_PUSH(&database->map_to) : NULL;
     if (!made)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for names");
+        return weft_no_memory(err, "names");
     *made = to_id;
     return WEFT_OK;
 }
@@ -520,9 +511,8 @@ enum weft_code weft_database_map_names(struct weft_database *database, const cha
         database->mapped = weft_strtab_new();
     if (!database->map_from)
         database->map_from = weft_map_new();
-    code = database->mapped && database->map_from
-               ? map_lines(database, &file, err)
-               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for names");
+    code = database->mapped && database->map_from ? map_lines(database, &file, err)
+                                                  : weft_no_memory(err, "names");
     weft_mapped_close(&file);
     return code == WEFT_OK ? WEFT_OK : weft_in_file(err, path);
 }

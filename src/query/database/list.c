@@ -22,17 +22,12 @@ static uint64_t count_in(sqlite3_stmt *row, int column)
     return count < 0 ? 0 : (uint64_t)count;
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a list of sources");
-}
-
 static enum weft_code add_row(struct listing *listing, sqlite3_stmt *statement,
                               struct weft_err *err)
 {
     struct weft_source_info *row = WEFT_VEC_PUSH(&listing->rows);
     if (!row)
-        return no_memory(err);
+        return weft_no_memory(err, "a list of sources");
     *row = (struct weft_source_info){
         .type = weft_arena_copy(listing->arena, weft_database_text(statement, 0)),
         .tag = weft_arena_copy(listing->arena, weft_database_text(statement, 1)),
@@ -44,7 +39,7 @@ static enum weft_code add_row(struct listing *listing, sqlite3_stmt *statement,
         .is_complete = sqlite3_column_int(statement, 7) != 0,
     };
     const bool is_copied = row->type.bytes && row->tag.bytes && row->host.bytes && row->path.bytes;
-    return is_copied ? WEFT_OK : no_memory(err);
+    return is_copied ? WEFT_OK : weft_no_memory(err, "a list of sources");
 }
 
 /* Sources that are gone leave their executions behind, which nothing else would count. Where those
@@ -86,12 +81,11 @@ enum weft_code weft_database_sources(struct weft_database *database, struct weft
     bool has_row = true;
     *sources = NULL;
     enum weft_code code = weft_database_check_sources(database, err);
-    if (code == WEFT_OK)
-        code = weft_database_prepare(
-            database,
-            "SELECT type, tag, host, path, executions, unfinished, realtime_ns, "
-            "is_complete FROM sources ORDER BY type, tag, id",
-            &statement, err);
+    WEFT_THEN(code, weft_database_prepare(
+                        database,
+                        "SELECT type, tag, host, path, executions, unfinished, realtime_ns, "
+                        "is_complete FROM sources ORDER BY type, tag, id",
+                        &statement, err));
     while (code == WEFT_OK && has_row) {
         code = weft_database_step(database, statement, &has_row, err);
         if (code == WEFT_OK && has_row)
@@ -101,7 +95,7 @@ enum weft_code weft_database_sources(struct weft_database *database, struct weft
     *n_sources = listing.rows.n;
     if (code == WEFT_OK && !weft_arena_copy_items(arena, sources, listing.rows.items,
                                                   listing.rows.n, sizeof **sources))
-        code = no_memory(err);
+        code = weft_no_memory(err, "a list of sources");
     WEFT_VEC_FINI(&listing.rows);
     return code == WEFT_OK ? WEFT_OK : weft_in_file(err, database->path);
 }

@@ -47,11 +47,6 @@ struct loading {
     bool is_certain;      /* which those of earlier versions do not */
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for executions");
-}
-
 /* ---- frames ---------------------------------------------------------------------------------- */
 
 int64_t weft_database_frame_kind(const struct weft_frame *frame)
@@ -94,7 +89,7 @@ static enum weft_code each_row(struct loading *loading, enum weft_database_table
         const int64_t id = has_row ? sqlite3_column_int64(statement, 0) : 0;
         if (code == WEFT_OK && id > 0 && (uint64_t)id < n_items &&
             !put(loading, (size_t)id, statement))
-            code = no_memory(err);
+            code = weft_no_memory(err, "executions");
     }
     (void)sqlite3_finalize(statement);
     return code;
@@ -107,8 +102,7 @@ static enum weft_code count(struct loading *loading, const char *sql, size_t *n_
     sqlite3_stmt *statement = NULL;
     bool has_row = false;
     enum weft_code code = weft_database_prepare(loading->database, sql, &statement, err);
-    if (code == WEFT_OK)
-        code = weft_database_step(loading->database, statement, &has_row, err);
+    WEFT_THEN(code, weft_database_step(loading->database, statement, &has_row, err));
     if (code == WEFT_OK && has_row) {
         const int64_t n_rows = sqlite3_column_int64(statement, 0),
                       last = sqlite3_column_int64(statement, 1), most = n_rows + MOST_MISSING;
@@ -173,12 +167,11 @@ static enum weft_code read_counts(struct loading *loading, struct weft_err *err)
 {
     enum weft_code code =
         count(loading, "SELECT count(*), max(id) FROM frames", &loading->n_frames, err);
-    if (code == WEFT_OK)
-        code = count(loading, "SELECT count(*), max(id) FROM nodes", &loading->n_nodes, err);
-    if (code == WEFT_OK)
-        code = count(loading, "SELECT count(*), max(id) FROM threads", &loading->n_threads, err);
-    if (code == WEFT_OK)
-        code = count(loading, "SELECT count(*), max(id) FROM metrics", &loading->n_metrics, err);
+    WEFT_THEN(code, count(loading, "SELECT count(*), max(id) FROM nodes", &loading->n_nodes, err));
+    WEFT_THEN(code,
+              count(loading, "SELECT count(*), max(id) FROM threads", &loading->n_threads, err));
+    WEFT_THEN(code,
+              count(loading, "SELECT count(*), max(id) FROM metrics", &loading->n_metrics, err));
     if (code != WEFT_OK)
         return code;
     loading->frames = WEFT_ARENA_NEW(loading->arena, loading->n_frames, struct weft_frame);
@@ -188,7 +181,7 @@ static enum weft_code read_counts(struct loading *loading, struct weft_err *err)
     loading->values = WEFT_ARENA_NEW(loading->arena, loading->n_metrics, double);
     if (!loading->frames || !loading->nodes || !loading->threads || !loading->metrics ||
         !loading->values)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     for (size_t i = 1; i < loading->n_nodes; i++)
         loading->nodes[i].parent = WEFT_ID_NONE;
     return WEFT_OK;
@@ -197,18 +190,15 @@ static enum weft_code read_counts(struct loading *loading, struct weft_err *err)
 static enum weft_code read_tables(struct loading *loading, struct weft_err *err)
 {
     enum weft_code code = read_counts(loading, err);
-    if (code == WEFT_OK)
-        code = each_row(loading, WEFT_DATABASE_FRAMES, "id, kind, name, module FROM frames",
-                        loading->n_frames, put_frame, err);
-    if (code == WEFT_OK)
-        code = each_row(loading, WEFT_DATABASE_NODES, "id, parent, frame, confidence FROM nodes",
-                        loading->n_nodes, put_node, err);
-    if (code == WEFT_OK)
-        code = each_row(loading, WEFT_DATABASE_THREADS, "id, name FROM threads", loading->n_threads,
-                        put_thread, err);
-    if (code == WEFT_OK)
-        code = each_row(loading, WEFT_DATABASE_METRICS, "id, unit, name FROM metrics",
-                        loading->n_metrics, put_metric, err);
+    WEFT_THEN(code, each_row(loading, WEFT_DATABASE_FRAMES, "id, kind, name, module FROM frames",
+                             loading->n_frames, put_frame, err));
+    WEFT_THEN(code,
+              each_row(loading, WEFT_DATABASE_NODES, "id, parent, frame, confidence FROM nodes",
+                       loading->n_nodes, put_node, err));
+    WEFT_THEN(code, each_row(loading, WEFT_DATABASE_THREADS, "id, name FROM threads",
+                             loading->n_threads, put_thread, err));
+    WEFT_THEN(code, each_row(loading, WEFT_DATABASE_METRICS, "id, unit, name FROM metrics",
+                             loading->n_metrics, put_metric, err));
     return code;
 }
 
@@ -328,8 +318,7 @@ static enum weft_code read_facts(struct loading *loading, int64_t source,
         &statement, err);
     if (code == WEFT_OK)
         (void)sqlite3_bind_int64(statement, 1, source);
-    if (code == WEFT_OK)
-        code = weft_database_step(loading->database, statement, &has_row, err);
+    WEFT_THEN(code, weft_database_step(loading->database, statement, &has_row, err));
     const int64_t flags = has_row ? sqlite3_column_int64(statement, 0) : 0;
     loading->is_certain =
         loading->is_certain && code == WEFT_OK && has_row && add_uncertain(loading, statement, 8);
@@ -365,11 +354,11 @@ static enum weft_code add_source(struct loading *loading, sqlite3_stmt *row, str
     if (id < 1 || id >> WEFT_SOURCE_BITS)
         return WEFT_OK;
     if (!keep_metrics(loading, metrics, n_metrics))
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     struct weft_execution_source *source = WEFT_VEC_PUSH(&loading->sources);
     uint64_t *count = WEFT_VEC_PUSH(&loading->counts);
     if (!source || !count)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     *count = weft_min_u64(count_in(row, 6), UINT64_C(1) << WEFT_EXECUTION_BITS);
     loading->n_partial += sqlite3_column_int(row, 7) == 0;
     *source = (struct weft_execution_source){
@@ -380,7 +369,7 @@ static enum weft_code add_source(struct loading *loading, sqlite3_stmt *row, str
         .realtime_ns = (uint64_t)sqlite3_column_int64(row, 1),
     };
     if (!source->path.bytes || !source->host.bytes || !source->tag.bytes)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     const enum weft_code code = read_facts(loading, id, &source->facts, err);
     return code != WEFT_OK ? code : weft_matrix_source(loading->maker, source, err);
 }
@@ -395,7 +384,7 @@ static enum weft_code read_sources(struct loading *loading, struct weft_err *err
         "s.is_complete " PRESENT "WHERE s.type = ?1 ORDER BY s.id",
         &statement, err);
     if (code == WEFT_OK && !weft_database_bind_text(statement, 1, loading->type))
-        code = no_memory(err);
+        code = weft_no_memory(err, "executions");
     while (code == WEFT_OK && has_row) {
         code = weft_database_step(loading->database, statement, &has_row, err);
         if (code == WEFT_OK && has_row)
@@ -464,7 +453,7 @@ static enum weft_code add_block(struct loading *loading, uint32_t source, sqlite
             ? weft_database_block_decode_1(bytes, n_bytes, block, NULL)
             : weft_database_block_decode(bytes, n_bytes, loading->block_arena, block, NULL);
     if (code == WEFT_E_NOMEM)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     if (code != WEFT_OK || id < *next) /* executions may not be there twice */
         return WEFT_OK;
     loading->n_damaged += id - *next;
@@ -530,25 +519,22 @@ static enum weft_code read_executions(struct loading *loading, uint32_t source,
 static enum weft_code load(struct loading *loading, struct weft_ecct_matrix **matrix,
                            struct weft_err *err)
 {
-    enum weft_code code = read_tables(loading, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(read_tables(loading, err));
     loading->maker = weft_matrix_maker_new(loading->metrics + 1, loading->n_metrics - 1);
     if (!loading->maker)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     loading->confidences = WEFT_ARENA_NEW(loading->arena, loading->n_nodes + 1, uint8_t);
     loading->is_certain = loading->database->version >= WEFT_DATABASE_FACTS;
     if (!loading->confidences)
-        return no_memory(err);
-    code = read_sources(loading, err);
+        return weft_no_memory(err, "executions");
+    enum weft_code code = read_sources(loading, err);
     for (size_t i = 0; i < loading->sources.n && code == WEFT_OK; i++)
         code = read_executions(loading, (uint32_t)i, err);
     for (size_t i = 0; i < loading->n_nodes && loading->is_certain; i++)
         loading->nodes[i].confidence = loading->confidences[i];
     const struct weft_matrix_tree tree = { loading->frames, loading->nodes, loading->n_frames,
                                            loading->n_nodes };
-    if (code == WEFT_OK)
-        code = weft_matrix_finish(loading->maker, &tree, matrix, err);
+    WEFT_THEN(code, weft_matrix_finish(loading->maker, &tree, matrix, err));
     if (code != WEFT_OK)
         return code;
     (*matrix)->n_damaged = loading->n_damaged;
@@ -609,15 +595,12 @@ enum weft_code weft_database_load(struct weft_database *database, struct weft_st
     if (!loading.arena || !loading.block_arena) {
         weft_arena_free(loading.arena);
         weft_arena_free(loading.block_arena);
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     }
     enum weft_code code = weft_database_types(database, loading.arena, &types, &n_types, err);
-    if (code == WEFT_OK)
-        code = find_type(types, n_types, &loading.type, err);
-    if (code == WEFT_OK)
-        code = begin_reading(database, err);
-    if (code == WEFT_OK)
-        code = load(&loading, matrix, err);
+    WEFT_THEN(code, find_type(types, n_types, &loading.type, err));
+    WEFT_THEN(code, begin_reading(database, err));
+    WEFT_THEN(code, load(&loading, matrix, err));
     weft_database_rollback(database);
     weft_matrix_maker_free(loading.maker);
     weft_database_block_fini(&loading.block);
@@ -640,18 +623,18 @@ enum weft_code weft_database_types(struct weft_database *database, struct weft_a
     sqlite3_stmt *statement = NULL;
     bool has_row = true;
     enum weft_code code = weft_database_check_sources(database, err);
-    if (code == WEFT_OK)
-        code = weft_database_prepare(database,
-                                     "SELECT s.type, sum(s.executions), sum(s.unfinished) " PRESENT
-                                     "GROUP BY s.type HAVING sum(s.executions) > 0 ORDER BY s.type",
-                                     &statement, err);
+    WEFT_THEN(code,
+              weft_database_prepare(database,
+                                    "SELECT s.type, sum(s.executions), sum(s.unfinished) " PRESENT
+                                    "GROUP BY s.type HAVING sum(s.executions) > 0 ORDER BY s.type",
+                                    &statement, err));
     while (code == WEFT_OK && has_row) {
         code = weft_database_step(database, statement, &has_row, err);
         if (code != WEFT_OK || !has_row)
             break;
         struct weft_execution_type *row = WEFT_VEC_PUSH(&rows);
         if (!row)
-            code = no_memory(err);
+            code = weft_no_memory(err, "executions");
         else
             *row = (struct weft_execution_type){
                 .name = weft_arena_copy(arena, weft_database_text(statement, 0)),
@@ -659,12 +642,12 @@ enum weft_code weft_database_types(struct weft_database *database, struct weft_a
                 .unfinished = count_in(statement, 2),
             };
         if (row && !row->name.bytes)
-            code = no_memory(err);
+            code = weft_no_memory(err, "executions");
     }
     (void)sqlite3_finalize(statement);
     *n_types = rows.n;
     if (code == WEFT_OK && !weft_arena_copy_items(arena, types, rows.items, rows.n, sizeof **types))
-        code = no_memory(err);
+        code = weft_no_memory(err, "executions");
     WEFT_VEC_FINI(&rows);
     return code == WEFT_OK ? WEFT_OK : weft_in_file(err, database->path);
 }

@@ -47,11 +47,6 @@ struct weft_matrix_maker {
     } entries;
 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for executions");
-}
-
 /* ---- what is added --------------------------------------------------------------------------- */
 
 static bool keep_text(struct weft_matrix_maker *maker, struct weft_str *text)
@@ -109,13 +104,13 @@ enum weft_code weft_matrix_source(struct weft_matrix_maker *maker,
 {
     struct weft_execution_source *made = WEFT_VEC_PUSH(&maker->sources);
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     *made = *source;
     return keep_text(maker, &made->path) && keep_text(maker, &made->host) &&
                    keep_text(maker, &made->tag) && keep_text(maker, &made->facts.wholes) &&
                    keep_text(maker, &made->facts.work.function)
                ? WEFT_OK
-               : no_memory(err);
+               : weft_no_memory(err, "executions");
 }
 
 enum weft_code weft_matrix_add(struct weft_matrix_maker *maker, const struct weft_matrix_row *row,
@@ -124,23 +119,23 @@ enum weft_code weft_matrix_add(struct weft_matrix_maker *maker, const struct wef
     for (size_t i = 0; i < row->n_nodes; i++) {
         struct entry *entry = WEFT_VEC_PUSH(&maker->entries);
         if (!entry)
-            return no_memory(err);
+            return weft_no_memory(err, "executions");
         *entry = (struct entry){ row->nodes[i], row->ns[i] };
     }
     for (size_t i = 0; i < maker->n_metrics; i++) {
         double *value = WEFT_VEC_PUSH(&maker->columns[i]);
         if (!value)
-            return no_memory(err);
+            return weft_no_memory(err, "executions");
         *value = row->values[i];
         maker->columns[i].is_used |= !isnan(*value);
     }
     struct weft_execution_item *item = WEFT_VEC_PUSH(&maker->items);
     uint64_t *end = WEFT_VEC_PUSH(&maker->ends);
     if (!item || !end)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     *item = *row->item;
     *end = maker->entries.n;
-    return keep_text(maker, &item->thread) ? WEFT_OK : no_memory(err);
+    return keep_text(maker, &item->thread) ? WEFT_OK : weft_no_memory(err, "executions");
 }
 
 /* ---- the tree -------------------------------------------------------------------------------- */
@@ -168,9 +163,7 @@ static enum weft_code put_node(struct renaming *renaming, const struct weft_matr
     const struct weft_ecct_node *node = &from->nodes[i];
     const struct weft_frame *frame = &from->frames[node->frame];
     uint32_t id;
-    enum weft_code code = weft_ecct_tree_add(renaming->tree, frame, &id, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_ecct_tree_add(renaming->tree, frame, &id, err));
     return weft_ecct_tree_node(renaming->tree, renaming->places[node->parent], id, node->confidence,
                                &renaming->places[i], err);
 }
@@ -182,7 +175,7 @@ static enum weft_code rename_nodes(const struct weft_matrix_maker *maker,
     renaming->tree = weft_ecct_tree_new();
     renaming->places = calloc(from->n_nodes + 1, sizeof *renaming->places);
     if (!renaming->tree || !renaming->places)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     mark_used(maker, from, renaming->places);
     renaming->places[0] = 0;
     enum weft_code code = WEFT_OK;
@@ -341,12 +334,13 @@ enum weft_code weft_matrix_finish(struct weft_matrix_maker *maker,
     struct weft_ecct_matrix *made =
         arena ? WEFT_ARENA_NEW(arena, 1, struct weft_ecct_matrix) : NULL;
     struct renaming renaming = { 0 };
-    enum weft_code code = made ? rename_nodes(maker, tree, &renaming, err) : no_memory(err);
+    enum weft_code code =
+        made ? rename_nodes(maker, tree, &renaming, err) : weft_no_memory(err, "executions");
     if (made)
         made->arena = arena;
     if (code == WEFT_OK && (!fill_tree(renaming.tree, made) || !fill_items(maker, made) ||
                             !fill_rows(maker, renaming.places, made) || !fill_metrics(maker, made)))
-        code = no_memory(err);
+        code = weft_no_memory(err, "executions");
     weft_ecct_tree_free(renaming.tree);
     free(renaming.places);
     *matrix = code == WEFT_OK ? made : NULL;

@@ -10,11 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for a database");
-}
-
 void weft_database_writer_free(struct weft_database_writer *writer)
 {
     if (!writer)
@@ -133,15 +128,13 @@ static enum weft_code take_new_rows(struct weft_database *database, struct weft_
     enum weft_code code =
         take_rows(database, WEFT_DATABASE_FRAMES, "id, kind, name, module FROM frames",
                   weft_ecct_tree_n_frames(writer->mirror), take_frame, err);
-    if (code == WEFT_OK)
-        code = take_rows(database, WEFT_DATABASE_NODES, "id, parent, frame, confidence FROM nodes",
-                         weft_ecct_tree_n_nodes(writer->mirror) - 1, take_node, err);
-    if (code == WEFT_OK)
-        code = take_rows(database, WEFT_DATABASE_THREADS, "id, name FROM threads",
-                         weft_strtab_count(writer->threads), take_thread, err);
-    if (code == WEFT_OK)
-        code = take_rows(database, WEFT_DATABASE_METRICS, "id, name FROM metrics",
-                         weft_strtab_count(writer->metric_names), take_metric, err);
+    WEFT_THEN(code,
+              take_rows(database, WEFT_DATABASE_NODES, "id, parent, frame, confidence FROM nodes",
+                        weft_ecct_tree_n_nodes(writer->mirror) - 1, take_node, err));
+    WEFT_THEN(code, take_rows(database, WEFT_DATABASE_THREADS, "id, name FROM threads",
+                              weft_strtab_count(writer->threads), take_thread, err));
+    WEFT_THEN(code, take_rows(database, WEFT_DATABASE_METRICS, "id, name FROM metrics",
+                              weft_strtab_count(writer->metric_names), take_metric, err));
     return code;
 }
 
@@ -160,8 +153,8 @@ static enum weft_code put_row(struct weft_database *database, const char *sql,
         is_bound = sqlite3_bind_int64(statement, i + 1, numbers[i]) == SQLITE_OK;
     for (int i = 0; is_bound && i < n_texts; i++)
         is_bound = weft_database_bind_text(statement, n_numbers + i + 1, texts[i]);
-    if (code == WEFT_OK)
-        code = is_bound ? weft_database_step(database, statement, &has_row, err) : no_memory(err);
+    WEFT_THEN(code, is_bound ? weft_database_step(database, statement, &has_row, err)
+                             : weft_no_memory(err, "a database"));
     (void)sqlite3_finalize(statement);
     return code;
 }
@@ -245,7 +238,7 @@ static enum weft_code place_of(struct weft_database *database, uint32_t node, ui
         const size_t next = writer->places.n;
         uint32_t *made = WEFT_VEC_PUSH(&writer->places);
         if (!made)
-            return no_memory(err);
+            return weft_no_memory(err, "a database");
         if (next > 0)
             code = put_node(database, writer->places.items[nodes[next].parent], &nodes[next], made,
                             err);
@@ -266,14 +259,11 @@ static enum weft_code put_nodes(struct weft_database *database, const struct wef
                           sizeof *writer->nodes.items) ||
         !weft_vec_reserve(&writer->ns.items, &writer->ns.cap, row->n_nodes,
                           sizeof *writer->ns.items))
-        return no_memory(err);
+        return weft_no_memory(err, "a database");
     for (size_t i = 0; i < row->n_nodes; i++) {
         const uint32_t node = row->nodes[i];
         uint32_t place = node < writer->places.n ? writer->places.items[node] : 0;
-        enum weft_code code =
-            node < writer->places.n ? WEFT_OK : place_of(database, node, &place, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(node < writer->places.n ? WEFT_OK : place_of(database, node, &place, err));
         size_t at = i; /* the numbers of a database are mostly in the order of the tree's */
         for (; at > 0 && writer->nodes.items[at - 1] > place; at--) {
             writer->nodes.items[at] = writer->nodes.items[at - 1];
@@ -294,7 +284,7 @@ static enum weft_code put_values(struct weft_database_writer *writer,
             continue;
         struct weft_database_block_value *value = WEFT_VEC_PUSH(&writer->values);
         if (!value)
-            return no_memory(err);
+            return weft_no_memory(err, "a database");
         size_t at = writer->values.n - 1;
         for (; at > 0 && writer->values.items[at - 1].metric > writer->metrics[i]; at--)
             writer->values.items[at] = writer->values.items[at - 1];
@@ -314,7 +304,7 @@ static enum weft_code take_classes(struct weft_database_writer *writer, struct w
             i ? &weft_ecct_tree_frames(writer->mirror)[nodes[i].frame] : NULL;
         if (!weft_database_blocks_class(&writer->out, i, frame ? frame->kind : 0,
                                         i ? nodes[i].frame + 1 : 0))
-            return no_memory(err);
+            return weft_no_memory(err, "a database");
     }
     return WEFT_OK;
 }
@@ -330,8 +320,7 @@ static enum weft_code put_block(struct weft_database *database, struct weft_err 
     enum weft_code code = take_classes(writer, err);
     if (code == WEFT_OK && writer->n_written > first) /* now: its pages are used again at once */
         code = put_row(database, "DELETE FROM blocks WHERE id = ?1", &id, 1, NULL, 0, err);
-    if (code == WEFT_OK)
-        code = weft_database_blocks_put(database, &writer->out, id, &writer->block, err);
+    WEFT_THEN(code, weft_database_blocks_put(database, &writer->out, id, &writer->block, err));
     writer->n_written = writer->n_added;
     if (weft_database_block_is_full(&writer->block)) {
         weft_database_block_reset(&writer->block);
@@ -346,10 +335,8 @@ static enum weft_code put_execution(struct weft_database *database,
     struct weft_database_writer *writer = database->writer;
     uint32_t thread;
     enum weft_code code = name_of(database, writer->threads, row->item->thread, NULL, &thread, err);
-    if (code == WEFT_OK)
-        code = put_nodes(database, row, err);
-    if (code == WEFT_OK)
-        code = put_values(writer, row, err);
+    WEFT_THEN(code, put_nodes(database, row, err));
+    WEFT_THEN(code, put_values(writer, row, err));
     const struct weft_database_block_row made = {
         .flags = row->item->flags,
         .thread = thread,
@@ -362,7 +349,7 @@ static enum weft_code put_execution(struct weft_database *database,
         .n_values = writer->values.n,
     };
     if (code == WEFT_OK && !weft_database_block_add(&writer->block, &made))
-        code = no_memory(err);
+        code = weft_no_memory(err, "a database");
     writer->n_added++;
     writer->n_unfinished += row->item->flags & WEFT_EXECUTION_UNFINISHED ? 1 : 0;
     return code == WEFT_OK && weft_database_block_is_full(&writer->block) ? put_block(database, err)
@@ -386,8 +373,7 @@ enum weft_code weft_database_add(struct weft_database *database, const struct we
     if (code == WEFT_OK && database->writer->n_added >> WEFT_EXECUTION_BITS)
         code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "more than 2^%d executions of a trace",
                          WEFT_EXECUTION_BITS);
-    if (code == WEFT_OK)
-        code = put_execution(database, row, err);
+    WEFT_THEN(code, put_execution(database, row, err));
     return code == WEFT_OK ? code : give_up(database, code, err);
 }
 
@@ -400,7 +386,7 @@ static enum weft_code put_metrics(struct weft_database *database,
     enum weft_code code = WEFT_OK;
     writer->metrics = calloc(source->n_metrics + 1, sizeof *writer->metrics);
     if (!writer->metrics)
-        return no_memory(err);
+        return weft_no_memory(err, "a database");
     for (size_t i = 0; i < source->n_metrics && code == WEFT_OK; i++)
         code = name_of(database, writer->metric_names, source->metrics[i].name,
                        &source->metrics[i].unit, &writer->metrics[i], err);
@@ -437,7 +423,7 @@ static enum weft_code bind_source(struct weft_database_writer *writer,
         sqlite3_bind_int64(statement, 7, (int64_t)trace->realtime_ns) == SQLITE_OK &&
         sqlite3_bind_blob(statement, 8, writer->bytes.items, (int)writer->bytes.n, SQLITE_STATIC) ==
             SQLITE_OK;
-    return is_bound ? WEFT_OK : no_memory(err);
+    return is_bound ? WEFT_OK : weft_no_memory(err, "a database");
 }
 
 static enum weft_code put_source(struct weft_database *database,
@@ -450,16 +436,13 @@ static enum weft_code put_source(struct weft_database *database,
         database, "SELECT coalesce(max(id), 0) + 1 FROM sources", &writer->source, err);
     if (code == WEFT_OK && (writer->source < 1 || writer->source >> WEFT_SOURCE_BITS))
         code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "the database has too many sources");
-    if (code == WEFT_OK)
-        code = weft_database_prepare(
-            database,
-            "INSERT INTO sources VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0, "
-            "weft_sum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0))",
-            &statement, err);
-    if (code == WEFT_OK)
-        code = bind_source(writer, source, statement, err);
-    if (code == WEFT_OK)
-        code = weft_database_step(database, statement, &has_row, err);
+    WEFT_THEN(code, weft_database_prepare(
+                        database,
+                        "INSERT INTO sources VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0, "
+                        "weft_sum(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0, 0))",
+                        &statement, err));
+    WEFT_THEN(code, bind_source(writer, source, statement, err));
+    WEFT_THEN(code, weft_database_step(database, statement, &has_row, err));
     (void)sqlite3_finalize(statement);
     return code;
 }
@@ -520,8 +503,8 @@ static enum weft_code put_facts(struct weft_database *database,
     is_bound = is_bound && list_work(database->writer, &facts->work) &&
                bind_bytes(statement, 10, facts->wholes.bytes, facts->wholes.n_bytes) &&
                bind_bytes(statement, 11, database->writer->bytes.items, database->writer->bytes.n);
-    if (code == WEFT_OK)
-        code = is_bound ? weft_database_step(database, statement, &has_row, err) : no_memory(err);
+    WEFT_THEN(code, is_bound ? weft_database_step(database, statement, &has_row, err)
+                             : weft_no_memory(err, "a database"));
     (void)sqlite3_finalize(statement);
     return code;
 }
@@ -535,22 +518,18 @@ enum weft_code weft_database_begin(struct weft_database *database,
     weft_database_writer_free(database->writer);
     struct weft_database_writer *writer = database->writer = calloc(1, sizeof *writer);
     if (!writer)
-        return no_memory(err);
+        return weft_no_memory(err, "a database");
     writer->tree = tree;
     writer->mirror = weft_ecct_tree_new();
     writer->threads = weft_strtab_new();
     writer->metric_names = weft_strtab_new();
     if (!writer->mirror || !writer->threads || !writer->metric_names)
-        return give_up(database, no_memory(err), err);
+        return give_up(database, weft_no_memory(err, "a database"), err);
     enum weft_code code = weft_database_lock(database, err);
-    if (code == WEFT_OK)
-        code = take_new_rows(database, err);
-    if (code == WEFT_OK)
-        code = put_metrics(database, source, err);
-    if (code == WEFT_OK)
-        code = put_source(database, source, err);
-    if (code == WEFT_OK)
-        code = put_facts(database, &source->trace.facts, err);
+    WEFT_THEN(code, take_new_rows(database, err));
+    WEFT_THEN(code, put_metrics(database, source, err));
+    WEFT_THEN(code, put_source(database, source, err));
+    WEFT_THEN(code, put_facts(database, &source->trace.facts, err));
     return code == WEFT_OK ? weft_database_commit(database, err) : give_up(database, code, err);
 }
 
@@ -598,8 +577,7 @@ enum weft_code weft_database_commit(struct weft_database *database, struct weft_
         return WEFT_OK;
     if (database->writer && database->writer->n_added > database->writer->n_committed)
         code = put_all(database, false, err);
-    if (code == WEFT_OK)
-        code = commit(database, err);
+    WEFT_THEN(code, commit(database, err));
     if (code != WEFT_OK)
         return give_up(database, code, err);
     if (database->writer)
@@ -614,8 +592,7 @@ enum weft_code weft_database_commit_blocks(struct weft_database *database, struc
     if (!database->is_open || !writer || n_whole <= writer->n_committed)
         return weft_database_commit(database, err);
     enum weft_code code = put_counts(database, n_whole, writer->n_whole_unfinished, false, err);
-    if (code == WEFT_OK)
-        code = commit(database, err);
+    WEFT_THEN(code, commit(database, err));
     if (code != WEFT_OK)
         return give_up(database, code, err);
     writer->n_committed = n_whole;
@@ -668,8 +645,8 @@ static enum weft_code put_uncertain(struct weft_database *database, struct weft_
     const bool is_bound = code == WEFT_OK && list_uncertain(writer) &&
                           sqlite3_bind_int64(statement, 1, writer->source) == SQLITE_OK &&
                           bind_bytes(statement, 2, writer->bytes.items, writer->bytes.n);
-    if (code == WEFT_OK)
-        code = is_bound ? weft_database_step(database, statement, &has_row, err) : no_memory(err);
+    WEFT_THEN(code, is_bound ? weft_database_step(database, statement, &has_row, err)
+                             : weft_no_memory(err, "a database"));
     (void)sqlite3_finalize(statement);
     return code;
 }
@@ -707,16 +684,11 @@ enum weft_code weft_database_end(struct weft_database *database, struct weft_err
     if (!database->writer)
         return nothing_begun(err);
     enum weft_code code = weft_database_lock(database, err);
-    if (code == WEFT_OK)
-        code = put_all(database, true, err);
-    if (code == WEFT_OK)
-        code = put_confidences(database, err);
-    if (code == WEFT_OK)
-        code = put_uncertain(database, err);
-    if (code == WEFT_OK)
-        code = replace(database, err);
-    if (code == WEFT_OK)
-        code = commit(database, err);
+    WEFT_THEN(code, put_all(database, true, err));
+    WEFT_THEN(code, put_confidences(database, err));
+    WEFT_THEN(code, put_uncertain(database, err));
+    WEFT_THEN(code, replace(database, err));
+    WEFT_THEN(code, commit(database, err));
     if (code != WEFT_OK)
         return give_up(database, code, err);
     weft_database_writer_free(database->writer);

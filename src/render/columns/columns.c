@@ -140,8 +140,7 @@ void weft_columns_write(const struct weft_columns_table *tables, size_t n_tables
     struct weft_json *json = NULL;
     struct weft_err err = { 0 };
     enum weft_code code = weft_output_to_memory(&header, &err);
-    if (code == WEFT_OK)
-        code = weft_json_open(header, &json, &err);
+    WEFT_THEN(code, weft_json_open(header, &json, &err));
     if (code == WEFT_OK) {
         weft_json_begin_object(json, NULL);
         if (more)

@@ -278,7 +278,7 @@ static enum weft_code add_span(struct spans *spans, uint32_t thread_id, size_t f
 {
     struct weft_lod_span *span = WEFT_VEC_PUSH(spans);
     if (!span)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for an answer");
+        return weft_no_memory(err, "an answer");
     *span = (struct weft_lod_span){ thread_id, first, n };
     return WEFT_OK;
 }
@@ -300,7 +300,7 @@ enum weft_code weft_render_blocking(const struct weft_view *view,
             if (column)
                 *column = thread->columns[k];
             else
-                code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for an answer");
+                code = weft_no_memory(err, "an answer");
         }
     }
     if (code == WEFT_OK) {
@@ -401,7 +401,7 @@ enum weft_code weft_render_lanes(const struct weft_view *view,
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; code == WEFT_OK && i < table->n_lanes; i++)
         if (!add_lane(&lanes, &table->lanes[i]))
-            code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for lanes");
+            code = weft_no_memory(err, "lanes");
     if (code == WEFT_OK) {
         const struct weft_columns_table tables[] = {
             { "lanes", &weft_lanes_type, lanes.rows.items, lanes.rows.n, NULL },

@@ -30,15 +30,10 @@ static const struct weft_export_format_ops *const formats[WEFT_EXPORT_FORMATS] =
 
 /* ---- what formats share ---------------------------------------------------------------------- */
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for an export");
-}
-
 void weft_exporter_no_memory(struct weft_exporter *exporter)
 {
     struct weft_err err = { 0 };
-    (void)no_memory(&err);
+    (void)weft_no_memory(&err, "an export");
     weft_output_fail(exporter->out, &err);
 }
 
@@ -166,7 +161,8 @@ static enum weft_code find_twins(struct driver *driver, struct weft_err *err)
     uint32_t *name_of = calloc(driver->n_threads + 1, sizeof *name_of);
     uint32_t *n_of = calloc(driver->n_threads + 1, sizeof *n_of);
     driver->has_twin = calloc(driver->n_threads + 1, sizeof *driver->has_twin);
-    enum weft_code code = names && name_of && n_of && driver->has_twin ? WEFT_OK : no_memory(err);
+    enum weft_code code =
+        names && name_of && n_of && driver->has_twin ? WEFT_OK : weft_no_memory(err, "an export");
     for (size_t i = 0; i < driver->n_threads && code == WEFT_OK; i++) {
         struct weft_str name =
             weft_trace_thread(driver->exporter.trace, thread_at(driver, i))->info.name;
@@ -186,7 +182,7 @@ static enum weft_code find_twins(struct driver *driver, struct weft_err *err)
 static enum weft_code count_merged(struct driver *driver, struct weft_err *err)
 {
     struct weft_strtab *seen = weft_strtab_new();
-    enum weft_code code = seen ? WEFT_OK : no_memory(err);
+    enum weft_code code = seen ? WEFT_OK : weft_no_memory(err, "an export");
     for (size_t i = 0; i < driver->n_threads && code == WEFT_OK; i++) {
         const struct weft_thread_info *info =
             &weft_trace_thread(driver->exporter.trace, thread_at(driver, i))->info;
@@ -213,7 +209,7 @@ static enum weft_code label_thread(struct driver *driver, size_t i, struct weft_
                       exporter->thread_label.n_bytes);
     weft_output_printf(exporter->scratch, " [%" PRIu64 "]", exporter->thread->info.tid);
     exporter->thread_label = weft_arena_copy(exporter->arena, weft_output_held(exporter->scratch));
-    return exporter->thread_label.bytes ? WEFT_OK : no_memory(err);
+    return exporter->thread_label.bytes ? WEFT_OK : weft_no_memory(err, "an export");
 }
 
 /* ---- calls and events ------------------------------------------------------------------------ */
@@ -308,8 +304,7 @@ static enum weft_code write_calls(struct driver *driver, struct weft_err *err)
     struct weft_walk *walk;
     enum weft_code code =
         weft_walk_open(driver->exporter.trace, driver->exporter.thread_id, &walk_opts, &walk, err);
-    if (code == WEFT_OK)
-        code = write_steps(driver, walk, err);
+    WEFT_THEN(code, write_steps(driver, walk, err));
     weft_walk_close(walk);
     return code;
 }
@@ -350,8 +345,7 @@ static enum weft_code write_thread(struct driver *driver, size_t i, struct weft_
         code = write_calls(driver, err);
     if (code == WEFT_OK && format->calls_end)
         format->calls_end(exporter);
-    if (code == WEFT_OK)
-        code = write_events(driver, err);
+    WEFT_THEN(code, write_events(driver, err));
     if (code == WEFT_OK && format->thread_end)
         format->thread_end(exporter);
     if (code != WEFT_OK)
@@ -392,8 +386,7 @@ static enum weft_code prepare(struct driver *driver, struct weft_err *err)
     struct weft_exporter *exporter = &driver->exporter;
     const struct weft_export_opts *opts = exporter->opts;
     enum weft_code code = weft_scan_check(opts->trace, opts->thread_ids, opts->n_thread_ids, err);
-    if (code == WEFT_OK)
-        code = weft_output_to_memory(&exporter->scratch, err);
+    WEFT_THEN(code, weft_output_to_memory(&exporter->scratch, err));
     if (code != WEFT_OK)
         return code;
     driver->n_threads = weft_scan_n_threads(opts->trace, opts->thread_ids, opts->n_thread_ids);
@@ -403,7 +396,7 @@ static enum weft_code prepare(struct driver *driver, struct weft_err *err)
         calloc((size_t)weft_trace_n_functions(opts->trace) + 1, sizeof *exporter->labels);
     driver->room = weft_arena_new(0);
     if (!driver->room || !exporter->arena || !exporter->state || !exporter->labels)
-        return no_memory(err);
+        return weft_no_memory(err, "an export");
     code = find_twins(driver, err);
     if (code == WEFT_OK && driver->format->merges_threads)
         code = count_merged(driver, err);
@@ -420,10 +413,9 @@ enum weft_code weft_export_write(const struct weft_export_opts *opts, struct wef
     struct weft_exporter *exporter = &driver.exporter;
     *totals = (struct weft_export_totals){ 0 };
     enum weft_code code = prepare(&driver, err);
-    if (code == WEFT_OK)
-        code = write_threads(&driver, err);
+    WEFT_THEN(code, write_threads(&driver, err));
     if (code == WEFT_OK && weft_output_has_failed(exporter->scratch))
-        code = no_memory(err);
+        code = weft_no_memory(err, "an export");
     if (driver.format->fini && exporter->state)
         driver.format->fini(exporter);
     weft_output_abort(exporter->scratch);

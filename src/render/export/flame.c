@@ -24,11 +24,6 @@ enum { WIDTH = 1200, ROW = 17, TOP = 44, MARGIN = 10, DEPTH_MAX = 512 };
 static const double NARROW = 0.3; /* pixels, below which nothing is seen */
 static const double LETTER = 6.6; /* pixels of a letter of the font */
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a flame graph");
-}
-
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
 /* As paths have it: "thread journal" is no function of that name. */
@@ -56,7 +51,7 @@ enum weft_code weft_flame_of_table(const struct weft_ecct_matrix *matrix,
     flame->boxes = WEFT_ARENA_NEW(arena, table->n_nodes + 1, struct weft_flame_box);
     if (!place || !flame->boxes) {
         free(place);
-        return no_memory(err);
+        return weft_no_memory(err, "a flame graph");
     }
     for (size_t i = 0; i < table->n_nodes; i++) {
         const struct weft_compare_node *node = &table->nodes[i];
@@ -90,21 +85,19 @@ static enum weft_code find_box(struct folding *folding, uint32_t parent, struct 
 {
     uint32_t name_id;
     bool is_new;
-    const enum weft_code code = weft_strtab_intern(folding->names, name, &name_id, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_strtab_intern(folding->names, name, &name_id, err));
     const uint32_t id = weft_map_add(folding->places, (uint64_t)parent << 32 | name_id, &is_new);
     if (id == WEFT_MAP_NONE)
-        return no_memory(err);
+        return weft_no_memory(err, "a flame graph");
     *box = id + 1;
     if (!is_new)
         return WEFT_OK;
     struct weft_flame_box *made = WEFT_ROOM_PUSH(&folding->boxes);
     if (!made)
-        return no_memory(err);
+        return weft_no_memory(err, "a flame graph");
     *made =
         (struct weft_flame_box){ .name = weft_arena_copy(folding->arena, name), .parent = parent };
-    return made->name.bytes ? WEFT_OK : no_memory(err);
+    return made->name.bytes ? WEFT_OK : weft_no_memory(err, "a flame graph");
 }
 
 /* The number behind the last space; false if there is none. */
@@ -135,9 +128,7 @@ static enum weft_code add_stack(struct folding *folding, struct weft_str stack, 
             at < stack.n_bytes ? memchr(stack.bytes + at, ';', stack.n_bytes - at) : NULL;
         const size_t end = next ? (size_t)(next - stack.bytes) : stack.n_bytes;
         const struct weft_str name = { .bytes = stack.bytes + at, .n_bytes = end - at };
-        const enum weft_code code = find_box(folding, box, name, &box, err);
-        if (code != WEFT_OK)
-            return code;
+        WEFT_TRY(find_box(folding, box, name, &box, err));
         folding->boxes.items[box].width += weight;
         at = end + 1;
     }
@@ -173,14 +164,15 @@ enum weft_code weft_flame_of_folded(struct weft_str text, struct weft_arena *are
                                .names = weft_strtab_new() };
     *flame = (struct weft_flame){ .arena = arena };
     struct weft_flame_box *root = WEFT_ROOM_PUSH(&folding.boxes);
-    enum weft_code code = folding.places && folding.names && root ? WEFT_OK : no_memory(err);
+    enum weft_code code =
+        folding.places && folding.names && root ? WEFT_OK : weft_no_memory(err, "a flame graph");
     if (code == WEFT_OK) {
         *root = (struct weft_flame_box){ .name = WEFT_STR("all"), .parent = WEFT_ID_NONE };
         code = fold(&folding, text, err);
     }
     if (code == WEFT_OK && !weft_arena_copy_items(arena, &flame->boxes, folding.boxes.items,
                                                   folding.boxes.n, sizeof *folding.boxes.items))
-        code = no_memory(err);
+        code = weft_no_memory(err, "a flame graph");
     flame->n_boxes = code == WEFT_OK ? folding.boxes.n : 0;
     weft_map_free(folding.places);
     weft_strtab_free(folding.names);
@@ -214,9 +206,7 @@ enum weft_code weft_flame_hide_paths(struct weft_flame *flame, const struct weft
             code = WEFT_E_NOMEM;
     }
     weft_private_free(made);
-    return code == WEFT_OK
-               ? WEFT_OK
-               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a flame graph");
+    return code == WEFT_OK ? WEFT_OK : weft_no_memory(err, "a flame graph");
 }
 
 /* ---- layout ---------------------------------------------------------------------------------- */
@@ -461,7 +451,7 @@ void weft_flame_svg(struct weft_output *out, const struct weft_flame *flame)
     if (layout_init(&layout, flame) && arena) {
         put_picture(out, &layout, arena);
     } else {
-        (void)no_memory(&err);
+        (void)weft_no_memory(&err, "a flame graph");
         weft_output_fail(out, &err);
     }
     layout_fini(&layout);
@@ -490,7 +480,7 @@ void weft_flame_folded(struct weft_output *out, const struct weft_flame *flame)
     double *own = weft_room_new(flame->n_boxes + 1, sizeof *own);
     struct weft_err err = { 0 };
     if (!own) {
-        (void)no_memory(&err);
+        (void)weft_no_memory(&err, "a flame graph");
         weft_output_fail(out, &err);
         return;
     }

@@ -134,6 +134,5 @@ enum weft_code weft_flame_fold_nameless(struct weft_flame *flame, struct weft_er
     weft_room_free(state.first);
     weft_room_free(state.place);
     weft_room_free(state.is_nameless);
-    return is_done ? WEFT_OK
-                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a flame graph");
+    return is_done ? WEFT_OK : weft_no_memory(err, "a flame graph");
 }

@@ -39,7 +39,7 @@ enum weft_code weft_json_open(struct weft_output *out, struct weft_json **json,
     if (!made || !made->arena || !made->generator ||
         !yajl_gen_config(made->generator, yajl_gen_print_callback, print, out)) {
         weft_json_close(made);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a JSON generator");
+        return weft_no_memory(err, "a JSON generator");
     }
     *json = made;
     return WEFT_OK;

@@ -128,7 +128,7 @@ static enum weft_code read_all(struct weft_walk *walk, struct reader *reader,
             continue;
         }
         if (!open_calls(reader, &call, arena))
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's calls");
+            return weft_no_memory(err, "the page's calls");
         enter(reader, &call);
     }
     while (reader->n_open > 0)
@@ -160,11 +160,9 @@ enum weft_code weft_page_read_calls(const struct weft_trace *trace, uint32_t thr
     for (size_t i = 0; i < n_wanted; i++)
         *wanted[i].calls = (struct weft_page_calls){ 0 };
     if (!reader.open)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's calls");
-    enum weft_code code = weft_walk_open(trace, thread_id, &opts, &walk, err);
-    if (code != WEFT_OK)
-        return code;
-    code = read_all(walk, &reader, arena, err);
+        return weft_no_memory(err, "the page's calls");
+    WEFT_TRY(weft_walk_open(trace, thread_id, &opts, &walk, err));
+    enum weft_code code = read_all(walk, &reader, arena, err);
     weft_walk_close(walk);
     return code;
 }

@@ -201,7 +201,7 @@ static enum weft_code put_clusters(const struct weft_page_shapes *shapes, struct
     static const char *const kinds[WEFT_PAGE_KINDS] = { "typical", "slowest", "first" };
     const struct weft_shape_occurrence **rows = malloc((shapes->n_full + 1) * sizeof *rows);
     if (!rows)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's clusters");
+        return weft_no_memory(err, "the page's clusters");
     weft_json_begin_object(shapes->json, "clusters");
     put_columns(shapes, shapes->n_listed, all, sizeof all / sizeof *all);
     put_columns(shapes, shapes->n_full, full, sizeof full / sizeof *full);
@@ -354,9 +354,7 @@ static enum weft_code put_spikes(const struct weft_page_shapes *shapes, struct w
     bool is_done = rows && spikes;
     free(rows);
     free(spikes);
-    return is_done
-               ? WEFT_OK
-               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's spikes");
+    return is_done ? WEFT_OK : weft_no_memory(err, "the page's spikes");
 }
 
 typedef double (*drop_value)(const struct weft_page_shapes *shapes,
@@ -427,10 +425,8 @@ enum weft_code weft_page_find_rare(struct weft_page_shapes *shapes, struct weft_
     struct weft_shape_rare *rare;
     size_t n_kept = 0;
     weft_shapes_defaults(&opts);
-    enum weft_code code = weft_shape_rare_find(shapes->table, opts.spike_factor, shapes->arena,
-                                               &rare, &shapes->n_rare_found, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_shape_rare_find(shapes->table, opts.spike_factor, shapes->arena, &rare,
+                                  &shapes->n_rare_found, err));
     for (size_t i = 0; i < shapes->n_rare_found; i++)
         if (rare[i].is_deepest)
             rare[n_kept++] = rare[i];
@@ -479,7 +475,7 @@ static enum weft_code put_rare(const struct weft_page_shapes *shapes, struct wef
     const size_t n = shapes->n_rare < shapes->level->marks ? shapes->n_rare : shapes->level->marks;
     const struct weft_shape_occurrence **rows = malloc((n + 1) * sizeof *rows);
     if (!rows)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's rare shapes");
+        return weft_no_memory(err, "the page's rare shapes");
     for (size_t i = 0; i < n; i++)
         rows[i] = &shapes->rare[i].at;
     weft_json_begin_object(json, "rare");
@@ -501,12 +497,10 @@ static enum weft_code put_rare(const struct weft_page_shapes *shapes, struct wef
 
 enum weft_code weft_page_put_clusters(struct weft_page_shapes *shapes, struct weft_err *err)
 {
-    enum weft_code code = put_clusters(shapes, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(put_clusters(shapes, err));
     put_table(shapes);
     weft_page_put_trees(shapes);
-    code = put_spikes(shapes, err);
+    enum weft_code code = put_spikes(shapes, err);
     put_drops(shapes);
     return code == WEFT_OK ? put_rare(shapes, err) : code;
 }

@@ -541,7 +541,7 @@ enum weft_code weft_page_data(const struct weft_page *page, struct weft_output *
     struct data data = { .page = page, .notes = &notes };
     struct weft_arena *arena = weft_arena_new(0);
     if (!arena)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's data");
+        return weft_no_memory(err, "the page's data");
     size_t n_rows = 1;
     for (size_t i = 0; i < page->regtime->n_threads; i++)
         if (page->regtime->threads[i].n_rows_all > n_rows)
@@ -549,11 +549,9 @@ enum weft_code weft_page_data(const struct weft_page *page, struct weft_output *
     data.below_ns = WEFT_ARENA_NEW(arena, n_rows, int64_t);
     enum weft_code code = WEFT_OK;
     if (!data.below_ns)
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's data");
-    if (code == WEFT_OK)
-        code = weft_note_sums(page->trace, arena, &notes, err);
-    if (code == WEFT_OK)
-        code = weft_json_open(out, &data.json, err);
+        code = weft_no_memory(err, "the page's data");
+    WEFT_THEN(code, weft_note_sums(page->trace, arena, &notes, err));
+    WEFT_THEN(code, weft_json_open(out, &data.json, err));
     if (code == WEFT_OK) {
         code = put_page(&data, err);
         weft_json_close(data.json);
@@ -566,12 +564,10 @@ enum weft_code weft_page_shapes_data(const struct weft_page *page, struct weft_o
                                      struct weft_err *err)
 {
     struct weft_json *json;
-    enum weft_code code = weft_json_open(out, &json, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_json_open(out, &json, err));
     weft_json_begin_object(json, NULL);
     weft_json_u64(json, "v", VERSION);
-    code = weft_page_put_shapes(page, json, err);
+    enum weft_code code = weft_page_put_shapes(page, json, err);
     weft_json_end_object(json);
     weft_json_close(json);
     return code;

@@ -32,7 +32,7 @@ static enum weft_code write_title(const struct weft_page *page, struct weft_outp
 {
     struct weft_arena *arena = weft_arena_new(0);
     if (!arena)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's title");
+        return weft_no_memory(err, "the page's title");
     weft_output_text(out, "<title>");
     html_text(out, weft_plain(arena, weft_str_of(page->name)));
     weft_output_text(out, " - weft</title>\n");
@@ -60,14 +60,11 @@ static enum weft_code write_data(const struct weft_page *page, struct weft_outpu
                                  struct weft_err *err)
 {
     struct weft_output *data;
-    enum weft_code code = weft_output_to_memory(&data, err);
-    if (code != WEFT_OK)
-        return code;
-    code = weft_page_data(page, data, err);
+    WEFT_TRY(weft_output_to_memory(&data, err));
+    enum weft_code code = weft_page_data(page, data, err);
     weft_output_text(out, "<script id=\"weft-data\" "
                           "type=\"application/octet-stream+gzip;base64\">");
-    if (code == WEFT_OK)
-        code = weft_pack(weft_output_held(data), page->pool, out, err);
+    WEFT_THEN(code, weft_pack(weft_output_held(data), page->pool, out, err));
     weft_output_text(out, "</script>\n");
     enum weft_code data_code = weft_output_close(data, err);
     return code != WEFT_OK ? code : data_code;
@@ -85,21 +82,15 @@ enum weft_code weft_page_check(struct weft_err *err)
 enum weft_code weft_page_write(const struct weft_page *page, struct weft_output *out,
                                struct weft_err *err)
 {
-    enum weft_code code = weft_page_check(err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(weft_page_check(err));
     write_head(out);
-    code = write_title(page, out, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(write_title(page, out, err));
     weft_output_text(out, "<style>");
     weft_output_write(out, weft_ui_bundle.style, weft_ui_bundle.style_bytes);
     weft_output_text(out, "</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
                           "<noscript>This page needs JavaScript; it loads nothing from a "
                           "network.</noscript>\n");
-    code = write_data(page, out, err);
-    if (code != WEFT_OK)
-        return code;
+    WEFT_TRY(write_data(page, out, err));
     weft_output_text(out, "<script>");
     weft_output_write(out, weft_ui_bundle.script, weft_ui_bundle.script_bytes);
     weft_output_text(out, "</script>\n</body>\n</html>\n");

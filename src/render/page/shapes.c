@@ -501,15 +501,12 @@ static enum weft_code try_level(struct weft_page_shapes *shapes,
     struct weft_output *text = NULL;
     struct weft_json *json = NULL;
     enum weft_code code = weft_output_to_memory(&text, err);
-    if (code == WEFT_OK)
-        code = weft_json_open(text, &json, err);
-    if (code == WEFT_OK)
-        code = put_level(shapes, level, json, NULL, err);
+    WEFT_THEN(code, weft_json_open(text, &json, err));
+    WEFT_THEN(code, put_level(shapes, level, json, NULL, err));
     weft_json_close(json);
     if (code == WEFT_OK && weft_output_has_failed(text))
         return weft_output_close(text, err); /* what was cut short would seem to fit */
-    if (code == WEFT_OK)
-        code = fits_packed(shapes, weft_output_held(text), fits, err);
+    WEFT_THEN(code, fits_packed(shapes, weft_output_held(text), fits, err));
     weft_output_abort(text);
     return code;
 }
@@ -519,7 +516,7 @@ static enum weft_code prepare(struct weft_page_shapes *shapes, struct weft_err *
     shapes->arena = weft_arena_new(0);
     if (!shapes->arena || !order_clusters(shapes) || !sum_functions(shapes) ||
         !order_threads(shapes) || !make_room(shapes))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's shapes");
+        return weft_no_memory(err, "the page's shapes");
     enum weft_code code = weft_page_find_rare(shapes, err);
     return code == WEFT_OK ? weft_page_read_trees(shapes, err) : code;
 }
@@ -544,10 +541,9 @@ enum weft_code weft_page_put_shapes(const struct weft_page *page, struct weft_js
         if (fits)
             break;
     }
-    if (code == WEFT_OK)
-        code = put_level(&shapes, &levels[level], json, "shapes", err);
+    WEFT_THEN(code, put_level(&shapes, &levels[level], json, "shapes", err));
     if (code == WEFT_OK && weft_arena_has_failed(shapes.arena))
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's shapes");
+        code = weft_no_memory(err, "the page's shapes");
     weft_arena_free(shapes.arena);
     return code;
 }

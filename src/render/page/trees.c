@@ -226,11 +226,6 @@ static enum weft_code read_kind(struct weft_page_shapes *shapes, bool is_run,
     return code == WEFT_OK ? read_batch(shapes, &batch, n_read, err) : code;
 }
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the page's calls");
-}
-
 enum weft_code weft_page_read_trees(struct weft_page_shapes *shapes, struct weft_err *err)
 {
     const size_t n_most =
@@ -239,22 +234,21 @@ enum weft_code weft_page_read_trees(struct weft_page_shapes *shapes, struct weft
     struct weft_page_wanted *wanted =
         WEFT_ARENA_NEW(shapes->arena, n_most + 1, struct weft_page_wanted);
     if (!shapes->trees || !wanted)
-        return no_memory(err);
+        return weft_no_memory(err, "the page's calls");
     want_examples(shapes);
     if (!want_runs(shapes))
-        return no_memory(err);
+        return weft_no_memory(err, "the page's calls");
     keep_each_once(shapes);
     uint64_t n_read = 0;
     enum weft_code code = read_kind(shapes, false, wanted, &n_read, err);
-    if (code == WEFT_OK)
-        code = read_kind(shapes, true, wanted, &n_read, err);
+    WEFT_THEN(code, read_kind(shapes, true, wanted, &n_read, err));
     size_t n_nodes = 0;
     for (size_t i = 0; i < shapes->n_trees; i++)
         n_nodes += shapes->trees[i].calls.n_rows;
     if (shapes->n_trees > 0)
         qsort(shapes->trees, shapes->n_trees, sizeof *shapes->trees, compare_ranks);
     shapes->nodes = WEFT_ARENA_NEW(shapes->arena, n_nodes + 1, struct weft_page_node);
-    return code == WEFT_OK && !shapes->nodes ? no_memory(err) : code;
+    return code == WEFT_OK && !shapes->nodes ? weft_no_memory(err, "the page's calls") : code;
 }
 
 /* ---- writing them ---------------------------------------------------------------------------- */

@@ -605,7 +605,7 @@ void weft_render_comparison(const struct weft_view *view,
     struct weft_err err = { 0 };
     struct page page = { .view = view, .opts = comparison, .arena = weft_arena_new(0) };
     if (!page.arena || weft_output_to_memory(&page.scratch, &err) != WEFT_OK) {
-        (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a comparison");
+        (void)weft_no_memory(&err, "a comparison");
         weft_output_fail(view->out, &err);
     } else if (view->format == WEFT_FORMAT_JSON) {
         print_json(&page);

@@ -41,11 +41,6 @@ struct list {
 
 enum { SPOOL_BYTES = 8 << 20, LISTED_AT_ONCE = 1 << 14 };
 
-static enum weft_code no_memory(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for executions");
-}
-
 /* ---- types ----------------------------------------------------------------------------------- */
 
 /* Statistics of durations. */
@@ -142,7 +137,8 @@ static enum weft_code take_times(struct list *list, struct weft_err *err)
     const struct weft_runs_opts opts = { .record_bytes = sizeof(struct type_time),
                                          .compare = by_type_and_time };
     struct weft_runs *runs = weft_runs_new(list->spool, &opts);
-    const enum weft_code code = runs ? sum_times(list, runs, err) : no_memory(err);
+    const enum weft_code code =
+        runs ? sum_times(list, runs, err) : weft_no_memory(err, "executions");
     weft_runs_free(runs);
     return code;
 }
@@ -365,8 +361,8 @@ static enum weft_code list_slow(struct list *list, struct weft_runs *runs, struc
     list->n_slow = (size_t)weft_runs_count(runs);
     list->n_rows = list->opts->limit && list->n_slow > list->opts->limit ? (size_t)list->opts->limit
                                                                          : list->n_slow;
-    if (code == WEFT_OK)
-        code = weft_spool_array(list->spool, list->n_rows, list->listed_bytes, &list->listed, err);
+    WEFT_THEN(code,
+              weft_spool_array(list->spool, list->n_rows, list->listed_bytes, &list->listed, err));
     for (size_t i = 0; code == WEFT_OK && (next = weft_runs_next(runs)); i++) {
         memcpy(list->listed + i * list->listed_bytes, next, list->listed_bytes);
         passed(list, i);
@@ -384,7 +380,7 @@ static enum weft_code copy_rows(struct list *list, struct weft_err *err)
     struct weft_runs *runs = weft_runs_new(list->spool, &opts);
     struct listed *listed = calloc(1, list->listed_bytes);
     const enum weft_code code =
-        runs && listed ? list_slow(list, runs, listed, err) : no_memory(err);
+        runs && listed ? list_slow(list, runs, listed, err) : weft_no_memory(err, "executions");
     weft_runs_free(runs);
     free(listed);
     return code;
@@ -532,13 +528,12 @@ static enum weft_code prepare(struct list *list, struct weft_err *err)
     list->times = calloc(n_types + 1, sizeof *list->times);
     list->has_keys = calloc(n_types + 1, sizeof *list->has_keys);
     if (!list->spool || !list->times || !list->has_keys)
-        return no_memory(err);
+        return weft_no_memory(err, "executions");
     for (size_t i = 0; i < n_types; i++)
         list->times[i].type = list->table->types[i];
     take_keys(list);
     enum weft_code code = list->view->format == WEFT_FORMAT_CSV ? WEFT_OK : take_times(list, err);
-    if (code == WEFT_OK)
-        code = choose_rows(list, err);
+    WEFT_THEN(code, choose_rows(list, err));
     if (code == WEFT_OK)
         choose_columns(list);
     return code;

@@ -462,14 +462,13 @@ void weft_render_info(const struct weft_view *view, const struct weft_info_view 
                          .meta = weft_trace_meta(view->trace),
                          .arena = arena,
                          .n_unnamed = count_unnamed(view->trace) };
-    enum weft_code code =
-        arena ? weft_note_sums(view->trace, arena, &info.notes, &err)
-              : weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the notes");
+    enum weft_code code = arena ? weft_note_sums(view->trace, arena, &info.notes, &err)
+                                : weft_no_memory(&err, "the notes");
     if (code == WEFT_OK && !choose_threads(&info))
-        code = weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the threads");
+        code = weft_no_memory(&err, "the threads");
     if (code == WEFT_OK &&
         !weft_ledger_list(view->trace, arena, view->format == WEFT_FORMAT_JSON, &info.processes))
-        code = weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the processes");
+        code = weft_no_memory(&err, "the processes");
     if (code != WEFT_OK)
         weft_output_fail(view->out, &err);
     else if (view->format == WEFT_FORMAT_JSON)

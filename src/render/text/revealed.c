@@ -87,7 +87,7 @@ void weft_render_revealed(const struct weft_view *view, const struct weft_reveal
                                 .order = list.shown };
     struct weft_err err = { 0 };
     if (!list.shown) {
-        (void)weft_fail(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a list");
+        (void)weft_no_memory(&err, "a list");
         weft_output_fail(view->out, &err);
         return;
     }

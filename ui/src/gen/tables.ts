@@ -175,9 +175,9 @@ export interface CpusRow {
 }
 
 /** A row of JSON: why executions of a type are slow. */
-export interface DiagnosesRow {
+export interface FindingsRow {
   type: string; // type of executions
-  significant: boolean | null; // it was tested, and holds
+  significant: boolean; // it was tested, and holds
   explanation: string | null; // why executions are slow
   confidence: number | null; // confidence, 0 to 1
   confidence_level: string | null; // the same in words
@@ -843,7 +843,7 @@ export interface ProcessesRow {
 export interface ProposalsRow {
   type: string; // type of executions
   count: number; // start events
-  why: string; // what suggests it
+  why: string | null; // what suggests it
   begin: string; // rule of the start, or of whole executions
   end: string | null; // rule of the end
   match: string | null; // field that both agree in
