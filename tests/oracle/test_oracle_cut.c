@@ -12,6 +12,11 @@
 
 enum { SEEDS = 500, SEEDS_A_LINE = 100, MOST_CALLS = 300 };
 
+/* Of which it follows where threads are blocked. */
+#define KINDS_OF_STATE                                                                             \
+    (1U << WEFT_EVENT_SWITCH | 1U << WEFT_EVENT_WAKING | 1U << WEFT_EVENT_FORK |                   \
+     1U << WEFT_EVENT_EXIT)
+
 static char path_a[512], path_b[512], path_c[512], path_d[512];
 static char what[400];
 static struct weft_run run;
@@ -305,7 +310,7 @@ static bool replay_same(const char *path, uint32_t block_rows)
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-/* From one event of the trace to another, more or less. */
+/* Where a call or an event begins or ends, more or less. */
 static uint64_t random_edge(const struct plain_trace *trace, uint64_t *state)
 {
     const struct plain_thread *thread = &trace->threads[tap_random(state) % trace->n_threads];
@@ -313,6 +318,10 @@ static uint64_t random_edge(const struct plain_trace *trace, uint64_t *state)
     if (thread->n_calls > 0 && tap_random(state) % 8) {
         const struct plain_call *call = &thread->calls[tap_random(state) % thread->n_calls];
         at_ns = tap_random(state) % 2 ? call->start_ns : call->end_ns;
+    }
+    if (thread->n_events > 0 && tap_random(state) % 2) {
+        const struct weft_event *event = &thread->events[tap_random(state) % thread->n_events];
+        at_ns = event->time_ns + (tap_random(state) % 2 ? event->duration_ns : 0);
     }
     return at_ns + tap_random(state) % 3 - (at_ns > 0 && tap_random(state) % 2);
 }
@@ -373,6 +382,7 @@ static bool case_run(uint64_t seed, const char *bytes)
         .bytes = bytes,
         .most_calls = MOST_CALLS,
         .has_events = seed % 3 == 0,
+        .kinds = seed % 2 ? 0 : KINDS_OF_STATE,
         .clock = { .frequency_hz = 2700000000, .zero_ticks = 99 },
     };
     const uint32_t block_rows = random_stored_write(&stored, path_a);
