@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /* The state, as a SWITCH has it, in which the thread is off its CPU at `from_ns` and since before,
- * or 0: it runs then, or could, or that is unknown. Reads the blocks of the thread's events and
- * arrivals that may be the last before `from_ns`. As loading those fails. */
+ * or 0: it runs then, or could, has ended, or that is unknown. Reads the blocks of the thread's
+ * events and arrivals that may be the last before `from_ns`. As loading those fails. */
 WEFT_CHECKED enum weft_code weft_earlier_state(struct weft_store *store, uint32_t thread_id,
                                                uint64_t from_ns, struct weft_event_buf *buf,
                                                uint32_t *state, struct weft_err *err);

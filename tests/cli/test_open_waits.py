@@ -231,11 +231,41 @@ def test_kernel_imported():
            (made.stderr, blocked(name)))
 
 
+# The thread 13 sleeps while it ends, then leaves for good in a state without 1 and 2, as LTTng's traces have it.
+ENDS = """# tracer: nop
+          <idle>-0     [000] d..2   100.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=ends next_pid=13 next_prio=120
+            ends-13    [000] d..2   100.100000: sched_process_exit: comm=ends pid=13 prio=120
+            ends-13    [000] d..2   100.200000: sched_switch: prev_comm=ends prev_pid=13 prev_prio=120 prev_state=S ==> next_comm=worker next_pid=10 next_prio=120
+          worker-10    [000] d..3   100.400000: sched_waking: comm=ends pid=13 prio=120 target_cpu=000
+          worker-10    [000] d..2   100.500000: sched_switch: prev_comm=worker prev_pid=10 prev_prio=120 prev_state=R ==> next_comm=ends next_pid=13 next_prio=120
+            ends-13    [000] d..2   100.600000: sched_switch: prev_comm=ends prev_pid=13 prev_prio=120 prev_state=P ==> next_comm=worker next_pid=10 next_prio=120
+          worker-10    [000] d..2   101.000000: sched_switch: prev_comm=worker prev_pid=10 prev_prio=120 prev_state=R ==> next_comm=swapper/0 next_pid=0 next_prio=120
+"""
+
+
+def test_ended_before_part():
+    """A thread that ended before a part of a trace begins is not in it; one that sleeps while it ends is."""
+    with open("ends.txt", "w", encoding="utf-8") as out:
+        out.write(ENDS)
+    made = weft("import", "-q", "-o", "ends.weft", "ends.txt")
+    ok(made.returncode == 0 and blocked("ends.weft") == [(13, 200_000_000, 400_000_000, False, False, False)],
+       "imported: a thread that ended is not blocked", (made.stderr, blocked("ends.weft")))
+    for start, end, want in ((300, 550, [(13, 0, 100_000_000, False, True, False)]), (800, 1000, [])):
+        name = f"ends_{start}.weft"
+        made = weft("cut", "-q", "--from", f"{start}ms", "--to", f"{end}ms", "-o", name, "ends.weft")
+        ok(made.returncode == 0 and blocked(name) == want, f"cut at {start} ms: threads that ended stay so",
+           (made.stderr, blocked(name)))
+    info = weft("info", "--threads", "ends_800.weft")
+    ok(info.returncode == 0 and "worker" in info.stdout and "ends " not in info.stdout.split("threads", 1)[-1],
+       "cut at 800 ms: the thread that ended is left out", info.stdout)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         test_imported()
         test_kernel_imported()
+        test_ended_before_part()
         test("killed", "--no-kernel", lasts_ns=900_000_000)
         test("ended", "--no-kernel", "-d", "1s", seconds=3, lasts_ns=900_000_000)
         if os.geteuid() == 0:

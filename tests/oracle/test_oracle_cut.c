@@ -12,6 +12,11 @@
 
 enum { SEEDS = 500, SEEDS_A_LINE = 100, MOST_CALLS = 300 };
 
+/* Of which it follows where threads are blocked. */
+#define KINDS_OF_STATE                                                                             \
+    (1U << WEFT_EVENT_SWITCH | 1U << WEFT_EVENT_WAKING | 1U << WEFT_EVENT_FORK |                   \
+     1U << WEFT_EVENT_EXIT)
+
 static char path_a[512], path_b[512], path_c[512], path_d[512];
 static char what[400];
 static struct weft_run run;
@@ -28,14 +33,62 @@ struct window {
     uint64_t from_ns, to_ns;
 };
 
+/* What the kernel states of the thread itself, of which it runs at that time. */
+static bool slow_is_of_state(const struct weft_event *event)
+{
+    return (event->kind >= WEFT_EVENT_SWITCH && event->kind <= WEFT_EVENT_SYSCALL_EXIT) ||
+           event->kind == WEFT_EVENT_FORK || event->kind == WEFT_EVENT_EXIT;
+}
+
+/* Does an event of another thread, in [from, to), wake the thread or give it a CPU? */
+static bool slow_comes(const struct plain_trace *trace, uint32_t id, struct window window)
+{
+    for (uint32_t other = 0; other < trace->n_threads; other++)
+        for (size_t i = 0; i < trace->threads[other].n_events && other != id; i++) {
+            const struct weft_event *event = &trace->threads[other].events[i];
+            if (event->next_thread_id == id && event->time_ns >= window.from_ns &&
+                event->time_ns < window.to_ns &&
+                (event->kind == WEFT_EVENT_SWITCH || event->kind == WEFT_EVENT_WAKING ||
+                 event->kind == WEFT_EVENT_WOKEN))
+                return true;
+        }
+    return false;
+}
+
+/* The state in which the thread is blocked at the window's begin, and since before; 0: it is not.
+ * As docs/analyses/states.md has it. */
+static uint32_t slow_earlier(const struct plain_trace *trace, uint32_t id, struct window window)
+{
+    const struct plain_thread *thread = &trace->threads[id];
+    const struct weft_event *last = NULL;
+    bool is_exiting = false;
+    for (size_t i = 0; i < thread->n_events; i++) {
+        const struct weft_event *event = &thread->events[i];
+        if (!slow_is_of_state(event) || event->time_ns >= window.from_ns)
+            continue;
+        is_exiting |= event->kind == WEFT_EVENT_EXIT;
+        if (!last || event->time_ns >= last->time_ns)
+            last = event;
+    }
+    if (!last || last->kind != WEFT_EVENT_SWITCH || last->next_thread_id == id)
+        return 0;
+    const uint32_t state = last->prev_state & 0xff;
+    const bool is_dead = (state & 0x30) || (is_exiting && !(state & 3));
+    const bool comes = slow_comes(trace, id, (struct window){ last->time_ns, window.from_ns });
+    return is_dead || comes ? 0 : state;
+}
+
 /* When the thread is last seen. */
 static uint64_t slow_end(const struct plain_thread *thread, struct window window)
 {
     return thread->info.last_ns < window.to_ns ? thread->info.last_ns : window.to_ns;
 }
 
-static bool slow_is_alive(const struct plain_thread *thread, struct window window)
+static bool slow_is_alive(const struct plain_trace *trace, uint32_t id, struct window window)
 {
+    const struct plain_thread *thread = &trace->threads[id];
+    if (slow_earlier(trace, id, window))
+        return true;
     if (thread->n_calls == 0 && thread->n_events == 0)
         return false;
     return (thread->n_cut > 0 || thread->info.first_ns < window.to_ns) &&
@@ -77,18 +130,38 @@ static bool slow_clip_event(const struct weft_event *event, struct window window
     clipped->time_ns = begins_within ? event->time_ns - window.from_ns : 0;
     clipped->duration_ns =
         (end_ns < window.to_ns ? end_ns : window.to_ns) - window.from_ns - clipped->time_ns;
+    if (event->kind == WEFT_EVENT_SPAN)
+        clipped->prev_state |= (begins_within ? 0 : (uint32_t)WEFT_SPAN_CUT) |
+                               (end_ns > window.to_ns ? (uint32_t)WEFT_SPAN_OPEN : 0);
     return true;
 }
 
-/* Arrays are new, texts are those of `from`. */
-static struct plain_thread slow_clip(const struct plain_thread *from, struct window window,
-                                     const uint32_t *new_ids)
+/* The switch with which a thread left that is blocked since before the window. */
+static struct weft_event slow_switch(uint32_t state)
 {
+    return (struct weft_event){ .kind = WEFT_EVENT_SWITCH,
+                                .next_thread_id = WEFT_ID_NONE,
+                                .object_id = WEFT_ID_NONE,
+                                .stack_id = WEFT_ID_NONE,
+                                .cpu = -1,
+                                .prev_state = state | WEFT_SWITCH_EARLIER };
+}
+
+/* Arrays are new, texts are those of the trace. */
+static struct plain_thread slow_clip(const struct plain_trace *trace, uint32_t id,
+                                     struct window window, const uint32_t *new_ids)
+{
+    const uint32_t state = slow_earlier(trace, id, window);
+    const uint64_t duration_ns = weft_store_meta_get(trace->store)->duration_ns;
+    struct plain_thread source = trace->threads[id]; /* lasts while it is blocked */
+    if (state && source.info.last_ns < window.from_ns)
+        source.info.last_ns = duration_ns;
+    const struct plain_thread *from = &source;
     struct plain_thread thread = { .info = from->info };
     uint64_t *new_row = calloc(from->n_calls + 1, sizeof *new_row);
     uint64_t n_rows = 0;
     thread.calls = calloc(from->n_calls + 1, sizeof *thread.calls);
-    thread.events = calloc(from->n_events + 1, sizeof *thread.events);
+    thread.events = calloc(from->n_events + 2, sizeof *thread.events);
     thread.info.last_ns = slow_end(from, window) - window.from_ns;
     for (size_t i = 0; i < from->n_calls; i++) {
         struct plain_call *call = &thread.calls[thread.n_calls];
@@ -98,6 +171,8 @@ static struct plain_thread slow_clip(const struct plain_thread *from, struct win
         if (i >= from->n_cut)
             new_row[i - from->n_cut] = is_kept && !call->is_cut ? n_rows++ : UINT64_MAX;
     }
+    if (state)
+        thread.events[thread.n_events++] = slow_switch(state);
     for (size_t i = 0; i < from->n_events; i++) {
         struct weft_event *event = &thread.events[thread.n_events];
         const bool is_args = from->events[i].kind == WEFT_EVENT_CALL_ARGS;
@@ -141,13 +216,13 @@ static bool cut_same(const struct plain_trace *from, struct window window, bool 
     uint32_t n_alive = 0;
     bool is_same = true;
     for (uint32_t id = 0; id < from->n_threads; id++)
-        new_ids[id] = slow_is_alive(&from->threads[id], window) ? n_alive++ : WEFT_ID_NONE;
+        new_ids[id] = slow_is_alive(from, id, window) ? n_alive++ : WEFT_ID_NONE;
     if (n_alive != got.n_threads)
         is_same = fail("cut", plain_differ("threads", 0, got.n_threads, n_alive));
     for (uint32_t id = 0; id < from->n_threads && is_same; id++) {
         if (new_ids[id] == WEFT_ID_NONE)
             continue;
-        struct plain_thread want = slow_clip(&from->threads[id], window, new_ids);
+        struct plain_thread want = slow_clip(from, id, window, new_ids);
         const char *differs = plain_threads_differ(&got.threads[new_ids[id]], &want);
         if (differs)
             is_same = fail("cut", differs);
@@ -235,7 +310,7 @@ static bool replay_same(const char *path, uint32_t block_rows)
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-/* From one event of the trace to another, more or less. */
+/* Where a call or an event begins or ends, more or less. */
 static uint64_t random_edge(const struct plain_trace *trace, uint64_t *state)
 {
     const struct plain_thread *thread = &trace->threads[tap_random(state) % trace->n_threads];
@@ -243,6 +318,10 @@ static uint64_t random_edge(const struct plain_trace *trace, uint64_t *state)
     if (thread->n_calls > 0 && tap_random(state) % 8) {
         const struct plain_call *call = &thread->calls[tap_random(state) % thread->n_calls];
         at_ns = tap_random(state) % 2 ? call->start_ns : call->end_ns;
+    }
+    if (thread->n_events > 0 && tap_random(state) % 2) {
+        const struct weft_event *event = &thread->events[tap_random(state) % thread->n_events];
+        at_ns = event->time_ns + (tap_random(state) % 2 ? event->duration_ns : 0);
     }
     return at_ns + tap_random(state) % 3 - (at_ns > 0 && tap_random(state) % 2);
 }
@@ -273,7 +352,7 @@ static enum weft_code cut_file(const char *from, const char *to, struct window w
 static bool is_anyone_alive(const struct plain_trace *trace, struct window window)
 {
     for (uint32_t id = 0; id < trace->n_threads; id++)
-        if (slow_is_alive(&trace->threads[id], window))
+        if (slow_is_alive(trace, id, window))
             return true;
     return false;
 }
@@ -285,8 +364,8 @@ static bool window_same(const struct plain_trace *trace, struct window window)
     if (window.to_ns > duration_ns)
         window.to_ns = UINT64_MAX;
     const bool is_whole = window.from_ns == 0 && window.to_ns == UINT64_MAX;
-    const bool is_possible =
-        window.from_ns < window.to_ns && (is_whole || is_anyone_alive(trace, window));
+    const bool is_possible = window.from_ns < window.to_ns && window.from_ns <= duration_ns &&
+                             (is_whole || is_anyone_alive(trace, window));
     const enum weft_code code = cut_file(path_a, path_b, window);
     if (!is_possible || code != WEFT_OK)
         return code == (is_possible ? WEFT_OK : WEFT_E_ARG);
@@ -303,6 +382,7 @@ static bool case_run(uint64_t seed, const char *bytes)
         .bytes = bytes,
         .most_calls = MOST_CALLS,
         .has_events = seed % 3 == 0,
+        .kinds = seed % 2 ? 0 : KINDS_OF_STATE,
         .clock = { .frequency_hz = 2700000000, .zero_ticks = 99 },
     };
     const uint32_t block_rows = random_stored_write(&stored, path_a);
