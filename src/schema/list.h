@@ -15,7 +15,8 @@ struct weft_list_table {
     uint64_t from_ns, to_ns; /* of the window */
     void *rows;
     size_t n_rows;
-    size_t n_found; /* rows may be fewer (limit) */
+    size_t n_found;   /* rows may be fewer (limit) */
+    const char *none; /* why there may be no row: a clause for people; NULL: not known */
 };
 
 #endif

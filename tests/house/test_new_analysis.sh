@@ -46,7 +46,7 @@ command=$(cd "$build" && ninja -t commands tests/unit/test_roots | tail -1 |
         -e "s|tests/unit/test_roots.p/test_roots.c.o|$copy/test_gauge_of.o $copy/gauge_of.o $copy/registry.o|")
 (cd "$build" && sh -c "$command") >"$copy/log" 2>&1
 check $? "it links"
-(cd "$copy" && MESON_BUILD_ROOT=$copy ./test >"$copy/log" 2>&1)
+(cd "$copy" && WEFT_BUILD_ROOT=$copy ./test >"$copy/log" 2>&1)
 check $? "its test passes"
 [ "$n_failed" -eq 0 ] || sed 's/^/# /' "$copy/log"
 echo "1..$n"

@@ -30,7 +30,7 @@ int main(void)
     static const struct told_thread thread = { .tid = TOLD_PROCESS };
     static char text[8192];
     char path[512];
-    const char *root = getenv("MESON_BUILD_ROOT");
+    const char *root = getenv("WEFT_BUILD_ROOT");
     struct weft_trace *trace = NULL;
     struct weft_repeated_function *found = NULL;
     bool is_whole[] = { [WORK] = true, [HELPER] = false };

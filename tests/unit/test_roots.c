@@ -52,6 +52,7 @@ static void test_window(struct weft_session *session)
     const struct weft_root_row *rows = list->rows;
     tap_ok(list->n_rows == 2 && rows[0].open == 1 && rows[0].count == 0 && rows[0].sum_ns == 6,
            "what is open at the start of the window counts with its time inside");
+    tap_ok(rows[0].longest_ns == 6 && rows[0].longest_at_ns == 5, "and may be the longest");
     weft_result_free(list);
 }
 
@@ -75,7 +76,7 @@ int main(void)
     static const struct told_thread threads[] = { { .tid = TOLD_PROCESS },
                                                   { .tid = TOLD_PROCESS + 1 } };
     char path[512];
-    const char *root = getenv("MESON_BUILD_ROOT");
+    const char *root = getenv("WEFT_BUILD_ROOT");
     struct weft_session *session = NULL;
     const struct weft_run run = { .pool = weft_pool_new(2) };
     (void)snprintf(path, sizeof path, "%s/test_roots.%d.weft", root ? root : ".", (int)getpid());

@@ -25,10 +25,9 @@ static const struct weft_field fields[] = {
     WEFT_FIELD("open", "open", COUNT, open, "root calls open at its start"),
     WEFT_FIELD("sum_ns", "time", NS, sum_ns, "time of both in the window"),
     WEFT_GETTER("share", "of window", SHARE, get_share, "share of the window"),
-    WEFT_FIELD("longest_ns", "longest", NS, longest_ns, "the longest call",
-               .given = WEFT_MEMBER(ROW, count)),
-    WEFT_FIELD("longest_at_ns", "at", AT, longest_at_ns, "its start",
-               .given = WEFT_MEMBER(ROW, count)),
+    WEFT_FIELD("longest_ns", "longest", NS, longest_ns,
+               "the longest call, as much of it as lies in the window"),
+    WEFT_FIELD("longest_at_ns", "at", AT, longest_at_ns, "its start there"),
     WEFT_FIELD("longest_function", "function", TEXT, longest_function_id, "its function",
                .as = WEFT_AS_FUNCTION),
 };
@@ -44,12 +43,11 @@ static void see_block(ROW *row, const struct weft_scan *scan, const struct weft_
         if (calls->depth[i] != 0)
             continue;
         const uint64_t length_ns = calls->end_ns[i] - calls->start_ns[i];
+        const bool is_first = row->count + row->open == 0;
         row->sum_ns += length_ns;
-        if (scan->is_cut) {
-            row->open++;
-            continue;
-        }
-        if (row->count++ == 0 || length_ns > row->longest_ns) {
+        row->count += !scan->is_cut;
+        row->open += scan->is_cut;
+        if (is_first || length_ns > row->longest_ns) {
             row->longest_ns = length_ns;
             row->longest_at_ns = calls->start_ns[i];
             row->longest_function_id = calls->function_id[i];
@@ -90,6 +88,7 @@ enum weft_code weft_roots_run(const struct weft_trace *trace,
     if (!list)
         return WEFT_E_NOMEM;
     ROW *rows = list->rows;
+    list->none = "no thread has a function call in the window";
     const enum weft_code code =
         weft_scan_threads(trace, filter->ids, filter->n_ids, window, run, run_thread, rows, err);
     for (size_t i = 0; i < n_threads; i++)

@@ -9,11 +9,11 @@
 
 struct weft_root_row {
     uint32_t thread_id;
-    uint32_t longest_function_id;       /* of the longest call, or WEFT_ID_NONE */
+    uint32_t longest_function_id;       /* of the longest call */
     uint64_t count;                     /* calls that start in the window */
     uint64_t open;                      /* calls open at its start */
     uint64_t sum_ns;                    /* time of both in the window */
-    uint64_t longest_ns, longest_at_ns; /* of calls that start in the window: of equals the first */
+    uint64_t longest_ns, longest_at_ns; /* of both, in the window: of equals the first */
 };
 
 extern const struct weft_table_type weft_roots_type; /* of the list */

@@ -8,6 +8,7 @@
 #include "render/text/compare_words.h"
 #include "schema/executions.h"
 
+#include <math.h>
 #include <stdio.h>
 
 const char *weft_confidence_level_name(enum weft_confidence_level level)
@@ -47,8 +48,9 @@ void weft_confidence_put(struct weft_output *out, const struct weft_confidence_b
 {
     const double value = weft_confidence_value(basis);
     const char *between = ": ";
+    /* Cut, not rounded: 0.899 is below the level that 0.90 begins. */
     weft_output_printf(out, "%s (%.2f)", weft_confidence_level_name(weft_confidence_level(value)),
-                       value);
+                       floor(value * 100 + 1e-9) / 100);
     for (unsigned k = 0; k < WEFT_CONFIDENCE_REASONS; k++)
         if (weft_confidence_has_reason(basis, k)) {
             weft_output_text(out, between);

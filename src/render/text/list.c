@@ -16,6 +16,7 @@ static void print_columns(const struct weft_table_type *type, struct weft_json *
             continue;
         weft_json_begin_object(json, NULL);
         weft_json_text(json, "key", field->key);
+        weft_json_text(json, "head", field->head ? field->head : field->key);
         weft_json_text(json, "unit", weft_unit_name(field->unit));
         weft_json_text(json, "text", field->doc ? field->doc : "");
         weft_json_end_object(json);
@@ -33,6 +34,8 @@ static void print_json(const struct weft_view *view, const struct weft_list_tabl
     weft_json_u64(json, "from_ns", list->from_ns);
     weft_json_u64(json, "to_ns", list->to_ns);
     weft_json_u64(json, "found", list->n_found);
+    if (list->n_found == 0 && list->none)
+        weft_json_text(json, "none", list->none);
     print_columns(table->type, json);
     weft_table_json(table, "rows", json);
     weft_json_end_object(json);
@@ -48,7 +51,8 @@ static void print_text(const struct weft_view *view, const struct weft_list_tabl
     weft_view_left_out(view);
     weft_output_text(view->out, "\n");
     if (list->n_rows == 0) {
-        weft_output_text(view->out, "no rows\n");
+        weft_output_printf(view->out, "no rows%s%s\n", list->none ? ": " : "",
+                           list->none ? list->none : "");
         return;
     }
     weft_table_text(table, &view->style, view->out);

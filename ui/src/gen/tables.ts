@@ -1260,8 +1260,8 @@ export interface RootsRow {
   open: number; // root calls open at its start
   sum_ns: number; // time of both in the window
   share: number | null; // share of the window
-  longest_ns: number | null; // the longest call
-  longest_at_ns: number | null; // its start
+  longest_ns: number; // the longest call, as much of it as lies in the window
+  longest_at_ns: number; // its start there
   longest_function: string | null; // its function
 }
 

@@ -587,6 +587,13 @@ async function kernelOnly(browser) {
     return Array.from({ length: width - 8 }, isBar).filter(Boolean).length / (width - 8);
   });
   ok(busy > 0.2 && busy < 1, 'kernel: and shows when', `${busy}`);
+  await page.locator('body').press('8');
+  const none = await page.locator('.none-found').textContent();
+  ok(
+    none === 'No rows: no thread has a function call in the window.',
+    'lists: why it is empty',
+    none,
+  );
   const blocked = await tipOfState(page, 'waits for a disk, in fsync');
   ok(blocked.includes('as the kernel saw it'), 'kernel: a wait says for what', blocked);
   const lost = await tipOfState(page, 'its switch was lost');
@@ -635,6 +642,22 @@ async function later(browser) {
   }
 }
 
+/** The screen of plain lists: the rows of the command line under its heads, and sorted on a click. */
+async function lists(page) {
+  const { rows } = ask(weft, 'roots', trace);
+  const cells = n => page.locator(`.health table tr > :nth-child(${n})`).allTextContents();
+  await page.locator('body').press('8');
+  await page.locator('.health table tbody tr').first().waitFor();
+  same(
+    await cells(1),
+    ['tid', ...rows.map(({ tid }) => String(tid))],
+    'lists: root calls of threads',
+  );
+  await page.locator('.health table th button', { hasText: 'calls' }).click();
+  const most = Math.max(...rows.map(({ count }) => count));
+  same((await cells(3))[1].replace(/,/g, ''), String(most), 'lists: sorted by a column');
+}
+
 async function main() {
   if (!weft || !trace || !findChromium()) {
     console.log(
@@ -665,6 +688,7 @@ async function main() {
     await screens(page);
     await patterns(page);
     await inferred(page);
+    await lists(page);
     same(trouble, [], 'no console error, no request to another host');
     await themes(browser, server.url);
     await access(browser, server.url);

@@ -7,12 +7,14 @@ import { num, objects, text } from '../../shared/api/columns';
 import { LISTS } from '../../gen/tables';
 import { byColumn, cellText } from '../../shared/lib/cells';
 import type { Cell, PlainList } from '../../shared/lib/cells';
-import { plural } from '../../shared/lib/format';
+import { messageOf, plural } from '../../shared/lib/format';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
 import { Command } from '../../shared/views/parts';
 import { useApp } from '../../shared/views/use';
 
 const SHOWN = 1000;
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function Rows({ list }: { list: PlainList }): JSX.Element {
   const [key, setKey] = useState('');
@@ -25,7 +27,7 @@ function Rows({ list }: { list: PlainList }): JSX.Element {
           {list.columns.map(column => (
             <th key={column.key} scope="col" class={kind(column.unit)} title={column.text}>
               <button class="link" onClick={() => setKey(column.key)}>
-                {column.key}
+                {column.head}
               </button>
             </th>
           ))}
@@ -62,20 +64,22 @@ function ListsScreen({ onReady }: { onReady: OnReady }): JSX.Element {
         found: num(json, 'found'),
         columns: objects(json, 'columns').map(column => ({
           key: text(column, 'key'),
+          head: text(column, 'head'),
           unit: text(column, 'unit'),
           text: text(column, 'text'),
         })),
+        none: json['none'] ? text(json, 'none') : '',
         rows: objects(json, 'rows') as Record<string, Cell>[],
       }))
       .then(found => isGone || setList(found))
-      .catch((why: unknown) => isGone || setError(String(why)));
+      .catch((why: unknown) => isGone || setError(messageOf(why)));
     return () => {
       isGone = true;
     };
   }, [name]);
   return (
     <main class="health" tabIndex={0} aria-label="Lists">
-      <h2 class="headline">{LISTS.find(one => one.name === name)?.text}</h2>
+      <h2 class="headline">{capital(LISTS.find(one => one.name === name)!.text)}</h2>
       <p class="lead">
         {LISTS.map(one => (
           <button class="link" key={one.name} onClick={() => setName(one.name)}>
@@ -90,7 +94,8 @@ function ListsScreen({ onReady }: { onReady: OnReady }): JSX.Element {
           {error}
         </p>
       )}
-      {list && <Rows list={list} />}
+      {list && list.rows.length > 0 && <Rows list={list} />}
+      {list?.rows.length === 0 && <p class="none-found">No rows{list.none && `: ${list.none}`}.</p>}
       {list && list.rows.length < list.found && (
         <p class="none-found">{plural(list.found - list.rows.length, 'more row')}</p>
       )}
@@ -103,7 +108,7 @@ export const LISTS_SCREEN: ScreenSpec = {
   name: 'Lists',
   View: ListsScreen,
   kind: () => ' health-page',
-  keys: [['1', 'Overview']],
+  keys: [],
   help: [],
   status: () => '',
   Settings: () => <></>,

@@ -6,12 +6,15 @@ export type Cell = string | number | boolean | null;
 
 export interface ListColumn {
   key: string;
+  head: string;
   unit: string;
   text: string;
 }
 
 export interface PlainList {
   found: number;
+  /** Why there is no row. */
+  none: string;
   columns: ListColumn[];
   rows: Record<string, Cell>[];
 }
