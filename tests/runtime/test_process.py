@@ -188,7 +188,7 @@ def hostile():
 
 
 def stopped():
-    """A recorder that stops reads no more, and the program goes on."""
+    """A recorder that stops reads no more, and the program continues."""
     with Recorded([PROGRAM, "threads", "500"], preload=BOTH) as it:
         while not it.rings():
             time.sleep(0.001)

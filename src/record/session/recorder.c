@@ -339,7 +339,7 @@ static void give_up(struct recorder *recorder, const struct weft_err *err)
     char cause[1024], text[1200];
     weft_err_print(err, cause, sizeof cause);
     (void)snprintf(text, sizeof text, "recording stopped: %s%s", cause,
-                   recorder->target.pid && !recorder->target.has_ended ? "; the program goes on"
+                   recorder->target.pid && !recorder->target.has_ended ? "; the program continues"
                                                                        : "");
     say(recorder, text);
     if (recorder->levels.kernel)
@@ -368,7 +368,7 @@ static void record(struct recorder *recorder)
     recorder->has_stopped = true;
     say_refused(recorder);
     if (recorder->target.pid && !recorder->target.has_ended && code == WEFT_OK)
-        say(recorder, "the recording is over; the program goes on, and weft waits for its end");
+        say(recorder, "the recording is over; the program continues, and weft waits for its end");
     else if (recorder->target.has_rest && code == WEFT_OK)
         say_rest(recorder, "the recording is over; no longer recorded: ", "");
 }
