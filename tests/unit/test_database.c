@@ -756,6 +756,87 @@ static int64_t number_in(const char *path, const char *sql)
     return number;
 }
 
+/* The facts that are read of a source which was added with these. */
+static struct weft_source_facts facts_read(const struct weft_source_facts *facts)
+{
+    const char *path = new_path("facts.db");
+    struct weft_err err = { 0 };
+    struct weft_database *database;
+    struct weft_ecct_tree *tree = weft_ecct_tree_new();
+    struct random_row row;
+    const struct weft_database_source source = {
+        .type = WEFT_STR("request"),
+        .trace = { .path = WEFT_STR("some.weft"),
+                   .host = WEFT_STR("here"),
+                   .tag = WEFT_STR("base"),
+                   .facts = *facts },
+        .metrics = metrics,
+        .n_metrics = 2,
+    };
+    random_row(tree, 1, &row);
+    const struct weft_matrix_row made = { &row.item, row.nodes, row.ns, row.n, row.values };
+    must(weft_database_open(path, WEFT_DATABASE_WRITE, &database, &err), &err);
+    must(weft_database_begin(database, &source, tree, &err), &err);
+    must(weft_database_add(database, &made, &err), &err);
+    must(weft_database_end(database, &err), &err);
+    weft_database_close(database);
+    weft_ecct_tree_free(tree);
+    struct weft_ecct_matrix *matrix = load(path, "request");
+    struct weft_source_facts read = matrix->sources[0].facts;
+    read.wholes.bytes = read.work.function.bytes = NULL; /* lie in the matrix */
+    weft_result_free(matrix);
+    return read;
+}
+
+/* Numbers that no recorder writes are unknown: none becomes 0, whatever the sum of the row. */
+static void check_facts(void)
+{
+    static const struct weft_source_facts whole = {
+        .is_known = true,
+        .recorded_ns = 5000000000,
+        .records = 1000,
+        .lost_records = 3,
+        .has_switches = true,
+        .has_crowd = true,
+        .own_cpu = 1 + 0x1p-52, /* a quotient that was rounded up */
+        .other_cpu = 0.25,
+        .idle_cpu = 0.125,
+        .bound = 1,
+        .wholes = { "take\0serve", 11 },
+        .work = { .is_known = true,
+                  .function = { "take", 4 },
+                  .usual_calls = 2,
+                  .slow_calls = 40,
+                  .usual_ns = 1e3,
+                  .slow_ns = 1.5e3 },
+    };
+    struct weft_source_facts read = facts_read(&whole);
+    tap_ok(read.is_known && read.recorded_ns == whole.recorded_ns && read.records == 1000 &&
+               read.lost_records == 3 && read.has_switches && !read.is_proposed,
+           "facts are read as they were written");
+    tap_ok(read.has_crowd && read.own_cpu == whole.own_cpu && read.other_cpu == 0.25 &&
+               read.idle_cpu == 0.125 && read.bound == 1,
+           "so is the use of CPUs, to the last bit");
+    tap_ok(read.wholes.n_bytes == 11 && read.work.is_known && read.work.function.n_bytes == 4 &&
+               read.work.usual_calls == 2 && read.work.slow_calls == 40 &&
+               read.work.usual_ns == 1e3 && read.work.slow_ns == 1.5e3,
+           "so are functions, and counts of calls");
+    static const double bad[] = { -1, 7, (double)NAN, (double)INFINITY };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct weft_source_facts facts = whole;
+        facts.other_cpu = bad[i];
+        facts.work.slow_ns = i == 1 ? (double)NAN : bad[i];
+        read = facts_read(&facts);
+        tap_ok(read.is_known && !read.has_crowd && !read.work.is_known, "%g is unknown", bad[i]);
+    }
+    struct weft_source_facts facts = whole;
+    facts.lost_records = UINT64_MAX;
+    tap_ok(!facts_read(&facts).is_known, "fewer than no lost records: nothing is known");
+    facts = whole;
+    facts.work.usual_calls = 0;
+    tap_ok(!facts_read(&facts).work.is_known, "no call as usual: nothing to compare with");
+}
+
 /* A page of blocks is overwritten: those of other pages are there. */
 static void check_damaged_page(void)
 {
@@ -933,6 +1014,7 @@ int main(void)
     check_locked();
     check_damage();
     check_damaged_page();
+    check_facts();
     check_names();
     check_version_1();
     check_version_2();

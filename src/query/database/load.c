@@ -233,32 +233,53 @@ static bool keep_metrics(struct loading *loading, const uint8_t *metrics, size_t
     return true;
 }
 
-static double share_in(sqlite3_stmt *row, int column)
+/* The sum of a row shows that it is as it was written, not that a recorder wrote it: numbers that
+ * are out of their range are unknown, and none of them becomes 0. */
+static bool are_counts(sqlite3_stmt *row, int first, int last)
 {
-    const double share = sqlite3_column_double(row, column);
-    return share >= 0 && share <= 1 ? share : 0;
+    bool is_good = true;
+    for (int i = first; i <= last; i++)
+        is_good = is_good && sqlite3_column_type(row, i) == SQLITE_INTEGER &&
+                  sqlite3_column_int64(row, i) >= 0;
+    return is_good;
 }
 
-/* Bytes of a blob, kept; none without memory. */
-static struct weft_str bytes_in(const struct loading *loading, sqlite3_stmt *row, int column)
+/* Quotients of sums may be above 1 by their rounding. */
+static bool are_shares(sqlite3_stmt *row, int first, int last)
+{
+    bool is_good = true;
+    for (int i = first; i <= last; i++)
+        is_good = is_good && sqlite3_column_type(row, i) == SQLITE_FLOAT &&
+                  sqlite3_column_double(row, i) >= 0 && sqlite3_column_double(row, i) < 1.001;
+    return is_good;
+}
+
+/* Keeps the bytes of a blob; false without memory. */
+static bool bytes_in(const struct loading *loading, sqlite3_stmt *row, int column,
+                     struct weft_str *kept)
 {
     const char *bytes = sqlite3_column_blob(row, column);
     const size_t n = (size_t)sqlite3_column_bytes(row, column);
-    return bytes ? weft_arena_copy(loading->arena, (struct weft_str){ bytes, n })
-                 : (struct weft_str){ 0 };
+    *kept = bytes ? weft_arena_copy(loading->arena, (struct weft_str){ bytes, n })
+                  : (struct weft_str){ 0 };
+    return !bytes || kept->bytes;
 }
 
-static struct weft_work work_in(const struct loading *loading, sqlite3_stmt *row, int column,
-                                bool is_known)
+static struct weft_work work_of(struct weft_str bytes)
 {
+    enum { NUMBER_BYTES = 8, NUMBERS_BYTES = WEFT_DATABASE_WORK_NUMBERS * NUMBER_BYTES };
     double numbers[WEFT_DATABASE_WORK_NUMBERS];
-    struct weft_str bytes = bytes_in(loading, row, column);
-    if (!is_known || bytes.n_bytes < sizeof numbers)
+    bool is_known = bytes.n_bytes >= NUMBERS_BYTES;
+    for (size_t i = 0; is_known && i < WEFT_DATABASE_WORK_NUMBERS; i++) {
+        const uint64_t bits = weft_load_u64((const uint8_t *)bytes.bytes + i * NUMBER_BYTES);
+        memcpy(&numbers[i], &bits, sizeof numbers[i]);
+        is_known = isfinite(numbers[i]) && numbers[i] >= 0;
+    }
+    if (!is_known || numbers[0] == 0) /* as where work is counted */
         return (struct weft_work){ .is_known = false };
-    memcpy(numbers, bytes.bytes, sizeof numbers);
     return (struct weft_work){ .is_known = true,
-                               .function = { bytes.bytes + sizeof numbers,
-                                             bytes.n_bytes - sizeof numbers },
+                               .function = { bytes.bytes + NUMBERS_BYTES,
+                                             bytes.n_bytes - NUMBERS_BYTES },
                                .usual_calls = numbers[0],
                                .slow_calls = numbers[1],
                                .usual_ns = numbers[2],
@@ -268,10 +289,10 @@ static struct weft_work work_in(const struct loading *loading, sqlite3_stmt *row
 /* How certain nodes are in executions of the source alone. */
 static bool add_uncertain(struct loading *loading, sqlite3_stmt *row, int column)
 {
-    const uint8_t *bytes = sqlite3_column_blob(row, column);
-    const size_t n = (size_t)sqlite3_column_bytes(row, column) / 5;
     if (sqlite3_column_type(row, column) != SQLITE_BLOB)
         return false;
+    const uint8_t *bytes = sqlite3_column_blob(row, column);
+    const size_t n = (size_t)sqlite3_column_bytes(row, column) / 5;
     for (size_t i = 0; bytes && i < n; i++) {
         const uint32_t node = weft_load_u32(bytes + 5 * i);
         const uint8_t confidence = bytes[5 * i + 4];
@@ -320,25 +341,31 @@ static enum weft_code read_facts(struct loading *loading, int64_t source,
         (void)sqlite3_bind_int64(statement, 1, source);
     WEFT_THEN(code, weft_database_step(loading->database, statement, &has_row, err));
     const int64_t flags = has_row ? sqlite3_column_int64(statement, 0) : 0;
-    loading->is_certain =
-        loading->is_certain && code == WEFT_OK && has_row && add_uncertain(loading, statement, 8);
-    if (code == WEFT_OK && has_row)
+    const bool is_known = code == WEFT_OK && has_row && are_counts(statement, 1, 3);
+    const bool has_crowd =
+        is_known && flags & WEFT_DATABASE_HAS_CROWD && are_shares(statement, 4, 7);
+    struct weft_str wholes = { 0 }, work = { 0 };
+    loading->is_certain = loading->is_certain && is_known && add_uncertain(loading, statement, 8);
+    if (is_known &&
+        (!bytes_in(loading, statement, 9, &wholes) || !bytes_in(loading, statement, 10, &work)))
+        code = weft_no_memory(err, "executions");
+    if (is_known)
         *facts = (struct weft_source_facts){
             .is_known = true,
             .recorded_ns = count_in(statement, 1),
             .records = count_in(statement, 2),
             .lost_records = count_in(statement, 3),
             .has_switches = flags & WEFT_DATABASE_HAS_SWITCHES,
-            .has_crowd = flags & WEFT_DATABASE_HAS_CROWD,
-            .own_cpu = share_in(statement, 4),
-            .other_cpu = share_in(statement, 5),
-            .idle_cpu = share_in(statement, 6),
-            .bound = share_in(statement, 7),
+            .has_crowd = has_crowd,
+            .own_cpu = has_crowd ? sqlite3_column_double(statement, 4) : 0,
+            .other_cpu = has_crowd ? sqlite3_column_double(statement, 5) : 0,
+            .idle_cpu = has_crowd ? sqlite3_column_double(statement, 6) : 0,
+            .bound = has_crowd ? sqlite3_column_double(statement, 7) : 0,
             .is_proposed = flags & WEFT_DATABASE_IS_PROPOSED,
             .is_part = flags & WEFT_DATABASE_IS_PART,
             .is_after_sleep = flags & WEFT_DATABASE_IS_AFTER_SLEEP,
-            .wholes = bytes_in(loading, statement, 9),
-            .work = work_in(loading, statement, 10, flags & WEFT_DATABASE_HAS_WORK),
+            .wholes = wholes,
+            .work = work_of(flags & WEFT_DATABASE_HAS_WORK ? work : (struct weft_str){ 0 }),
         };
     (void)sqlite3_finalize(statement);
     return code;

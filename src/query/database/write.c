@@ -463,8 +463,16 @@ static bool list_work(struct weft_database_writer *writer, const struct weft_wor
     const double numbers[WEFT_DATABASE_WORK_NUMBERS] = { work->usual_calls, work->slow_calls,
                                                          work->usual_ns, work->slow_ns };
     writer->bytes.n = 0;
-    return push_bytes(writer, numbers, sizeof numbers) &&
-           push_bytes(writer, work->function.bytes, work->function.n_bytes);
+    for (size_t i = 0; i < WEFT_DATABASE_WORK_NUMBERS; i++) {
+        uint64_t bits;
+        uint8_t bytes[sizeof bits];
+        memcpy(&bits, &numbers[i], sizeof bits);
+        for (size_t k = 0; k < sizeof bytes; k++)
+            bytes[k] = (uint8_t)(bits >> 8 * k);
+        if (!push_bytes(writer, bytes, sizeof bytes))
+            return false;
+    }
+    return push_bytes(writer, work->function.bytes, work->function.n_bytes);
 }
 
 static bool bind_bytes(sqlite3_stmt *statement, int place, const void *bytes, size_t n)
