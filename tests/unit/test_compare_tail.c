@@ -130,6 +130,12 @@ static void test_edges(void)
     tap_ok(true, "equal ones have no slow ones");
     const struct weft_slow_tails tails = find(two, 2);
     tap_ok(tails.n_cuts == 1 && !tails.cuts[0].is_worthy, "of two nothing is said");
+    uint64_t longest[60];
+    for (size_t i = 0; i < 60; i++)
+        longest[i] = i < 40 ? 1000 + i : UINT64_MAX - i; /* as in a damaged database */
+    const struct weft_slow_tails far = find(longest, 60);
+    tap_ok(far.cuts[0].is_found && far.cuts[0].slow_min_ns == UINT64_MAX,
+           "the longest durations stay the longest (%" PRIu64 ")", far.cuts[0].slow_min_ns);
 }
 
 /* Clocks count in steps: most durations are equal then. */

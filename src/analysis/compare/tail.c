@@ -65,14 +65,20 @@ static size_t find_gap(const double *logs, size_t split)
     return gap;
 }
 
+/* The greatest durations are rounded to 2^64 as doubles. */
+static uint64_t whole_ns(double ns)
+{
+    return ns < 0x1p64 ? (uint64_t)ns : UINT64_MAX;
+}
+
 static void measure(const struct sorted *sorted, size_t split, struct weft_slow_tail *tail)
 {
     const double *ns = sorted->ns;
     double all_ns = 0, excess_ns = 0;
     tail->n_fast = split;
     tail->n_slow = sorted->n - split;
-    tail->fast_max_ns = (uint64_t)ns[split - 1];
-    tail->slow_min_ns = (uint64_t)ns[split];
+    tail->fast_max_ns = whole_ns(ns[split - 1]);
+    tail->slow_min_ns = whole_ns(ns[split]);
     tail->fast_median_ns = weft_sorted_quantile(ns, split, 0.5);
     tail->slow_median_ns = weft_sorted_quantile(ns + split, sorted->n - split, 0.5);
     for (size_t i = 0; i < sorted->n; i++) {
