@@ -28,6 +28,19 @@ static enum weft_code check(const struct weft_ask *ask, struct weft_err *err)
     return WEFT_OK;
 }
 
+/* Rules that cannot be read are an error of the client, unlike a file that is damaged. */
+static enum weft_code check_rules(const struct weft_rule_options *rule, struct weft_err *err)
+{
+    struct weft_rules *rules = NULL;
+    if (!rule->begin)
+        return WEFT_OK;
+    enum weft_code code = weft_rules_of_options(rule, &rules, err);
+    if (code == WEFT_E_MALFORMED)
+        code = err->code = WEFT_E_ARG;
+    weft_rules_free(rules);
+    return code;
+}
+
 WEFT_ENDPOINT(diagnose)
 {
     const struct weft_query *query = ask->query;
@@ -42,10 +55,9 @@ WEFT_ENDPOINT(diagnose)
                                                                          : ask->served->path };
     struct weft_findings *findings = NULL;
     enum weft_code code = check(ask, err);
+    WEFT_THEN(code, check_rules(&request.rule, err));
     WEFT_THEN(code, ask->database ? weft_findings_of_database(&request, &findings, err)
                                   : weft_findings_of_trace(ask->session, &request, &findings, err));
-    if (code == WEFT_E_MALFORMED && (query->begin.n || query->a.n || query->b.n))
-        code = err->code = WEFT_E_ARG; /* the client's */
     if (code == WEFT_OK) {
         const struct weft_view view = weft_ask_view(ask);
         weft_render_findings(&view, findings->table, query->is_explained == 1);

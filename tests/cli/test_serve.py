@@ -830,7 +830,13 @@ def check_executions(trace, folder):
     ok(done.returncode == 0, "a database", done.stderr)
     listed = weft_json("executions", "--begin", "call:get", "--type", "get", "--limit", 0, trace)
     wanted = [(row["start_ns"], row["end_ns"]) for row in listed["executions"]]
-    server = Server(trace, database)
+    damaged = folder / "damaged.db"
+    damaged.write_bytes(database.read_bytes()[:100] + bytes(database.stat().st_size - 100))
+    server = Server(trace, database, damaged)
+    for text, want in (("begin=nonsense", 400), ("begin=call:get&end=nonsense", 400), ("db=1", 500),
+                       ("db=1&a=duration%3C1ms", 500)):
+        status = server.get(f"api/diagnose?{text}")[0].status
+        ok(status == want, f"diagnose?{text}: {want}", status)
     check_compared(server, trace, wanted, {"type": "get", "begin": "call:get"}, "a trace")
     check_compared(server, trace, wanted, {"db": 0, "type": "get"}, "a database")
     check_cut(server, {"type": "get", "begin": "call:get"}, trace, "a trace")
