@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "tap.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 64, VALUES = 512 };
@@ -349,6 +350,48 @@ static void test_trifle(void)
            "unless it is a tenth of what was recorded");
 }
 
+/* How many numbers the rule of single executions names; SIZE_MAX: it was not tried. */
+static size_t n_numbers_of_singles(const struct scene *scene)
+{
+    struct weft_rule_log log = { .arena = weft_arena_new(0) };
+    size_t n = SIZE_MAX;
+    (void)weft_verdict_of(&scene->facts, &scene->relations, &log);
+    for (size_t i = 0; i < log.tried.n; i++)
+        if (strcmp(log.tried.items[i].name, "single_unnoticed") == 0)
+            n = log.tried.items[i].n_numbers;
+    weft_arena_free(log.arena);
+    return n;
+}
+
+/* Without the recorded duration there is no limit to name, and 0 is none. */
+static void test_single_limit(void)
+{
+    struct scene s;
+    uint32_t items_b[] = { 0 }, cause_of[] = { 0 };
+    begin(&s, "serve");
+    const uint32_t slow = PATH(&s, "serve", "fsync", ":blocked: block device");
+    set_usual(&s, PATH(&s, "serve", ":running"), US, US);
+    set_usual(&s, slow, 0, 50 * MS);
+    (void)set_cause(&s, slow, 1, 1000, 50 * MS);
+    s.items[0].end_ns = (uint64_t)(50 * MS);
+    s.table.items_b = items_b;
+    s.table.cause_of = cause_of;
+    s.facts.tail.is_alone = true;
+    tap_ok(verdict_of(&s) == WEFT_VERDICT_SINGLE_UNNOTICED && n_numbers_of_singles(&s) == 1,
+           "50 ms of 10 s once: not noticed, and by how much");
+    s.facts.trace_ns = (struct weft_fact){ .is_known = false };
+    tap_ok(verdict_of(&s) == WEFT_VERDICT_SINGLE && n_numbers_of_singles(&s) == 0,
+           "of an unknown time: told, without a limit");
+    struct weft_findings_table *table;
+    struct weft_err err = { 0 };
+    (void)set_cause(&s, slow, 1, MOST, 50 * MS);
+    s.facts.trace_ns = (struct weft_fact){ 0x1p64, true }; /* of several traces together */
+    if (weft_findings_run(&s.facts, 1, &table, &err) != WEFT_OK)
+        abort();
+    tap_eq_u64(table->rows[0].trace_ns, UINT64_MAX, "the longest time that was recorded");
+    weft_result_free(table);
+}
+
 static void test_kind(void)
 {
     struct scene s;
@@ -449,6 +492,7 @@ int main(void)
     test_small();
     test_percentile();
     test_trifle();
+    test_single_limit();
     test_kind();
     test_preempted();
     test_without_kernel();

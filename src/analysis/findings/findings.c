@@ -248,7 +248,7 @@ static void fill_verdict(struct filling *filling)
         .is_significant = judgement.is_significant,
         .rank = judgement.rank,
         .cost_ns = weft_facts_cost_ns(facts),
-        .trace_ns = (uint64_t)facts->trace_ns.value,
+        .trace_ns = facts->trace_ns.value < 0x1p64 ? (uint64_t)facts->trace_ns.value : UINT64_MAX,
         .timer_share = judgement.verdict == WEFT_VERDICT_PAUSE ? weft_facts_timer_share(facts) : 0,
         .work = facts->work,
         .felt_by = filling->relations.unfelt_by ? filling->relations.unfelt_by->type

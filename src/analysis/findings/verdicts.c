@@ -223,7 +223,7 @@ static bool is_none_noticed(const struct judged *judged, struct weft_rule_try *t
 {
     struct weft_finding_single list[WEFT_SINGLES_MOST];
     const size_t n = weft_singles_list(judged->facts, list);
-    if (n > 0)
+    if (n > 0 && judged->facts->is_proposed && judged->facts->trace_ns.is_known)
         (void)weft_rule_below(tried, "longer_ns", WEFT_RULE_NS,
                               (double)list[0].ns - judged->facts->tail.fast_median_ns,
                               fmin(NOTICED_NS, NOTICED * judged->facts->trace_ns.value));
