@@ -54,7 +54,8 @@ static void take_crowds(struct weft_facts *facts, const struct weft_ecct_matrix 
         const double share = matrix->n_sources == 1 ? 1
                              : all_ns > 0           ? (double)source->recorded_ns / all_ns
                                                     : 0;
-        crowd->is_known = source->has_crowd && (i == 0 || crowd->is_known);
+        crowd->is_known = source->has_crowd && (i == 0 || crowd->is_known) &&
+                          (matrix->n_sources == 1 || all_ns > 0);
         crowd->own += share * source->own_cpu;
         crowd->other += share * source->other_cpu;
         crowd->idle += share * source->idle_cpu;
@@ -113,7 +114,7 @@ static enum weft_code compare_given(struct gathering *gathering, struct weft_fac
 }
 
 /* Functions that repeat in any of the traces. */
-static bool take_wholes(struct weft_findings_basis *basis, struct weft_facts *facts)
+static bool take_wholes(struct weft_arena *arena, struct weft_facts *facts)
 {
     const struct weft_ecct_matrix *matrix = facts->matrix;
     size_t n = 0;
@@ -122,7 +123,7 @@ static bool take_wholes(struct weft_findings_basis *basis, struct weft_facts *fa
         for (size_t k = 0; k < all.n_bytes; k++)
             n += all.bytes[k] == 0;
     }
-    struct weft_str *wholes = WEFT_ARENA_NEW(basis->arena, n + 1, struct weft_str);
+    struct weft_str *wholes = WEFT_ARENA_NEW(arena, n + 1, struct weft_str);
     facts->wholes = wholes;
     for (size_t i = 0; wholes && i < matrix->n_sources; i++) {
         const struct weft_str all = matrix->sources[i].facts.wholes;
@@ -148,9 +149,16 @@ static struct weft_facts facts_of(const struct weft_comparison *comparison, stru
 enum weft_code weft_findings_cut(struct weft_comparison *comparison, struct weft_str type,
                                  struct weft_compare_cut *cut, struct weft_err *err)
 {
-    const struct weft_facts facts = facts_of(comparison, type);
+    struct weft_facts facts = facts_of(comparison, type);
     const struct weft_cut_judge judge = { weft_facts_is_better, &facts };
-    return weft_comparison_cut_find(comparison, &judge, cut, err);
+    struct weft_arena *arena = weft_arena_new(0);
+    *cut = (struct weft_compare_cut){ .table = NULL };
+    enum weft_code code =
+        arena && take_wholes(arena, &facts) ? WEFT_OK : weft_no_memory(err, "a cut");
+    WEFT_THEN(code, weft_comparison_cut_find(comparison, &judge, cut, err));
+    if (arena)
+        weft_arena_free(arena);
+    return code;
 }
 
 /* The slow ones and the others, at the cut that tells most. */
@@ -192,7 +200,7 @@ static enum weft_code look(struct gathering *gathering, struct weft_comparison *
     basis->looked[basis->n++].comparison = comparison;
     *facts = facts_of(comparison, weft_arena_copy(basis->arena, type));
     facts->is_versus = request->a || request->b;
-    if (!take_wholes(basis, facts))
+    if (!take_wholes(basis->arena, facts))
         return weft_no_memory(gathering->err, "a diagnosis");
     facts->a = request->a ? request->a : "";
     facts->b = request->b ? request->b : "";

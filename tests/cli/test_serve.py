@@ -800,7 +800,12 @@ def check_trifles(folder):
     ok(not proposed["significant"] and asked["significant"] and
        proposed["filter_b"] != asked["filter_b"], "trifles are told to whom asks for them",
        f"{proposed['filter_b']} {asked['filter_b']}")
-    server = Server(trace)
+    database = folder / "trifles.db"
+    done = weft("executions", "-q", "--db", database, trace)
+    ok(done.returncode == 0, "a database of what the trace suggests", done.stderr)
+    server = Server(trace, database)
+    check_cut(server, {"db": 0, "type": "get"}, database, "what the trace suggests, in a database")
+    check_diagnose(server, {"db": 0, "type": "get"}, database, "what it suggests, in a database")
     check_cut(server, {"type": "get", "begin": "call:get"}, trace, "trifles")
     check_diagnose(server, {"type": "get", "begin": "call:get"}, trace, "trifles")
     check_diagnose(server, {}, trace, "what the trace suggests")
