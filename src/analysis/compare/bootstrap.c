@@ -242,7 +242,8 @@ static void widen_by_skew(const struct spread *a, const struct spread *b, double
     *high = fmax(*high, difference - error * untransformed(-reach, skew));
 }
 
-/* Could both groups be samples of one? Then what one of them lacks in spread the other knows. */
+/* Could both groups be samples of one? Then the spread that one of them lacks is that of the other.
+ */
 static void widen_together(const struct spread *a, const struct spread *b, double *low,
                            double *high)
 {

@@ -265,7 +265,7 @@ static bool is_blank(const struct causes *causes, uint32_t node)
     return parent == 0 || frames[causes->tree.frame[parent]].kind == WEFT_FRAME_THREAD;
 }
 
-/* Does a node tell in which function its thread, whose place is `parent`, ran? */
+/* Does a node show in which function its thread, whose place is `parent`, ran? */
 static bool tells_function(const struct causes *causes, uint32_t node, uint32_t parent)
 {
     const struct weft_frame *frames = causes->base->matrix->frames;

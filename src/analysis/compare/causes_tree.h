@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 /* The tree in which causes are looked for: that of the matrix, but for what happens to a thread
- * wherever it is: who preempts it, and what interrupts it, has its place below the root, so that it
- * is one cause. A parent is before its children. */
+ * wherever it is: what preempts it, and what interrupts it, has its place below the root, so that
+ * it is one cause. A parent is before its children. */
 struct weft_cause_tree {
     uint32_t *of;     /* by node of the matrix */
     uint32_t *parent; /* the rest: by node of this tree; WEFT_ID_NONE for the root */
@@ -27,7 +27,7 @@ struct weft_cause_tree {
 /* Does it happen to a thread wherever it is? */
 bool weft_frame_happens_anywhere(const struct weft_frame *frame);
 
-/* Does anything tell who had the processors? Where a kernel does, executions have the metric
+/* Are scheduling events recorded? Where they are, executions have the metric
  * preemptions, even if none was ever preempted. For a database: a trace says it itself
  * (weft_trace_has_switches). O(frames). */
 bool weft_matrix_has_switches(const struct weft_ecct_matrix *matrix);

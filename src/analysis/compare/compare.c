@@ -203,7 +203,7 @@ static double p_together(const struct weft_node_sum *a, uint64_t n_a, const stru
     return weft_normal_p(difference_ns / sqrt(variance * (1 / (double)n_a + 1 / (double)n_b)));
 }
 
-/* Executions, or runs as blocks, tell groups apart. */
+/* Executions, or runs as blocks, separate groups. */
 static void set_test(struct weft_compare_node *row, const struct weft_welch *welch)
 {
     row->difference_ns = welch->difference;

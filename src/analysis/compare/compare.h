@@ -30,7 +30,7 @@ struct weft_compare_opts {
     uint32_t n_bootstrap;   /* nodes ranked first, and if not 0 all metrics, whose intervals are
                              * those of the bootstrap too */
     bool with_causes;
-    uint32_t n_looks; /* how many groups were tried before one is told of: evidence counts for so
+    uint32_t n_looks; /* how many groups were tried before one is reported: evidence counts for so
                        * much less (Bonferroni); 0 is 1 */
 };
 

@@ -145,7 +145,7 @@ size_t weft_path_functions(const struct weft_frame_path *path, const struct weft
                 continue;
             has_address = has_address || is_address(path->frames[i]);
             if (n == 1 && n_own == 0 && is_address(path->frames[places[0]]))
-                n = 0; /* a library's says less than who calls it */
+                n = 0; /* a library's says less than its caller */
             places[n++] = i;
             n_own++;
         } else if (n_own == 0 && (n == 0 || !is_start(path->frames[i]))) {

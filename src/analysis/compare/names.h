@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which frames of a path name it: what a sentence says of it, and by what causes are told apart.
+ * Which frames of a path name it: what a sentence says of it, and what distinguishes causes.
  */
 #ifndef WEFT_ANALYSIS_COMPARE_NAMES_H
 #define WEFT_ANALYSIS_COMPARE_NAMES_H

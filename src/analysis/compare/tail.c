@@ -21,7 +21,7 @@ static const double RARE_EXCESS = 0.005; /* of few, that are as many times slowe
 static const double CHANCE = 0.01;       /* of a tail to be believed, over all places looked at */
 static const double APART = 2;           /* times the slowest of the others, of single ones */
 static const double GAP = 5;             /* times the mean normalised spacing */
-static const double FALL = 0.1; /* spacings of logarithms below this are the clock's, or nobody's */
+static const double FALL = 0.1; /* spacings of logarithms below this are the clock's, or chance */
 enum { RARE_EXECUTIONS = 10, ALONE_MOST = 4, DECADES = 4, WINDOW = 4, BELOW_MOST = 256 };
 
 /* Durations and their logarithms, ascending. */

@@ -140,7 +140,7 @@ static bool is_in_program(const struct weft_ecct_matrix *matrix,
     return table->focus.difference_ns / difference_ns > 0 && differs_in_place(matrix, table);
 }
 
-/* A difference that is spread over many contexts is told by its state; one whose context is not
+/* A difference that is spread over many contexts is named by its state; one whose context is not
  * sure beside all others by what seems to be it. */
 static void find_where(struct weft_compare_verdict *verdict, const struct weft_ecct_matrix *matrix,
                        const struct weft_compare_table *table, double difference_ns)

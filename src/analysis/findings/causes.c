@@ -278,7 +278,7 @@ static bool is_evident(const struct weft_facts *facts, const struct weft_compare
         return false;
     if (facts->is_proposed && weft_rule_below(tried, "longer_ns", WEFT_RULE_NS,
                                               cause->duration_ns - usual_ns_of(facts), SLICE_NS))
-        return false; /* whoever wakes a thread is preempted by it now and then */
+        return false; /* a thread that wakes another is preempted by it now and then */
     if ((double)cause->n_items >= MOST * (double)facts->table->n_b)
         return weft_rule_below(tried, "p", WEFT_RULE_RATIO, cause->p, EVIDENCE_P);
     return weft_rule_below(tried, "p", WEFT_RULE_RATIO, row->p_adjusted, EVIDENCE_P) &&
@@ -304,9 +304,9 @@ bool weft_cause_is_longer_sleep(const struct weft_facts *facts,
            weft_node_is_own(facts->matrix, cause->node) && !is_foreign(facts, cause);
 }
 
-/* Is it rather another kind of execution than a slow one? Not what a gap parts from the others,
- * unless nobody asked about the function; nor what only happens to it. What more than half of them
- * do is how it is, however much longer that lasts, of a function that nobody asked about. */
+/* Is it rather another kind of execution than a slow one? Not what a gap separates from the others,
+ * unless the function is only proposed; nor what only happens to it. Of a proposed function, what
+ * more than half of the executions do is usual, however much longer it lasts. */
 static bool is_kind(const struct weft_facts *facts, const struct weft_compare_cause *cause,
                     struct weft_rule_try *tried)
 {
@@ -330,8 +330,8 @@ static bool is_computing(const struct weft_facts *facts, const struct weft_compa
            weft_node_is_own_run(facts->matrix, cause->node);
 }
 
-/* Do they wait so much longer for what all wait for, at such a cost, that no spread of that tells
- * them? */
+/* Do they wait so much longer for what all wait for, at such a cost, that its spread does not
+ * explain them? */
 static bool is_far_wait(const struct weft_facts *facts, const struct weft_compare_cause *cause)
 {
     const struct weft_compare_node *row = weft_compare_row_of(facts->table, cause->node);
@@ -341,8 +341,10 @@ static bool is_far_wait(const struct weft_facts *facts, const struct weft_compar
            weft_cause_share(facts, cause) >= SMALL_SHARE;
 }
 
-/* Is the innermost state one of which a wait for a processor cannot be told apart, where the trace
- * does not say who had it? A call that hands bytes over wakes another thread, which may take it. */
+/* Is the innermost state one that cannot be distinguished from a wait for a CPU, where the trace
+ * has no scheduling events? A call that hands bytes over wakes another thread, which may take the
+ * CPU.
+ */
 static bool is_vague_wait(const struct weft_ecct_matrix *matrix, uint32_t node)
 {
     const struct weft_frame *frame = frame_of(matrix, node);
@@ -356,10 +358,10 @@ static bool is_vague_wait(const struct weft_ecct_matrix *matrix, uint32_t node)
            weft_frame_is_blocked(frame, WEFT_PATH_LOCK, WEFT_FRAME_IN_FLIGHT);
 }
 
-/* Do all of them do it for a good part of their time, or is it no more than the function that
- * nobody asked about, and are the slow ones not longer than a thread may wait for a processor? That
- * is where such waits are met, however many there are: of what computes, the turns of a few other
- * threads; of a wait for something, whose end may have to wait, one. */
+/* Do all of them do it for a good part of their time, or is it no more than the proposed function,
+ * and are the slow ones not longer than a thread may wait for a CPU? That is where such waits
+ * occur, however many there are: where a thread computes, the time slices of a few other threads;
+ * where it waits for something, whose end may have to wait, one. */
 static bool is_short_where_usual(const struct weft_facts *facts,
                                  const struct weft_compare_cause *cause)
 {
@@ -386,7 +388,7 @@ static bool is_like_preemption(const struct weft_facts *facts,
 
 /* Is it something that usual executions have too, however short, and that lasts longer if a thread
  * waits for a processor: that one runs, on whatever thread, or that something is waited for which
- * the trace does not tell of? */
+ * the trace does not record? */
 static bool is_longer_there(const struct weft_facts *facts, const struct weft_compare_cause *cause)
 {
     const struct weft_ecct_matrix *matrix = facts->matrix;
@@ -398,7 +400,7 @@ static bool is_longer_there(const struct weft_facts *facts, const struct weft_co
             weft_frame_call(frame).n_bytes > 0);
 }
 
-/* Might no more than waits for a processor be behind it, which the trace does not tell of? What
+/* Might no more than waits for a processor be behind it, which the trace does not record? What
  * computes or sleeps longer where all do, if that is little; ends of waits, and calls that wake
  * others. */
 static bool is_untold(const struct weft_facts *facts, const struct weft_compare_cause *cause,
@@ -413,9 +415,9 @@ static bool is_untold(const struct weft_facts *facts, const struct weft_compare_
             (is_longer_there(facts, cause) || weft_cause_is_longer_sleep(facts, cause)));
 }
 
-/* Is the function, which nobody asked about, there to wait for something to do? It does little
- * else, and those that it waits for have nothing to do either; or it waits for another thread most
- * of the times that it is called, or always for one that sleeps and then not much longer. */
+/* Is the function, which is only proposed, there to wait for something to do? It does little else,
+ * and those that it waits for have nothing to do either; or it waits for another thread most of the
+ * times that it is called, or always for one that sleeps and then not much longer. */
 static bool is_idle(const struct weft_facts *facts, const struct weft_compare_cause *cause,
                     struct weft_rule_try *tried)
 {
@@ -448,7 +450,7 @@ static bool is_polling(const struct weft_facts *facts, const struct weft_compare
            weft_node_is_own_run(matrix, cause->node);
 }
 
-/* A processor that is not told of as taken away, as under a hypervisor, looks like computing: of
+/* A CPU that is taken away without a record, as under a hypervisor, looks like computing: of
  * few it has to be far. */
 static bool is_noise(const struct weft_facts *facts, const struct weft_compare_cause *cause,
                      struct weft_rule_try *tried)

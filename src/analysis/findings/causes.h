@@ -19,8 +19,9 @@ double weft_cause_cost_ns(const struct weft_facts *facts, const struct weft_comp
 double weft_cause_share(const struct weft_facts *facts, const struct weft_compare_cause *cause);
 
 /* Is it worth a sentence, but not much more? It costs less than 20 % of all time, and those
- * that have it last less than 5 times as long as the usual ones and are, of what somebody asked
- * about, fewer than 10 %; or less than 10 % of all time, and they last less than 10 times as long.
+ * that have it last less than 5 times as long as the usual ones and are, of a type that was
+ * asked for, fewer than 10 %; or less than 10 % of all time, and they last less than 10 times as
+ * long.
  */
 bool weft_cause_is_small(const struct weft_facts *facts, const struct weft_compare_cause *cause);
 

@@ -2,7 +2,7 @@
  *
  * What is known of the executions of a type when it is judged why they are slow
  * (docs/analyses/diagnose.md): all of it is gathered in one place (query/findings.h), from a trace
- * or from a database. What a source does not tell is unknown, which is not 0.
+ * or from a database. What a source does not record is unknown, which is not 0.
  */
 #ifndef WEFT_ANALYSIS_FINDINGS_FACTS_H
 #define WEFT_ANALYSIS_FINDINGS_FACTS_H
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A number that a source may not tell. */
+/* A number that a source may not record. */
 struct weft_fact {
     double value;
     bool is_known;

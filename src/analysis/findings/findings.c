@@ -66,9 +66,9 @@ static bool is_mishap_below(const struct weft_ecct_matrix *matrix, uint32_t node
     return false;
 }
 
-/* The node that tells of a cause: its own, or one below it that has at least half as much of the
- * difference, and so tells with whom the thread shares what it waits for. Not what only happens to
- * it: whoever computes for long loses the processor now and then, and that is no reason why it
+/* The node that shows a cause: its own, or one below it that has at least half as much of the
+ * difference, and so shows which thread shares what is waited for. Not what only happens to the
+ * thread: one that computes for long is preempted now and then, and that is no reason why it
  * computes. */
 static uint32_t told_node(const struct weft_facts *facts, const struct weft_compare_cause *cause)
 {
@@ -190,8 +190,8 @@ static bool fill_beside(struct filling *filling)
     return finding->beside;
 }
 
-/* Single slow executions, and how they are told: before all else if nothing else is significant,
- * and one is noticed. */
+/* Single slow executions, and their place in the text: before all else if nothing else is
+ * significant, and one is noticed. */
 static bool fill_singles(struct filling *filling)
 {
     struct weft_finding *finding = filling->finding;
@@ -274,8 +274,8 @@ static bool fill(struct filling *filling)
 
 /* ---- all types ------------------------------------------------------------------------------- */
 
-/* What others have to do with a type: what happens to a thread that others wait for is told with
- * them, or does no harm. */
+/* What others have to do with a type: what happens to a thread that others wait for is reported
+ * with them, or does no harm. */
 static struct weft_relations relations_of(const struct weft_facts *facts, size_t n, size_t i)
 {
     struct weft_relations relations = { .is_within = false };

@@ -112,7 +112,7 @@ bool weft_facts_is_there_to_wait(const struct weft_facts *facts)
     return usual_ns - idle_ns <= REST_NS || usual_ns - idle_ns <= REST * usual_ns;
 }
 
-/* ---- who waits for it ------------------------------------------------------------------------ */
+/* ---- executions that wait for it ------------------------------------------------------------- */
 
 static uint64_t likeness_of(struct weft_str thread)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who waits for work, and whom it hurts that a thread is slow (docs/analyses/diagnose.md, "What
- * matters").
+ * Threads that wait for work, and executions that are slow because another thread is
+ * (docs/analyses/diagnose.md, "What matters").
  */
 #ifndef WEFT_ANALYSIS_FINDINGS_IDLE_H
 #define WEFT_ANALYSIS_FINDINGS_IDLE_H

@@ -14,8 +14,8 @@
 enum weft_rule_need {
     WEFT_NEED_COMPARED = 1,       /* two groups that were compared */
     WEFT_NEED_GIVEN = 2,          /* that the user gave */
-    WEFT_NEED_CUT = 4,            /* usual and slow executions, told apart by their durations */
-    WEFT_NEED_PROPOSED = 8,       /* executions that the trace suggests: nobody asked for them */
+    WEFT_NEED_CUT = 4,            /* usual and slow executions, separated by their durations */
+    WEFT_NEED_PROPOSED = 8,       /* executions that the trace suggests, not asked for */
     WEFT_NEED_CAUSE = 16,         /* a cause within the program */
     WEFT_NEED_TAIL = 32,          /* a gap, or a hump, between usual and slow executions */
     WEFT_NEED_TRACE_NS = 64,      /* how long was recorded */

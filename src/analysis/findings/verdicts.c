@@ -16,14 +16,14 @@
 static const double EVIDENCE_P = 0.05;
 static const double SMALL_SHARE = 0.2; /* of all time, */
 static const double SMALL_FAR = 10;    /* times the usual duration at most */
-static const double TINY_COST = 0.05;  /* of all time, of what somebody asked about */
-static const double MILD = 2;          /* times the usual duration, that nobody notices */
+static const double TINY_COST = 0.05;  /* of all time, of a type that was asked for */
+static const double MILD = 2;          /* times the usual duration, that is not noticed */
 static const double MUCH = 0.5;        /* of what they last longer, that more calls have to be */
 static const double LONGER_CALL = 2; /* times as long as usual: the call is slow, not its number */
 static const double TRIFLE = 0.002;  /* of the time that was recorded; */
 static const double TRIFLE_SHORT = 0.01; /* of executions that are longer by less than this: */
 static const double SHORT_NS = 10e6;
-static const double NOTICED_NS = 100e6; /* that somebody who waits for it notices */
+static const double NOTICED_NS = 100e6; /* that a user who waits for it notices */
 static const double NOTICED = 0.05;     /* of the time that was recorded, of single executions */
 static const double PAUSE = 0.5;        /* of the time of fast executions, that is for a timer */
 
@@ -45,8 +45,8 @@ double weft_facts_cost_ns(const struct weft_facts *facts)
     return sum_ns;
 }
 
-/* Does it make nobody wait who would notice? A tail of few is what percentiles are looked at for:
- * it may cost little, if those that have it are as long as usual, nearly, or by a few turns of a
+/* Is the wait too short to be noticed? A tail of few is what percentiles are looked at for: it may
+ * cost little, if those that have it are as long as usual, nearly, or by a few turns of a
  * scheduler longer. */
 static bool is_minor(const struct weft_facts *facts, const struct weft_compare_cause *cause)
 {
@@ -189,7 +189,7 @@ static size_t last_thread(const struct weft_frame_path *path)
 
 enum { FEW_EXECUTIONS = 10 };
 
-/* In the order in which types are told. */
+/* In the order in which types are reported. */
 enum { TELLS, IS_PART, IS_TAIL, IS_SLOW, HAS_SINGLES, HEALTHY };
 
 static bool always(const struct judged *judged, struct weft_rule_try *tried)

@@ -19,7 +19,7 @@ struct weft_judgement {
     enum weft_verdict verdict;
     const char *rule;
     bool is_significant;
-    unsigned rank; /* the lower, the earlier it is told */
+    unsigned rank; /* the lower, the earlier it is reported */
 };
 
 struct weft_judgement weft_verdict_of(const struct weft_facts *facts,
@@ -30,7 +30,7 @@ struct weft_judgement weft_verdict_of(const struct weft_facts *facts,
 bool weft_facts_are_significant(const struct weft_facts *facts);
 
 /* Is what makes executions of `part` slow, on their own thread, what those of `whole` wait for? Of
- * a function that nobody asked about the latter says more: that somebody waits for it. */
+ * a proposed function the latter says more: that another execution waits for it. */
 bool weft_facts_is_within(const struct weft_facts *part, const struct weft_facts *whole);
 
 /* The time that the causes within the program cost. */
@@ -39,8 +39,8 @@ double weft_facts_cost_ns(const struct weft_facts *facts);
 /* The share of the time of usual executions in which their own thread waits for a timer. */
 double weft_facts_timer_share(const struct weft_facts *facts);
 
-/* Is a single execution that lasts `ns` worth telling of? Of a function that nobody asked about, if
- * it is 100 ms longer than usual, or a twentieth of the time that was recorded. */
+/* Is a single execution that lasts `ns` worth reporting? Of a proposed function, if it is 100 ms
+ * longer than usual, or a twentieth of the time that was recorded. */
 bool weft_execution_is_noticed(const struct weft_facts *facts, uint64_t ns);
 
 #endif
