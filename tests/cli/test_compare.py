@@ -5,6 +5,7 @@ import json
 import math
 import os
 import random
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -225,6 +226,12 @@ def test_words(database):
                   "tag=new and duration<5ms").stdout
     ok("slower than A" in versus.splitlines()[0] and "parse" in versus.splitlines()[0],
        "builds are compared")
+    quoted = ["metric('duration') < 5ms", 'metric("duration") >= 5ms']
+    found = weft("diagnose", database, "--a", quoted[0], "--b", quoted[1])
+    more = [line for line in found.stdout.splitlines() if line.startswith("  more: ")]
+    words = shlex.split(more[0].removeprefix("  more: ")) if more else [found.stderr]
+    ok(words[0] == "weft" and words[-4:] == ["--a", quoted[0], "--b", quoted[1]],
+       "filters with quotes are words of the command that shows more", words)
 
 
 def test_pictures(database):

@@ -497,7 +497,11 @@ static void put_evidence(struct weft_output *out, const struct weft_finding *fin
                            WEFT_TRUSTED_EXECUTIONS);
     weft_output_text(out, "\n  more: ");
     put_command(out, &finding->choice);
-    weft_output_printf(out, " --a '%s' --b '%s'\n", finding->a, finding->b);
+    weft_output_text(out, " --a ");
+    weft_words_argument(out, weft_str_of(finding->a));
+    weft_output_text(out, " --b ");
+    weft_words_argument(out, weft_str_of(finding->b));
+    weft_output_text(out, "\n");
 }
 
 /* Without a kernel nobody tells who had a processor: that is not a reason that was ruled out. */
