@@ -228,7 +228,7 @@ static enum weft_code look_at_database(struct gathering *gathering)
     struct weft_execution_type *types = NULL;
     struct weft_arena *arena = gathering->basis->arena;
     size_t n_types = 0;
-    if (gathering->request->rule.type)
+    if (gathering->request->rule.type && *gathering->request->rule.type)
         return look_in_database(gathering, weft_str_of(gathering->request->rule.type));
     enum weft_code code =
         weft_database_open(gathering->request->path, WEFT_DATABASE_READ, &database, gathering->err);

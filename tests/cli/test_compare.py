@@ -212,6 +212,8 @@ def test_words(database):
     parsed = json.loads(weft("diagnose", database, "--json").stdout)["types"][0]
     ok(parsed["significant"] and parsed["tail"]["found"] and len(parsed["causes"]) == 1,
        "one cause, as JSON")
+    unnamed = json.loads(weft("diagnose", database, "--json", "--type", "").stdout)["types"][0]
+    ok(unnamed == parsed, "an empty type is none: that of the database is named", unnamed["type"])
     runs = weft("compare", database, "--a", "tag=base", "--b", "tag=new").stdout.splitlines()[0]
     ok("Runs were compared: 3 of A and 3 of B" in runs, "builds of several runs: runs are compared")
     quick = [f"{tag} and duration<5ms" for tag in ("tag=base", "tag=new")]
