@@ -260,7 +260,7 @@ CALL void *rwlock_thread(void *number)
 struct worker {
     pthread_cond_t wanted;
     sem_t tickets;
-    bool has_work, is_idle, is_over;
+    atomic_bool is_idle;
     atomic_int giver;
 };
 
@@ -323,6 +323,15 @@ CALL void put_task(void)
     pthread_mutex_unlock(&queue);
 }
 
+/* All wait, and none was woken: on a busy machine, all tasks may be there before a worker runs. */
+PLAIN bool all_are_idle(void)
+{
+    for (unsigned i = 0; i < THREADS; i++)
+        if (!workers[i].is_idle || workers[i].giver != 0)
+            return false;
+    return true;
+}
+
 CALL void run_queue(void)
 {
     pthread_t threads[THREADS];
@@ -331,6 +340,8 @@ CALL void run_queue(void)
         start(&threads[i], queue_worker, (void *)(uintptr_t)i);
     }
     for (unsigned i = 0; i < n_rounds * 4; i++) {
+        while (i % 5 == 0 && !all_are_idle())
+            sched_yield();
         put_task();
         work_us(i % 5 ? 30 : 400);
     }
@@ -348,6 +359,7 @@ CALL void run_queue(void)
 
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
 static unsigned turn;
+static atomic_uint n_following; /* that wait for the next turn */
 static int turner;
 
 CALL void *follower(void *number)
@@ -356,6 +368,7 @@ CALL void *follower(void *number)
     name("follower", (unsigned)(uintptr_t)number);
     pthread_mutex_lock(&queue);
     while (seen < n_rounds) {
+        n_following += turn == seen;
         while (turn == seen) {
             const uint64_t before_ns = begin_wait_ns();
             const unsigned was = turn;
@@ -376,8 +389,11 @@ CALL void run_condition(void)
         start(&threads[i], follower, (void *)(uintptr_t)i);
     for (unsigned i = 0; i < n_rounds; i++) {
         work_us(300);
+        while (i % 2 == 0 && n_following < THREADS) /* else a busy machine may let none wait */
+            sched_yield();
         pthread_mutex_lock(&queue);
         turn++;
+        n_following = 0;
         turner = own_tid();
         pthread_cond_broadcast(&turned);
         pthread_mutex_unlock(&queue);

@@ -58,11 +58,11 @@ static enum weft_code add_name(struct names *names, const char *path, const char
                          WEFT_FOLDER_MOST_FILES);
     struct weft_folder_file *file = WEFT_VEC_PUSH(names);
     if (!file)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "list of files");
+        return weft_no_memory(err, "the list of files");
     file->name = strdup(name);
     file->path = join(path, name);
     if (!file->name || !file->path)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "name of a file");
+        return weft_no_memory(err, "the name of a file");
     return WEFT_OK;
 }
 

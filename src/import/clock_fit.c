@@ -211,7 +211,7 @@ enum weft_code weft_clock_fit_find(struct weft_clock_point *points, size_t n,
         fit->at_ns = points[0].at_ns;
         line_choose(&fitting, fit);
     } else {
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu packets", n);
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu packets", n);
     }
     free(fitting.received.points);
     free(fitting.sent.points);

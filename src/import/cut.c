@@ -218,8 +218,7 @@ static enum weft_code find_earlier(const struct job *job, struct weft_err *err)
     struct weft_store *store = job->stored.store;
     const uint32_t n_threads = weft_store_meta_get(store)->n_threads;
     struct weft_event_buf *buf = weft_event_buf_new();
-    enum weft_code code =
-        buf ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "events of a thread");
+    enum weft_code code = buf ? WEFT_OK : weft_no_memory(err, "events of a thread");
     for (uint32_t id = 0; id < n_threads && code == WEFT_OK && job->replay.from_ns > 0; id++)
         if (is_asked_for(job->opts, weft_store_thread_get(store, id)->info.tid))
             code = earlier_of(job, id, buf, err);
@@ -234,7 +233,7 @@ static enum weft_code cut(struct job *job, struct weft_writer_totals *totals, st
     job->is_used = calloc((size_t)meta->n_functions + 1, sizeof *job->is_used);
     job->earlier = calloc((size_t)meta->n_threads + 1, sizeof *job->earlier);
     if (!job->thread_ids || !job->is_used || !job->earlier)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads and functions");
+        return weft_no_memory(err, "threads and functions");
     job->replay = (struct weft_replay){ .store = job->stored.store,
                                         .thread_ids = job->thread_ids,
                                         .earlier = job->earlier,

@@ -104,7 +104,8 @@ static enum weft_code import_text(const struct job *job, struct weft_sink *sink,
 {
     struct weft_text_input *inputs = calloc(job->n_files, sizeof *inputs);
     if (!inputs)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", job->n_files);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu inputs",
+                         job->n_files);
     for (size_t k = 0; k < job->n_files; k++)
         inputs[k] = (struct weft_text_input){ .file = whole_lines(job->inputs[k]),
                                               .path = job->opts->inputs[k],
@@ -127,7 +128,8 @@ static enum weft_code import_optrack(const struct job *job, struct weft_sink *si
         return weft_optrack_import_dir(job->opts->inputs[0], opts.map_path, sink, run, err);
     struct weft_optrack_input *inputs = calloc(job->n_files, sizeof *inputs);
     if (!inputs)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", job->n_files);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu inputs",
+                         job->n_files);
     for (size_t k = 0; k < job->n_files; k++)
         inputs[k] =
             (struct weft_optrack_input){ .file = job->files[k], .path = job->opts->inputs[k] };
@@ -400,7 +402,7 @@ static enum weft_code make_room(struct intake *intake, struct weft_err *err)
     if (intake->inputs && intake->formats && intake->group_of && intake->job_paths &&
         intake->job_inputs && intake->job_files)
         return WEFT_OK;
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", n_inputs);
+    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu inputs", n_inputs);
 }
 
 static enum weft_code open_inputs(struct intake *intake, struct weft_err *err)
@@ -628,7 +630,7 @@ static enum weft_code import_aside(const struct intake *intake, size_t group,
 {
     char *path = NULL;
     if (asprintf(&path, "%s.part-%d-%zu", intake->opts->output, (int)getpid(), group) < 0)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the name of a temporary file");
+        return weft_no_memory(err, "the name of a temporary file");
     enum weft_code code = import_group(intake, group, path, NULL, err);
     if (code == WEFT_OK) {
         code = weft_store_open(path, store, err);
@@ -662,7 +664,8 @@ static enum weft_code make_merged(const struct intake *intake, struct weft_write
 {
     struct weft_merge_input *traces = calloc(intake->n_groups, sizeof *traces);
     if (!traces)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu traces", intake->n_groups);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu traces",
+                         intake->n_groups);
     enum weft_code code = open_groups(intake, traces, err);
     WEFT_THEN(code, weft_merge_stores(traces, intake->n_groups, intake->opts->output, intake->run,
                                       totals, err));

@@ -245,7 +245,7 @@ static enum weft_code unpack_all(struct intake *intake, enum weft_packing packin
 {
     intake->unpacker = weft_unpacker_new(packing, intake->opts->memory_bytes);
     if (!intake->unpacker)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a decoder of %s",
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a decoder of %s",
                          weft_packing_name(packing));
     enum weft_code code;
     do
@@ -296,10 +296,10 @@ static enum weft_code stream(struct intake *intake, uint64_t total, struct weft_
     intake->temp_fd = -1;
     intake->in = malloc(PIECE_BYTES);
     intake->out = malloc(PIECE_BYTES);
-    const enum weft_code code =
-        intake->in && intake->out
-            ? take_in(intake, total, err)
-            : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "reading %s", intake->input->name);
+    const enum weft_code code = intake->in && intake->out
+                                    ? take_in(intake, total, err)
+                                    : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
+                                                "no memory for reading %s", intake->input->name);
     if (intake->temp_fd >= 0)
         (void)close(intake->temp_fd);
     free(intake->in);
@@ -350,7 +350,7 @@ enum weft_code weft_input_open(const char *path, const struct weft_input_opts *o
 {
     *input = (struct weft_input){ .path = path, .name = name_of(path) };
     if (!input->name)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the name of an input");
+        return weft_no_memory(err, "the name of an input");
     const bool is_stdin = strcmp(path, "-") == 0;
     /* So that opening a named pipe does not wait where nothing can interrupt it. */
     const int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

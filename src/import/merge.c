@@ -194,7 +194,8 @@ static enum weft_code hosts_set(struct job *job, struct weft_err *err)
         }
     }
     return has_all ? WEFT_OK
-                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu traces", job->n_inputs);
+                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu traces",
+                               job->n_inputs);
 }
 
 /* The earliest start of a trace, by the clock that all have now. */
@@ -226,7 +227,8 @@ static enum weft_code sync_hosts(struct job *job, struct weft_err *err)
 {
     struct weft_sync_trace *traces = calloc(job->n_inputs, sizeof *traces);
     if (!traces)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu traces", job->n_inputs);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu traces",
+                         job->n_inputs);
     for (size_t k = 0; k < job->n_inputs; k++)
         traces[k] = (struct weft_sync_trace){ job->inputs[k].store, job->shifts_ns[k] };
     enum weft_code code = weft_clock_sync_make(
@@ -358,7 +360,8 @@ static enum weft_code prepare(struct job *job, struct weft_err *err)
         has_all = job->keys[k] && job->thread_ids[k];
     }
     if (!has_all)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu traces", job->n_inputs);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu traces",
+                         job->n_inputs);
     job->alignment = weft_merge_align(job->inputs, job->n_inputs, job->shifts_ns, &job->clock);
     /* Traces of different boots are of different machines, or as good as. */
     if (is_one_host(job->inputs, job->n_inputs) && !is_one_boot(job->inputs, job->n_inputs))
@@ -401,8 +404,7 @@ static void discard(struct job *job)
 static enum weft_code name_all(struct job *job, struct weft_sink *sink, struct weft_err *err)
 {
     struct weft_merge_names *names = weft_merge_names_new(job->inputs, job->n_inputs);
-    enum weft_code code =
-        names ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions");
+    enum weft_code code = names ? WEFT_OK : weft_no_memory(err, "functions");
     for (size_t k = 0; code == WEFT_OK && k < job->n_inputs; k++)
         code = weft_merge_functions(names, job->inputs[k].store, job->keys[k], sink, err);
     weft_merge_names_free(names);
@@ -509,10 +511,10 @@ enum weft_code weft_merge_run(const struct weft_merge_opts *opts, const struct w
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected an input and an output");
     struct weft_stored *stored = calloc(opts->n_inputs, sizeof *stored);
     struct weft_merge_input *inputs = calloc(opts->n_inputs, sizeof *inputs);
-    const enum weft_code code =
-        stored && inputs
-            ? open_and_merge(opts, stored, inputs, run, totals, err)
-            : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", opts->n_inputs);
+    const enum weft_code code = stored && inputs
+                                    ? open_and_merge(opts, stored, inputs, run, totals, err)
+                                    : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
+                                                "no memory for %zu inputs", opts->n_inputs);
     for (size_t k = 0; stored && k < opts->n_inputs; k++)
         weft_stored_close(&stored[k]);
     free(stored);

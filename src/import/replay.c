@@ -181,7 +181,7 @@ static enum weft_code play_thread(void *context, size_t id, unsigned worker, str
     if (!job->rooms[worker])
         job->rooms[worker] = weft_replay_room_new();
     if (!job->rooms[worker])
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the blocks of a trace");
+        return weft_no_memory(err, "the blocks of a trace");
     enum weft_code code = weft_replay_thread(sources, n_sources, job->sink, job->rooms[worker],
                                              job->run->progress, &counts, err);
     for (size_t k = 0; k < n_sources; k++)
@@ -294,7 +294,8 @@ enum weft_code weft_replay_run(const struct weft_replay *replays, size_t n_repla
         weft_progress_start(run->progress, n_replays > 1 ? "merging" : "copying", "calls", n_calls);
         code = play_all(&job, replays, n_replays, err);
     } else {
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu threads", job.n_items);
+        code =
+            weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu threads", job.n_items);
     }
     for (unsigned k = 0; job.rooms && k < job.n_rooms; k++)
         weft_replay_room_free(job.rooms[k]);
@@ -348,7 +349,7 @@ enum weft_code weft_replay_whole(struct weft_store *store, struct weft_sink *sin
     const uint32_t n_threads = weft_store_meta_get(store)->n_threads;
     uint32_t *thread_ids = calloc((size_t)n_threads + 1, sizeof *thread_ids);
     if (!thread_ids)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%u threads", n_threads);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %u threads", n_threads);
     const struct weft_replay replay = { .store = store,
                                         .to_ns = UINT64_MAX,
                                         .thread_ids = thread_ids };

@@ -66,7 +66,7 @@ static struct run *run_add(struct weft_replay_events *events,
     if (run && !buf)
         buf = weft_event_buf_new();
     if (!buf) {
-        (void)weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the events of a thread");
+        (void)weft_no_memory(err, "the events of a thread");
         return NULL;
     }
     *run = (struct run){ .replay = source->replay,

@@ -151,7 +151,7 @@ static struct frame *frame_push(struct player *player, uint32_t function_id, str
 {
     struct frame *frame = WEFT_VEC_PUSH(&player->room->stack);
     if (!frame) {
-        (void)weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a stack of %zu calls",
+        (void)weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a stack of %zu calls",
                         player->room->stack.n);
         return NULL;
     }

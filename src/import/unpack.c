@@ -145,7 +145,7 @@ static enum weft_code gzip_step(struct weft_unpacker *unpacker, struct weft_unpa
     if (result == Z_STREAM_END)
         unpacker->is_between = true;
     else if (result == Z_MEM_ERROR)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a gzip decoder");
+        return weft_no_memory(err, "a gzip decoder");
     else if (result != Z_OK && result != Z_BUF_ERROR)
         unpacker->damage = stream->msg ? stream->msg : "not gzip";
     return WEFT_OK;
@@ -163,7 +163,7 @@ static enum weft_code zstd_failed(struct weft_unpacker *unpacker, size_t result,
                          " bytes, found a larger one: give more memory with --mem",
                          UINT64_C(1) << unpacker->window_log);
     case ZSTD_error_memory_allocation:
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a zstd decoder's window");
+        return weft_no_memory(err, "a zstd decoder's window");
     default:
         unpacker->damage = ZSTD_getErrorName(result);
         return WEFT_OK;

@@ -288,9 +288,8 @@ enum weft_code kernel_formats_add(struct kernel_formats *formats, struct weft_st
     if (formats->n >= KERNEL_MOST_FORMATS)
         return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "more than %d formats of events",
                          KERNEL_MOST_FORMATS);
-    return add(formats, system, name, id, rest)
-               ? WEFT_OK
-               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "formats of events");
+    return add(formats, system, name, id, rest) ? WEFT_OK
+                                                : weft_no_memory(err, "formats of events");
 }
 
 bool kernel_field_in(struct weft_str text, struct weft_str name, uint32_t *offset,

@@ -48,13 +48,13 @@ static enum weft_code number_functions(struct comparison *comparison, struct wef
     const uint32_t n_functions = weft_trace_n_functions(trace);
     comparison->common[side] = WEFT_ARENA_NEW(comparison->arena, n_functions, uint32_t);
     if (!comparison->common[side])
-        return weft_no_memory(err, "to compare shapes");
+        return weft_no_memory(err, "a comparison of shapes");
     for (uint32_t id = 0; id < n_functions; id++) {
         const struct weft_function *function = weft_trace_function(trace, id);
         const struct weft_str key = key_of(comparison->arena, function);
         uint32_t number;
         if (!key.bytes)
-            return weft_no_memory(err, "to compare shapes");
+            return weft_no_memory(err, "a comparison of shapes");
         WEFT_TRY(weft_strtab_intern(keys, key, &number, err));
         comparison->common[side][id] = number;
         comparison->names[number] = function->name;
@@ -69,7 +69,7 @@ static enum weft_code join_functions(struct comparison *comparison, struct weft_
     struct weft_strtab *keys = weft_strtab_new();
     comparison->names = WEFT_ARENA_NEW(comparison->arena, n_most, struct weft_str);
     enum weft_code code =
-        keys && comparison->names ? WEFT_OK : weft_no_memory(err, "to compare shapes");
+        keys && comparison->names ? WEFT_OK : weft_no_memory(err, "a comparison of shapes");
     for (size_t side = 0; side < 2 && code == WEFT_OK; side++)
         code = number_functions(comparison, keys, side, err);
     comparison->n_names = keys ? weft_strtab_count(keys) : 0;
@@ -190,7 +190,7 @@ static enum weft_code find_changes(struct comparison *comparison, struct weft_er
     changes->shapes = sum_groups(comparison, NULL, set->n_shapes);
     changes->clusters = sum_groups(comparison, comparison->clusters.cluster_of, n_clusters);
     if (!is_trivial_shape || !is_trivial || !changes->shapes || !changes->clusters)
-        return weft_no_memory(err, "to compare shapes");
+        return weft_no_memory(err, "a comparison of shapes");
     for (size_t i = 0; i < n_clusters; i++)
         is_trivial[i] = comparison->clusters.depth[i] == 1;
     for (size_t i = 0; i < set->n_shapes; i++)

@@ -111,7 +111,7 @@ enum weft_code weft_work_count(const struct weft_trace *trace,
     struct weft_work_done *counted = calloc(matrix->n_items + 1, sizeof *counted);
     enum weft_code code = job_init(&job, trace, matrix, function) && counted
                               ? WEFT_OK
-                              : weft_no_memory(err, "to count calls");
+                              : weft_no_memory(err, "counts of calls");
     WEFT_THEN(code, weft_scan_threads(trace, NULL, 0, NULL, run, count_thread, &job, err));
     for (size_t i = 0; code == WEFT_OK && i < matrix->n_items; i++) {
         counted[i].calls = atomic_load_explicit(&job.sums[i].calls, memory_order_relaxed);

@@ -160,7 +160,7 @@ enum weft_code weft_block_encode(struct weft_block_encoder *encoder, struct weft
 {
     encoder->packed.n = encoder->payload.n = 0;
     if (!dict_sort(encoder, rows->keys, head->n_functions))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a block's dictionary");
+        return weft_no_memory(err, "a block's dictionary");
     put_column(encoder, head, WEFT_COLUMN_DICT, encoder->raw.items, encoder->raw.n);
     put_code(encoder, head, rows);
     put_column(encoder, head, WEFT_COLUMN_POPS, rows->pops_ext.items, rows->pops_ext.n);
@@ -181,6 +181,7 @@ enum weft_code weft_block_encode(struct weft_block_encoder *encoder, struct weft
         rows->gap_ext.has_failed || rows->tail_ext.has_failed || rows->args.has_failed ||
         rows->ended.has_failed || rows->left.has_failed || rows->contexts.has_failed ||
         out->has_failed)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a block of %u calls", head->n_rows);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for a block of %u calls",
+                         head->n_rows);
     return WEFT_OK;
 }

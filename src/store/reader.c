@@ -189,16 +189,14 @@ enum weft_code weft_store_open_mapped(const char *path, struct weft_mapped *file
     struct weft_store *store = calloc(1, sizeof *store);
     if (!store) {
         weft_mapped_close(file);
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a trace");
+        return weft_no_memory(err, "a trace");
     }
     store->file = *file;
     *file = (struct weft_mapped){ 0 };
     weft_store_reset(store);
     store->path = strdup(path);
     store->decoder = weft_column_decoder_new();
-    enum weft_code code = store->path && store->decoder
-                              ? WEFT_OK
-                              : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a trace");
+    enum weft_code code = store->path && store->decoder ? WEFT_OK : weft_no_memory(err, "a trace");
     WEFT_THEN(code, header_check(store, err));
     WEFT_THEN(code, contents_find(store, err));
     if (code == WEFT_OK) {

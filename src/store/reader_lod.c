@@ -90,8 +90,7 @@ static enum weft_code streams_unpack(struct details *details, struct weft_cursor
     }
     uint8_t *raw = in->fault ? NULL : weft_block_buf_raw(details->buf, n_raw + 1);
     if (!raw)
-        return in->fault ? details_broken(details, err)
-                         : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a level of detail");
+        return in->fault ? details_broken(details, err) : weft_no_memory(err, "a level of detail");
     for (int i = 0; i < WEFT_LOD_STREAMS; i++) {
         const uint8_t codec = weft_cur_u8(in);
         const uint32_t n_bytes = weft_cur_u32(in);

@@ -234,9 +234,7 @@ static enum weft_code functions_complete(struct scan *scan, struct weft_err *err
     free(known);
     WEFT_VEC_FINI(&keys);
     weft_bytes_fini(&room);
-    return has_memory
-               ? WEFT_OK
-               : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the functions of a broken file");
+    return has_memory ? WEFT_OK : weft_no_memory(err, "the functions of a broken file");
 }
 
 enum weft_code weft_store_recover(struct weft_store *store, struct weft_err *err)

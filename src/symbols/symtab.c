@@ -57,7 +57,7 @@ static enum weft_code keep_symbol(struct weft_symtab *symtab, const GElf_Sym *sy
     const size_t name_at = symtab->names.n;
     struct symbol *kept = name_at <= UINT32_MAX ? WEFT_VEC_PUSH(&symtab->symbols) : NULL;
     if (!kept || !weft_vec_reserve(&symtab->names.items, &symtab->names.cap, name_at + n_name, 1))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
+        return weft_no_memory(err, "symbols");
     memcpy(symtab->names.items + name_at, name, n_name);
     symtab->names.n += n_name;
     *kept = (struct symbol){
@@ -137,7 +137,7 @@ static enum weft_code read_tables(struct weft_symtab *symtab, struct tables *tab
             code = keep_symbol(symtab, &symbol, take_name(tables, symbol.st_name), err);
     }
     if (code == WEFT_OK && (tables->symbols.is_nomem || tables->names.is_nomem))
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
+        code = weft_no_memory(err, "symbols");
     return code;
 }
 
@@ -217,7 +217,7 @@ static enum weft_code read_debug_names(struct weft_symtab *symtab, const struct 
     is_nomem |= dwarf && weft_dwarf_nomem(dwarf);
     weft_dwarf_free(dwarf);
     if (walk.code == WEFT_OK && is_nomem)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
+        return weft_no_memory(err, "symbols");
     return walk.code;
 }
 
@@ -274,7 +274,7 @@ static enum weft_code read_all(struct weft_symtab *symtab, const struct weft_elf
         WEFT_THEN(code, read_sections(symtab, file, SHT_DYNSYM, err));
     }
     if (code == WEFT_OK && !sort_symbols(&symtab->symbols))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
+        return weft_no_memory(err, "symbols");
     return code;
 }
 
@@ -284,7 +284,7 @@ static enum weft_code read_table(const struct weft_elf_file *file, bool is_of_da
     struct weft_symtab *made = calloc(1, sizeof *made);
     *symtab = NULL;
     if (!made)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
+        return weft_no_memory(err, "symbols");
     made->is_of_data = is_of_data;
     const enum weft_code code = read_all(made, file, err);
     if (code == WEFT_OK)

@@ -33,8 +33,7 @@ enum weft_code weft_histories_init(struct weft_histories *histories, const struc
                                           .n = n,
                                           .mem_bytes = mem_bytes,
                                           .n_items = weft_scan_n_threads(trace, ids, n_ids) };
-    return histories->items ? WEFT_OK
-                            : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "states of threads");
+    return histories->items ? WEFT_OK : weft_no_memory(err, "states of threads");
 }
 
 void weft_histories_fini(struct weft_histories *histories)

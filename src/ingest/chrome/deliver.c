@@ -97,7 +97,7 @@ static enum weft_code enter_frame(struct worker *worker, const struct chrome_rec
     while (worker->paths.n <= depth) {
         uint32_t *added = WEFT_VEC_PUSH(&worker->paths);
         if (!added)
-            return weft_no_memory(err, "to deliver events");
+            return weft_no_memory(err, "the delivery of events");
         *added = WEFT_MAP_NONE;
     }
     worker->paths.items[depth] = frame;
@@ -251,7 +251,7 @@ static enum weft_code outer_first(struct worker *worker, struct weft_err *err)
         return WEFT_OK;
     struct chrome_record *spans = malloc(n_spans * sizeof *spans);
     if (!spans)
-        return weft_no_memory(err, "to deliver events");
+        return weft_no_memory(err, "the delivery of events");
     size_t n = 0;
     for (size_t k = 0; k < worker->together.n; k++) {
         if (worker->together.items[k].phase != 'X')
@@ -288,7 +288,7 @@ static enum weft_code take_record(struct worker *worker, uint32_t thread_id,
     }
     struct chrome_record *record = WEFT_VEC_PUSH(&worker->together);
     if (!record)
-        return weft_no_memory(err, "to deliver events");
+        return weft_no_memory(err, "the delivery of events");
     *record = chrome_record_of(sorted);
     return WEFT_OK;
 }
@@ -332,7 +332,7 @@ static enum weft_code worker_ready(const struct delivery *delivery, struct worke
     if (!worker->nest)
         worker->nest =
             weft_nest_new(trace->sink, weft_map_count(trace->functions), trace->name_of_key);
-    return worker->nest ? WEFT_OK : weft_no_memory(err, "to deliver events");
+    return worker->nest ? WEFT_OK : weft_no_memory(err, "the delivery of events");
 }
 
 static enum weft_code deliver_thread(void *context, size_t item, unsigned number,
@@ -401,7 +401,7 @@ static enum weft_code deliver_metadata(struct chrome_trace *trace,
     uint32_t *first = first_threads(trace);
     enum weft_code code =
         first ? weft_sort_reader_open(trace->sorter, CHROME_LANE_METADATA, &reader, err)
-              : weft_no_memory(err, "to deliver events");
+              : weft_no_memory(err, "the delivery of events");
     WEFT_THEN(code, deliver_metadata_to(trace, converter, reader, first, err));
     weft_sort_reader_close(reader);
     free(first);
@@ -452,7 +452,7 @@ enum weft_code chrome_deliver(struct chrome_trace *trace, struct weft_err *err)
     delivery.stacks = chrome_stacks_new(trace);
     bool is_ready = delivery.workers && delivery.stacks;
     enum weft_code code =
-        is_ready ? deliver_all(&delivery, err) : weft_no_memory(err, "to deliver events");
+        is_ready ? deliver_all(&delivery, err) : weft_no_memory(err, "the delivery of events");
     for (unsigned k = 0; delivery.workers && k < delivery.n_workers; k++) {
         weft_nest_free(delivery.workers[k].nest);
         WEFT_VEC_FINI(&delivery.workers[k].converter.text);

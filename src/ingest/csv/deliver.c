@@ -43,7 +43,7 @@ static enum weft_code send_args(const struct csv_table *table, struct worker *wo
                                 .payload = field.text };
     if (field.has_quotes) {
         if (!weft_vec_reserve(&worker->text.items, &worker->text.cap, record->n_args, 1))
-            return weft_no_memory(err, "to deliver rows");
+            return weft_no_memory(err, "the delivery of rows");
         event.payload = (struct weft_str){ .bytes = worker->text.items,
                                            .n_bytes = csv_plain(&field, worker->text.items) };
     }
@@ -122,7 +122,7 @@ static enum weft_code take_record(const struct csv_table *table, struct worker *
     }
     struct csv_record *record = WEFT_VEC_PUSH(&worker->together);
     if (!record)
-        return weft_no_memory(err, "to deliver rows");
+        return weft_no_memory(err, "the delivery of rows");
     memcpy(record, sorted, sizeof *record);
     return WEFT_OK;
 }
@@ -157,7 +157,7 @@ static enum weft_code deliver_thread(void *context, size_t item, unsigned number
     struct weft_sort_reader *reader = NULL;
     if (!worker->nest)
         worker->nest = weft_nest_new(table->sink, weft_strtab_count(table->functions), NULL);
-    enum weft_code code = worker->nest ? WEFT_OK : weft_no_memory(err, "to deliver rows");
+    enum weft_code code = worker->nest ? WEFT_OK : weft_no_memory(err, "the delivery of rows");
     WEFT_THEN(code, weft_sort_reader_open(table->sorter, table->order[item], &reader, err));
     if (code != WEFT_OK)
         return code;
@@ -189,7 +189,7 @@ enum weft_code csv_deliver(struct csv_table *table, struct weft_err *err)
         n_workers = weft_pool_workers(table->run->pool);
     delivery.workers = calloc(n_workers, sizeof *delivery.workers);
     if (!delivery.workers)
-        return weft_no_memory(err, "to deliver rows");
+        return weft_no_memory(err, "the delivery of rows");
     enum weft_code code = for_each_thread(&delivery, err);
     for (unsigned k = 0; k < n_workers; k++) {
         weft_nest_free(delivery.workers[k].nest);

@@ -120,7 +120,7 @@ static enum weft_code open_one(const char *path, struct ctf_folders *folders, st
                          CTF_MOST_TRACES);
     folder->path = strdup(path);
     if (!folder->path)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the name of a trace");
+        return weft_no_memory(err, "the name of a trace");
     const enum weft_code code = weft_folder_open(path, is_wanted, &folder->folder, err);
     if (code != WEFT_OK)
         (void)weft_in_file(err, path);
@@ -147,7 +147,7 @@ static enum weft_code make_input(struct ctf_folder *folder, struct ctf_input *in
 {
     folder->streams = calloc(folder->folder.n_files + 1, sizeof *folder->streams);
     if (!folder->streams)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the streams of a trace");
+        return weft_no_memory(err, "the streams of a trace");
     *input = (struct ctf_input){ .path = folder->path, .streams = folder->streams };
     for (size_t k = 0; k < folder->folder.n_files; k++) {
         const struct weft_folder_file *file = &folder->folder.files[k];
@@ -169,7 +169,7 @@ enum weft_code ctf_folders_open(const char *path, struct ctf_folders *folders, s
                          "expected a file \"metadata\" in the directory");
     folders->inputs = calloc(folders->n + 1, sizeof *folders->inputs);
     if (code == WEFT_OK && !folders->inputs)
-        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the traces of a directory");
+        code = weft_no_memory(err, "the traces of a directory");
     for (size_t k = 0; code == WEFT_OK && k < folders->n; k++)
         code = make_input(&folders->items[k], &folders->inputs[k], err);
     return code;

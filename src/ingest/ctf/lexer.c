@@ -126,7 +126,7 @@ static enum weft_code read_string(struct ctf_lexer *lexer, char quote, struct we
     if (has_escape) {
         char *copy = WEFT_ARENA_NEW(lexer->arena, text->n_bytes, char);
         if (!copy)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a string of the metadata");
+            return weft_no_memory(err, "a string of the metadata");
         *text = (struct weft_str){ .bytes = copy };
         for (lexer->at = start; lexer->at < end;) {
             const char byte = *lexer->at++;

@@ -37,7 +37,8 @@ static enum weft_code import_folder(const struct weft_folder *folder,
 {
     struct weft_optrack_input *inputs = calloc(folder->n_files + 1, sizeof *inputs);
     if (!inputs)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", folder->n_files);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu inputs",
+                         folder->n_files);
     for (size_t k = 0; k < folder->n_files; k++)
         inputs[k] = (struct weft_optrack_input){ .file = folder->files[k].file,
                                                  .path = folder->files[k].path };

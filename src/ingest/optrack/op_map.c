@@ -195,7 +195,7 @@ enum weft_code weft_op_map_read(const uint8_t *bytes, uint64_t n_bytes, struct w
                 text.n_bytes < SHOWN_BYTES ? (int)text.n_bytes : SHOWN_BYTES, text.bytes);
         struct weft_op_name *slot = WEFT_VEC_PUSH(map);
         if (!slot)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "map of operations");
+            return weft_no_memory(err, "the map of operations");
         *slot = row;
     }
     return settle(map, err);

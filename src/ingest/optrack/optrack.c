@@ -204,7 +204,7 @@ static enum weft_code add_track(struct import *import, const struct weft_optrack
         return weft_in_file(err, input->path);
     struct track *track = WEFT_VEC_PUSH(&import->tracks);
     if (!track)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "list of sessions");
+        return weft_no_memory(err, "the list of sessions");
     track->input = input;
     track->header = header;
     const char *at = base_name(input->path);
@@ -218,7 +218,7 @@ static struct names *add_names(struct import *import, const char *path, struct w
 {
     struct names *names = WEFT_VEC_PUSH(&import->names);
     if (!names) {
-        weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "list of maps");
+        weft_no_memory(err, "the list of maps");
         return NULL;
     }
     const char *at = base_name(path);
@@ -351,7 +351,7 @@ static enum weft_code open_beside(struct import *import, const struct track *tra
 {
     char *path = path_beside(track);
     if (!path)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "path of a map");
+        return weft_no_memory(err, "the path of a map");
     if (access(path, F_OK) != 0) {
         free(path);
         return WEFT_OK; /* functions stay #id */
@@ -607,7 +607,7 @@ static enum weft_code deliver(void *context, size_t item, unsigned worker, struc
     struct track *track = &import->tracks.items[item];
     struct batch batch = { .calls = calloc(BATCH_CALLS, sizeof *batch.calls) };
     if (!batch.calls)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "batch of calls");
+        return weft_no_memory(err, "a batch of calls");
     enum weft_code code = deliver_records(import, track, &batch, err);
     free(batch.calls);
     if (code != WEFT_OK)

@@ -69,7 +69,7 @@ enum weft_code weft_op_runs_find(const uint8_t *records, size_t n_records,
             .max_ticks = weft_load_u64(records + (end - 1) * WEFT_OP_RECORD_BYTES),
         };
         if (!push(runs, stretch))
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "runs of records");
+            return weft_no_memory(err, "runs of records");
         begin = end;
     }
     for (size_t k = 1; k < runs->n; k++)
@@ -122,7 +122,7 @@ enum weft_code weft_op_edges_find(const uint8_t *records, const struct weft_op_r
         if (kind > 1)
             continue;
         if (!(kind ? leave(edges, id) : enter(edges, id)))
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "open operations");
+            return weft_no_memory(err, "open operations");
     }
     return WEFT_OK;
 }

@@ -110,7 +110,7 @@ enum weft_code perf_feature_read(struct perf_file *file, uint32_t feature, struc
         return read_tracing(file, cur, err);
     case FEATURE_BUILD_ID:
         if (!read_build_ids(file, cur))
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "build ids");
+            return weft_no_memory(err, "build ids");
         return WEFT_OK;
     case FEATURE_OS_RELEASE:
         file->os_release = take_text(cur, file->is_big);

@@ -128,9 +128,8 @@ enum weft_code perf_unpack(const struct perf_records *records, const struct perf
         unpacker.out = malloc(OUT_BYTES + KEPT_BYTES);
         if (unpacker.zstd)
             (void)ZSTD_DCtx_setParameter(unpacker.zstd, ZSTD_d_windowLogMax, MOST_WINDOW_LOG);
-        code = unpacker.zstd && unpacker.out
-                   ? unpack_all(&unpacker)
-                   : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "unpacking records");
+        code = unpacker.zstd && unpacker.out ? unpack_all(&unpacker)
+                                             : weft_no_memory(err, "unpacking records");
         WEFT_THEN(code, weft_mapped_from_fd(unpacker.fd, "unpacked records", &file->unpacked, err));
         (void)ZSTD_freeDCtx(unpacker.zstd);
         free(unpacker.out);

@@ -104,7 +104,7 @@ static enum weft_code find_thread(struct track *track, const struct weft_text_li
     if (line->has_tid) {
         *number = weft_map_add(track->tids, line->tid, &is_new);
         if (*number == WEFT_MAP_NONE)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads");
+            return weft_no_memory(err, "threads");
         /* Numbers of the map and of the threads differ by the one without tid. */
         *number += track->file_thread <= *number;
     }
@@ -112,7 +112,7 @@ static enum weft_code find_thread(struct track *track, const struct weft_text_li
         return WEFT_OK;
     struct thread *thread = WEFT_VEC_PUSH(&track->threads);
     if (!thread)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads");
+        return weft_no_memory(err, "threads");
     *number = (uint32_t)(track->threads.n - 1);
     thread->tid = line->tid;
     thread->is_of_file = !line->has_tid;
@@ -158,7 +158,7 @@ static enum weft_code survey(void *context, size_t item, unsigned worker, struct
     track->tids = weft_map_new();
     track->file_thread = WEFT_ID_NONE;
     if (!track->names || !track->tids)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "names");
+        return weft_no_memory(err, "names");
     enum weft_code code = survey_lines(import, item, err);
     if (code == WEFT_OK && weft_strtab_count(track->names) == 0)
         code =
@@ -217,7 +217,7 @@ static enum weft_code deliver_line(const struct import *import, struct track *tr
     struct thread *thread = &track->threads.items[number];
     struct weft_call_event *call = WEFT_VEC_PUSH(&thread->calls);
     if (!call)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "batch of calls");
+        return weft_no_memory(err, "a batch of calls");
     *call = (struct weft_call_event){ .time_ns = time_ns,
                                       .function_key = track->keys[name_id],
                                       .kind = line->kind };
@@ -323,7 +323,7 @@ static enum weft_code announce_thread(struct import *import, const struct track 
     bool is_new;
     uint32_t number = weft_map_add(tids, thread->tid, &is_new);
     if (number == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(counts)))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads");
+        return weft_no_memory(err, "threads");
     thread->generation = counts->items[number]++;
     const struct weft_thread_info info = { .tid = thread->tid,
                                            .generation = thread->generation,
@@ -336,7 +336,7 @@ static enum weft_code announce_threads(struct import *import, struct weft_err *e
 {
     struct weft_map *tids = weft_map_new();
     struct counts counts = { 0 };
-    enum weft_code code = tids ? WEFT_OK : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "threads");
+    enum weft_code code = tids ? WEFT_OK : weft_no_memory(err, "threads");
     for (size_t k = 0; code == WEFT_OK && k < import->n_inputs; k++) {
         struct track *track = &import->tracks[k];
         for (size_t t = 0; code == WEFT_OK && t < track->threads.n; t++)
@@ -403,7 +403,7 @@ enum weft_code weft_text_import(const struct weft_text_input *inputs, size_t n_i
     enum weft_code code =
         import.tracks && import.names
             ? import_all(&import, err)
-            : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu inputs", n_inputs);
+            : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu inputs", n_inputs);
     for (size_t k = 0; import.tracks && k < n_inputs; k++) {
         struct track *track = &import.tracks[k];
         for (size_t t = 0; t < track->threads.n; t++)

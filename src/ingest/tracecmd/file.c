@@ -74,7 +74,7 @@ static enum weft_code read_places(struct tracecmd_file *file, struct weft_cursor
                              "expected the places of %" PRIu32 " processors, found the end",
                              n_cpus);
         if (!tracecmd_cpu_add(file, cpu, off, n_bytes))
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "places of pages");
+            return weft_no_memory(err, "places of pages");
     }
     return WEFT_OK;
 }

@@ -140,7 +140,7 @@ static enum weft_code take_buffer(struct sections *sections, struct weft_cursor 
             break;
         struct place *place = WEFT_VEC_PUSH(&sections->places);
         if (!place)
-            return weft_fail(sections->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "places of pages");
+            return weft_no_memory(sections->err, "places of pages");
         *place = (struct place){ .off = cpu_off, .n_bytes = n_bytes, .cpu = cpu };
     }
     return WEFT_OK;
@@ -228,7 +228,7 @@ static enum weft_code unpack_chunk(struct sections *sections, struct weft_cursor
                          "packed pages of more than %" PRIu64 " bytes", file->most_unpacked_bytes);
     uint8_t *bytes = malloc((size_t)n_plain + 1);
     if (!bytes)
-        return weft_fail(sections->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "unpacking pages");
+        return weft_no_memory(sections->err, "unpacking pages");
     enum weft_code code = WEFT_OK;
     if (tracecmd_unpack(file->packing, packed, bytes, n_plain)) {
         code = weft_fd_write(file->unpacked_fd, bytes, n_plain, sections->err);
@@ -292,7 +292,7 @@ static enum weft_code read_places(struct sections *sections)
     for (size_t k = 0; code == WEFT_OK && k < sections->places.n; k++) {
         const struct place *place = &sections->places.items[k];
         if (!tracecmd_cpu_add(file, place->cpu, place->off, place->n_bytes))
-            code = weft_fail(sections->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "places of pages");
+            code = weft_no_memory(sections->err, "places of pages");
     }
     return code;
 }

@@ -57,7 +57,7 @@ static enum weft_code number(struct weft_uft_trace *trace, struct weft_uft_track
         bool is_new = false;
         local->key = weft_map_add(keys, identity_of(local), &is_new);
         if (local->key == WEFT_MAP_NONE)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions");
+            return weft_no_memory(err, "functions");
         if (is_new)
             code = announce(trace, local, err);
     }
@@ -68,7 +68,7 @@ enum weft_code weft_uft_announce_functions(struct weft_uft_trace *trace, struct 
 {
     struct weft_map *keys = weft_map_new();
     if (!keys)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions");
+        return weft_no_memory(err, "functions");
     enum weft_code code = WEFT_OK;
     for (size_t k = 0; code == WEFT_OK && k < trace->tracks.n; k++)
         code = number(trace, &trace->tracks.items[k], keys, err);

@@ -94,7 +94,7 @@ static enum weft_code read_cpu(struct weft_uft_perf *perf, const struct weft_map
         record.tid = weft_cur_u32(&cur);
         record.time_ns = weft_cur_u64(&cur);
         if (!take(perf, &record, cpu))
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "scheduling events");
+            return weft_no_memory(err, "scheduling events");
     }
     return WEFT_OK;
 }

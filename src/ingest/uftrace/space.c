@@ -43,7 +43,7 @@ static enum weft_code list_modules(const struct weft_folder *folder, struct weft
     space->sym_files = calloc(n_most + 1, sizeof *space->sym_files);
     space->dbg_files = calloc(n_most + 1, sizeof *space->dbg_files);
     if (!space->modules || !space->sym_files || !space->dbg_files)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu modules", n_most);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu modules", n_most);
     for (size_t k = 0; k < folder->n_files; k++) {
         const struct weft_folder_file *file = &folder->files[k];
         if (!has_suffix(file->name, ".sym"))
@@ -140,7 +140,7 @@ static enum weft_code read_map(const struct weft_uft_space *space, const struct 
         mapping.module = module_of(space, mapping.path);
         struct weft_uft_mapping *slot = WEFT_VEC_PUSH(&memory->maps);
         if (!slot)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "memory map");
+            return weft_no_memory(err, "a memory map");
         *slot = mapping;
     }
     if (memory->maps.n)
@@ -168,7 +168,8 @@ static enum weft_code read_maps(const struct weft_folder *folder, struct weft_uf
     size_t n_sessions = space->tasks->sessions.n;
     space->memories = calloc(n_sessions + 1, sizeof *space->memories);
     if (!space->memories)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu sessions", n_sessions);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu sessions",
+                         n_sessions);
     for (size_t k = 0; k < n_sessions; k++) {
         const struct weft_mapped *file = map_of(folder, space->tasks->sessions.items[k].sid);
         WEFT_TRY(file ? read_map(space, file, &space->memories[k], err) : WEFT_OK);
@@ -257,7 +258,7 @@ enum weft_code weft_uft_epochs_find(const struct weft_uft_space *space, uint64_t
         epochs->sessions = calloc(epochs->begins.n, sizeof *epochs->sessions);
     }
     if (!is_good || !epochs->sessions)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "epochs of a task");
+        return weft_no_memory(err, "epochs of a task");
     for (size_t k = 0; k < epochs->begins.n; k++)
         epochs->sessions[k] = session_at(tasks, tid, epochs->begins.items[k]);
     return WEFT_OK;

@@ -101,7 +101,7 @@ enum weft_code weft_uft_symbols_read(const struct weft_mapped *file, struct weft
             continue;
         struct weft_uft_symbol *slot = WEFT_VEC_PUSH(&module->symbols);
         if (!slot)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "symbols");
+            return weft_no_memory(err, "symbols");
         *slot = symbol;
     }
     settle(module);
@@ -155,7 +155,7 @@ enum weft_code weft_uft_debug_read(const struct weft_mapped *file, struct weft_u
                 continue;
             debug = WEFT_VEC_PUSH(&module->debug);
             if (!debug)
-                return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "debug information");
+                return weft_no_memory(err, "debug information");
             debug->address = address;
         } else if (debug && weft_uft_take(&line, "A: ")) {
             debug->args = line;

@@ -29,7 +29,7 @@ enum weft_code weft_uft_out_init(struct weft_uft_out *out, struct weft_err *err)
     if (out->calls && out->keys && out->text)
         return WEFT_OK;
     weft_uft_out_fini(out);
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "buffers of one worker");
+    return weft_no_memory(err, "buffers of one worker");
 }
 
 void weft_uft_out_fini(struct weft_uft_out *out)
@@ -351,7 +351,7 @@ enum weft_code weft_uft_event_names_read(const struct weft_mapped *file,
             continue;
         struct weft_uft_event_name *slot = WEFT_VEC_PUSH(&names->rows);
         if (!slot)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "names of events");
+            return weft_no_memory(err, "names of events");
         *slot = (struct weft_uft_event_name){ .id = id, .name = word };
     }
     return WEFT_OK;

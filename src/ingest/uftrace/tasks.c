@@ -148,7 +148,7 @@ static enum weft_code find_sessions(struct weft_uft_tasks *tasks, struct weft_er
     size_t n_ranks = tasks->sessions.n;
     struct rank *ranks = calloc(n_ranks + 1, sizeof *ranks);
     if (!ranks)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu sessions", n_ranks);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu sessions", n_ranks);
     for (size_t k = 0; k < n_ranks; k++)
         ranks[k] = (struct rank){ .pid = tasks->sessions.items[k].pid,
                                   .time_ns = tasks->sessions.items[k].time_ns,
@@ -177,7 +177,7 @@ enum weft_code weft_uft_tasks_read(const struct weft_mapped *file, struct weft_u
             tasks->n_bad_bytes += line.n_bytes;
         }
         if (is_full)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "list of tasks");
+            return weft_no_memory(err, "the list of tasks");
     }
     return find_sessions(tasks, err);
 }

@@ -90,7 +90,7 @@ static enum weft_code add_track(struct weft_uft_trace *trace, const struct weft_
 {
     struct weft_uft_track *track = WEFT_VEC_PUSH(&trace->tracks);
     if (!track)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "list of tasks");
+        return weft_no_memory(err, "the list of tasks");
     track->file = file;
     track->tid = tid;
     track->first_ns = UINT64_MAX;
@@ -296,7 +296,8 @@ static enum weft_code deliver_all(struct weft_uft_trace *trace, struct weft_err 
     unsigned n_workers = pool ? weft_pool_workers(pool) : 1;
     trace->outs = calloc(n_workers, sizeof *trace->outs);
     if (!trace->outs)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "buffers of %u workers", n_workers);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for buffers of %u workers",
+                         n_workers);
     for (; trace->n_outs < n_workers; trace->n_outs++) {
         WEFT_TRY(weft_uft_out_init(&trace->outs[trace->n_outs], err));
     }

@@ -24,7 +24,7 @@ enum weft_code weft_uft_locals_init(struct weft_uft_locals *locals, struct weft_
 {
     locals->map = weft_map_new();
     if (!locals->map)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions of a task");
+        return weft_no_memory(err, "functions of a task");
     return WEFT_OK;
 }
 
@@ -68,12 +68,12 @@ static enum weft_code add_local(struct weft_uft_walk *walk, uint64_t key, uint64
     bool is_new;
     *local = weft_map_add(walk->locals->map, key, &is_new);
     if (*local == WEFT_MAP_NONE)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions of a task");
+        return weft_no_memory(err, "functions of a task");
     if (!is_new)
         return WEFT_OK;
     struct weft_uft_local *row = WEFT_VEC_PUSH(&walk->locals->rows);
     if (!row)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "functions of a task");
+        return weft_no_memory(err, "functions of a task");
     row->address = address;
     row->place = weft_uft_place_of(walk->space, walk->epochs, walk->epoch, address);
     return WEFT_OK;

@@ -65,12 +65,12 @@ static enum weft_code find_thread(struct scanner *scan, const struct record *rec
     bool is_new = false;
     *thread = weft_map_add(scan->thread_of, key, &is_new);
     if (*thread == WEFT_MAP_NONE)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "set of threads");
+        return weft_no_memory(err, "a set of threads");
     if (!is_new)
         return WEFT_OK;
     struct weft_xray_thread *fresh = WEFT_VEC_PUSH(&scan->index->threads);
     if (!fresh)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "table of threads");
+        return weft_no_memory(err, "the table of threads");
     *fresh = (struct weft_xray_thread){ .tid = record->tid,
                                         .pid = record->pid,
                                         .first_tsc = UINT64_MAX };
@@ -86,7 +86,7 @@ static enum weft_code begin_run(struct scanner *scan, const struct record *recor
     WEFT_TRY(find_thread(scan, record, &thread, err));
     scan->run = WEFT_VEC_PUSH(&scan->index->pieces);
     if (!scan->run)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "table of runs");
+        return weft_no_memory(err, "the table of runs");
     *scan->run = (struct weft_xray_piece){ .at_off = at_off, .thread = thread };
     scan->run_key = (uint64_t)record->pid << 32 | record->tid;
     return WEFT_OK;
@@ -119,7 +119,7 @@ enum weft_code weft_xray_index_basic(const struct weft_mapped *file,
     struct scanner scan = { .file = file, .version = header->version, .index = index };
     scan.thread_of = weft_map_new();
     if (!scan.thread_of)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "set of threads");
+        return weft_no_memory(err, "a set of threads");
     enum weft_code code = WEFT_OK;
     uint64_t off = WEFT_XRAY_HEADER_BYTES;
     for (; code == WEFT_OK && file->n_bytes - off >= WEFT_XRAY_BASIC_BYTES;

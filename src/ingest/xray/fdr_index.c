@@ -129,11 +129,11 @@ static enum weft_code find_thread(struct hopper *hop, const struct head *head, u
     bool is_new = false;
     *thread = weft_map_add(hop->thread_of, head->pid << 32 | head->tid, &is_new);
     if (*thread == WEFT_MAP_NONE)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "set of threads");
+        return weft_no_memory(err, "a set of threads");
     if (is_new) {
         struct weft_xray_thread *fresh = WEFT_VEC_PUSH(&hop->index->threads);
         if (!fresh)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "table of threads");
+            return weft_no_memory(err, "the table of threads");
         *fresh = (struct weft_xray_thread){ .tid = head->tid,
                                             .pid = head->pid,
                                             .first_tsc = head->first_tsc };
@@ -180,7 +180,7 @@ static enum weft_code add_buffer(struct hopper *hop, uint64_t at_off, uint64_t n
                         at_off + n_bytes);
     struct weft_xray_piece *piece = WEFT_VEC_PUSH(&index->pieces);
     if (!piece)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "table of buffers");
+        return weft_no_memory(err, "the table of buffers");
     *piece = (struct weft_xray_piece){
         .first_tsc = head.first_tsc,
         .at_off = at_off,
@@ -342,7 +342,7 @@ enum weft_code weft_xray_index_fdr(const struct weft_mapped *file,
     struct hopper hop = { .file = file, .header = header, .index = index };
     hop.thread_of = weft_map_new();
     if (!hop.thread_of)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "set of threads");
+        return weft_no_memory(err, "a set of threads");
     enum weft_code code = header->version == 1 ? hop_fixed(&hop, err) : hop_all_extents(&hop, err);
     weft_map_free(hop.thread_of);
     WEFT_THEN(code, weft_xray_index_sort(index, err));

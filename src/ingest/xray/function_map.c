@@ -47,7 +47,7 @@ enum weft_code weft_xray_map_add(struct weft_xray_map *map, uint32_t key, uint64
     WEFT_TRY(weft_strtab_intern(map->names, name, &name_id, err));
     struct weft_xray_function *function = WEFT_VEC_PUSH(&map->functions);
     if (!function)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "table of functions");
+        return weft_no_memory(err, "the table of functions");
     *function = (struct weft_xray_function){ .key = key, .name_id = name_id, .address = address };
     return WEFT_OK;
 }
@@ -170,7 +170,7 @@ static enum weft_code read_map(const uint8_t *bytes, size_t n_bytes, bool is_pro
                          form == FORM_UNKNOWN ? "" : "; is this a function map?");
     struct weft_xray_map *fresh = map_new();
     if (!fresh)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "function map");
+        return weft_no_memory(err, "the function map");
     enum weft_code code = read_form(fresh, form, bytes, n_bytes, err);
     WEFT_THEN(code, settle(fresh, err));
     if (code != WEFT_OK) {

@@ -71,7 +71,7 @@ enum weft_code weft_xray_index_sort(struct weft_xray_index *index, struct weft_e
         return WEFT_OK;
     uint32_t *rank_of = calloc(index->threads.n, sizeof *rank_of);
     if (!rank_of)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "index of %zu threads",
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for an index of %zu threads",
                          index->threads.n);
     rank_threads(index, rank_of);
     assign_pieces(index);

@@ -113,12 +113,12 @@ static enum weft_code keep_relocation(struct program *program, const GElf_Rela *
         return WEFT_OK;
     bool is_new;
     if (weft_map_add(program->places, relocation->r_offset, &is_new) == WEFT_MAP_NONE)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "relocations");
+        return weft_no_memory(err, "relocations");
     if (!is_new)
         return WEFT_OK;
     uint64_t *addend = WEFT_VEC_PUSH(&program->addends);
     if (!addend)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "relocations");
+        return weft_no_memory(err, "relocations");
     *addend = (uint64_t)relocation->r_addend;
     return WEFT_OK;
 }
@@ -224,8 +224,8 @@ enum weft_code weft_xray_map_read_elf(struct weft_xray_map *map, const uint8_t *
     program.file =
         (struct weft_elf_file){ .elf = program.elf, .fd = -1, .bytes = bytes, .n_bytes = n_bytes };
     program.places = weft_map_new();
-    enum weft_code code = program.places ? read_program(map, &program, err)
-                                         : weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "program");
+    enum weft_code code =
+        program.places ? read_program(map, &program, err) : weft_no_memory(err, "program");
     WEFT_VEC_FINI(&program.addends);
     weft_map_free(program.places);
     weft_symtab_free(program.symtab);

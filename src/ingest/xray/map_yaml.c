@@ -162,7 +162,7 @@ static enum weft_code take_event(struct reader *in, const yaml_event_t *event, s
 static enum weft_code fail_parser(const yaml_parser_t *parser, struct weft_err *err)
 {
     if (parser->error == YAML_MEMORY_ERROR)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "reading YAML");
+        return weft_no_memory(err, "reading YAML");
     if (parser->error == YAML_READER_ERROR)
         return weft_fail(err, WEFT_E_MALFORMED, parser->problem_offset,
                          "expected YAML, found bytes that are no text (%s)", parser->problem);
@@ -190,7 +190,7 @@ enum weft_code weft_xray_map_read_yaml(struct weft_xray_map *map, const uint8_t 
 {
     struct reader in = { .map = map };
     if (!yaml_parser_initialize(&in.parser))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "reading YAML");
+        return weft_no_memory(err, "reading YAML");
     yaml_parser_set_input_string(&in.parser, bytes, n_bytes);
     enum weft_code code = read_events(&in, err);
     yaml_parser_delete(&in.parser);

@@ -18,7 +18,7 @@ enum weft_code weft_xray_out_init(struct weft_xray_out *out, struct weft_err *er
     if (out->calls && out->events && out->seen.dense && out->seen.sparse)
         return WEFT_OK;
     weft_xray_out_fini(out);
-    return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "buffers of one worker");
+    return weft_no_memory(err, "buffers of one worker");
 }
 
 void weft_xray_out_fini(struct weft_xray_out *out)
@@ -48,7 +48,7 @@ enum weft_code weft_xray_see(struct weft_xray_out *out, uint32_t key, struct wef
     if (key < WEFT_XRAY_DENSE_KEYS)
         out->seen.dense[key] = 1;
     else if (weft_map_add(out->seen.sparse, key, NULL) == WEFT_MAP_NONE)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "set of function ids");
+        return weft_no_memory(err, "a set of function ids");
     return WEFT_OK;
 }
 

@@ -102,7 +102,7 @@ static enum weft_code announce_threads(struct import *import, struct weft_err *e
     size_t n_threads = import->index.threads.n;
     import->thread_ids = calloc(n_threads ? n_threads : 1, sizeof *import->thread_ids);
     if (!import->thread_ids)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%zu threads", n_threads);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu threads", n_threads);
     for (size_t k = 0; k < n_threads; k++) {
         const struct weft_xray_thread *thread = &import->index.threads.items[k];
         const struct weft_thread_info info = { .tid = thread->tid, .pid = thread->pid };
@@ -198,7 +198,8 @@ static enum weft_code decode_all(struct import *import, struct weft_err *err)
     unsigned n_workers = pool ? weft_pool_workers(pool) : 1;
     import->outs = calloc(n_workers, sizeof *import->outs);
     if (!import->outs)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "buffers of %u workers", n_workers);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for buffers of %u workers",
+                         n_workers);
     for (; import->n_outs < n_workers; import->n_outs++) {
         WEFT_TRY(weft_xray_out_init(&import->outs[import->n_outs], err));
     }
@@ -230,7 +231,7 @@ static enum weft_code collect_keys(const struct import *import, uint32_t **keys,
         n_most += weft_map_count(import->outs[k].seen.sparse);
     uint32_t *all = calloc(n_most, sizeof *all);
     if (!all)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "set of function ids");
+        return weft_no_memory(err, "a set of function ids");
     size_t n_all = 0;
     for (uint32_t key = 0; key < WEFT_XRAY_DENSE_KEYS; key++) {
         bool is_seen = false;

@@ -124,7 +124,7 @@ enum weft_code weft_lod_cache_details(struct weft_lod_cache *cache, uint32_t thr
     } else {
         details = calloc(1, sizeof *details);
         if (!details)
-            return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "a level of detail");
+            return weft_no_memory(err, "a level of detail");
         details->thread_id = thread_id;
         details->block = block;
         code = details_read(cache, details, err);
@@ -162,7 +162,7 @@ enum weft_code weft_lod_cache_cell(struct weft_lod_cache *cache, struct weft_lod
     if (!details->rows)
         details->rows = calloc(n_cells, sizeof *details->rows);
     if (!details->rows)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the calls of a cell");
+        return weft_no_memory(err, "the calls of a cell");
     *rows = &details->rows[index].rows;
     *is_loaded = false;
     if (details->rows[index].room)
@@ -178,7 +178,7 @@ enum weft_code weft_lod_cache_cell(struct weft_lod_cache *cache, struct weft_lod
     *is_loaded = true;
     make_room(cache, (size_t)n * 24, details);
     if (!rows_copy(&details->rows[index], &calls))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "the calls of a cell");
+        return weft_no_memory(err, "the calls of a cell");
     details->n_bytes += (size_t)n * 24;
     cache->n_bytes += (size_t)n * 24;
     return WEFT_OK;

@@ -72,7 +72,7 @@ static enum weft_code cut_block(struct weft_scan *scan, const struct weft_open_c
 {
     struct scan_cut *cut = &scan->cache->cut;
     if (!cut_grow(cut, n))
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for %zu cut calls", n);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu cut calls", n);
     for (size_t i = 0; i < n; i++) {
         cut->start_ns[i] = frames[i].start_ns;
         cut->end_ns[i] = frames[i].end_ns;
@@ -430,8 +430,7 @@ enum weft_code weft_scan_pieces(const struct weft_trace *trace,
         qsort(job.turns, n_pieces, sizeof *job.turns, by_calls);
         code = weft_pool_run(run->pool, n_pieces, run_item, &job, run->progress, err);
     } else {
-        code =
-            weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for %u workers", n_workers);
+        code = weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %u workers", n_workers);
     }
     for (unsigned i = 0; job.caches && i < n_workers; i++)
         cache_fini(&job.caches[i]);
@@ -450,8 +449,7 @@ enum weft_code weft_scan_threads(const struct weft_trace *trace, const uint32_t 
     size_t n_items = weft_scan_n_threads(trace, ids, n_ids);
     struct weft_scan_piece *pieces = malloc((n_items + 1) * sizeof *pieces);
     if (!pieces)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for %zu threads",
-                         n_items);
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu threads", n_items);
     for (size_t i = 0; i < n_items; i++) {
         uint32_t id = weft_scan_thread_id(ids, n_ids, i);
         pieces[i] = (struct weft_scan_piece){ id, weft_trace_thread(trace, id)->calls };

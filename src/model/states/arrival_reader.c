@@ -41,7 +41,7 @@ static enum weft_code arrival_put(const struct weft_trace *trace, const struct w
 {
     struct weft_arrival *arrival = WEFT_VEC_PUSH(list);
     if (!arrival)
-        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "states of threads");
+        return weft_no_memory(err, "states of threads");
     const bool is_wakeup = event->kind == WEFT_EVENT_WAKING || event->kind == WEFT_EVENT_WOKEN;
     const uint32_t source = event->next_thread_id;
     const bool is_idle = source != WEFT_ID_NONE && weft_trace_thread(trace, source)->info.tid == 0;

@@ -43,6 +43,21 @@ uint32_t namespace_own_number(uint32_t pid, struct proc_text *room)
     return own_number(pid, "status", room);
 }
 
+static uint32_t inode_of(uint32_t pid)
+{
+    char path[48];
+    struct stat about;
+    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/ns/pid", pid);
+    return stat(path, &about) == 0 ? (uint32_t)about.st_ino : 0;
+}
+
+/* Is there a process of this number, and is `number` in the namespace `inode` its own? */
+static bool is_called(uint32_t pid, uint32_t inode, uint32_t number, struct proc_text *room)
+{
+    return pid < WEFT_NUMBER_UNKNOWN && inode_of(pid) == inode &&
+           own_number(pid, "status", room) == number;
+}
+
 static bool has_mapped(uint32_t pid, const char *ring, struct proc_text *room)
 {
     return proc_read(pid, "maps", room) && strstr(room->items, ring);
@@ -50,7 +65,7 @@ static bool has_mapped(uint32_t pid, const char *ring, struct proc_text *room)
 
 /* The entry of /proc, or of a folder in it, that `is_it` says is the one; 0: none. */
 struct search {
-    uint32_t pid, number;
+    uint32_t pid, number, inode;
     const char *ring;
     struct proc_text *room;
 };
@@ -74,7 +89,7 @@ static uint32_t search_in(const char *path, const struct search *search,
 
 static bool is_process(const struct search *search, uint32_t pid)
 {
-    return own_number(pid, "status", search->room) == search->number &&
+    return is_called(pid, search->inode, search->number, search->room) &&
            has_mapped(pid, search->ring, search->room);
 }
 
@@ -89,13 +104,6 @@ bool namespace_is_other(uint32_t inode)
 {
     struct stat about;
     return inode && stat("/proc/self/ns/pid", &about) == 0 && (uint32_t)about.st_ino != inode;
-}
-
-uint32_t namespace_pid(uint32_t pid, const char *ring, struct proc_text *room)
-{
-    const struct search search = { .number = pid, .ring = ring, .room = room };
-    const uint32_t found = search_in("/proc", &search, is_process);
-    return found ? found : pid | WEFT_NUMBER_UNKNOWN;
 }
 
 uint32_t namespace_tid(uint32_t pid, uint32_t tid, struct proc_text *room)
@@ -151,22 +159,32 @@ void namespaces_set(struct namespaces *spaces, uint32_t inode, uint32_t pid, uin
         spaces->numbers.items[at] = number;
 }
 
-static uint32_t inode_of(uint32_t pid)
-{
-    char path[48];
-    struct stat about;
-    (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/ns/pid", pid);
-    return stat(path, &about) == 0 ? (uint32_t)about.st_ino : 0;
-}
-
 uint32_t namespaces_meet(struct namespaces *spaces, uint32_t pid, struct proc_text *room)
 {
     const uint32_t inode = inode_of(pid);
     const uint32_t own = namespace_is_other(inode) ? own_number(pid, "status", room) : 0;
     const uint32_t known = own ? namespaces_known(spaces, inode, own) : pid;
-    if (known == 0)
-        namespaces_set(spaces, inode, own, pid);
-    return known ? known : pid;
+    const bool is_reused = known != pid && known != 0 && known < WEFT_NUMBER_UNKNOWN &&
+                           !is_called(known, inode, own, room);
+    if (known != 0 && !is_reused)
+        return known;
+    namespaces_set(spaces, inode, own, pid);
+    return pid;
+}
+
+uint32_t namespaces_writer(struct namespaces *spaces, uint32_t inode, uint32_t pid,
+                           const char *ring, struct proc_text *room)
+{
+    const struct search search = { .number = pid, .inode = inode, .ring = ring, .room = room };
+    const uint32_t known = namespaces_known(spaces, inode, pid);
+    if (known != 0 && is_called(known, inode, pid, room))
+        return known;
+    const uint32_t found = search_in("/proc", &search, is_process);
+    if (!found && known)
+        return known;
+    const uint32_t number = found ? found : pid | WEFT_NUMBER_UNKNOWN;
+    namespaces_set(spaces, inode, pid, number);
+    return number;
 }
 
 static void look_through(struct namespaces *spaces, struct proc_text *room)

@@ -16,7 +16,8 @@
 bool namespace_is_other(uint32_t inode);
 
 /* The number here of each process of another namespace that was named so far: it is called the same
- * as long as the recording lasts, also when it is gone. All zero is none. */
+ * as long as the recording lasts, also when it is gone, until its number there is that of another
+ * one: the kernel gives inodes of namespaces again at once. All zero is none. */
 struct namespaces {
     struct weft_map *of_own; /* number | inode << 32 -> place in `numbers` */
     struct {
@@ -35,16 +36,17 @@ uint32_t namespaces_pid(struct namespaces *spaces, uint32_t inode, uint32_t pid,
                         struct proc_text *room);
 
 /* The process `pid`, as it is here, if it is of another namespace: those that are known keep their
- * numbers. Gives that. */
+ * numbers, unless they are gone. Gives that. */
 uint32_t namespaces_meet(struct namespaces *spaces, uint32_t pid, struct proc_text *room);
 
 /* 0: not known. */
 uint32_t namespaces_known(const struct namespaces *spaces, uint32_t inode, uint32_t pid);
 void namespaces_set(struct namespaces *spaces, uint32_t inode, uint32_t pid, uint32_t number);
 
-/* The number here of the process of another namespace that calls itself `pid` and has a file mapped
- * in whose path `ring` ("weft-AbCdEf/12.") is a part. */
-uint32_t namespace_pid(uint32_t pid, const char *ring, struct proc_text *room);
+/* The number here of the process that calls itself `pid` in the namespace `inode` and has a file
+ * mapped in whose path `ring` ("weft-AbCdEf/12.") is a part. */
+uint32_t namespaces_writer(struct namespaces *spaces, uint32_t inode, uint32_t pid,
+                           const char *ring, struct proc_text *room);
 
 /* What the process `pid` (as it is here) calls itself; 0: that cannot be read. */
 uint32_t namespace_own_number(uint32_t pid, struct proc_text *room);

@@ -411,13 +411,10 @@ static void find_out(struct programs *programs, struct ring_file *file)
 {
     char ring[128];
     const char *slash = strrchr(programs->folder, '/');
-    const uint32_t inode = file->pid_namespace, own = file->pid;
-    const uint32_t known = namespaces_known(&programs->spaces, inode, own);
     (void)snprintf(ring, sizeof ring, "%s/%" PRIu32 ".", slash ? slash + 1 : programs->folder,
                    file->pid);
-    file->pid = known ? known : namespace_pid(own, ring, &programs->room);
-    if (!known)
-        namespaces_set(&programs->spaces, inode, own, file->pid);
+    file->pid =
+        namespaces_writer(&programs->spaces, file->pid_namespace, file->pid, ring, &programs->room);
     file->parent = 0; /* as it is here, if that can be asked */
 }
 

@@ -544,6 +544,24 @@ static enum weft_code take_result(struct recorder *recorder, struct weft_recorde
     return result->files && result->n_files == n_files ? WEFT_OK : weft_no_memory(err, "names");
 }
 
+/* Signals are let in only while it waits: one that came after it looked for them would be passed on
+ * no sooner than the next. */
+static void wait_for_end(struct recorder *recorder)
+{
+    struct pollfd fd = { .fd = recorder->target.pidfd, .events = POLLIN };
+    const struct timespec pause = { .tv_nsec = 100000000 };
+    sigset_t caught, before;
+    (void)sigemptyset(&caught);
+    for (size_t k = 0; k < N_SIGNALS; k++)
+        (void)sigaddset(&caught, signals[k]);
+    (void)pthread_sigmask(SIG_BLOCK, &caught, &before);
+    while (!target_poll(&recorder->target, false)) {
+        pass_interrupts(recorder);
+        (void)ppoll(&fd, 1, fd.fd >= 0 ? NULL : &pause, &before);
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* A recording that ended before the program is of use at once; the program's status comes later. */
 static void wait_for_program(struct recorder *recorder, struct weft_recorder_result *result)
 {
@@ -552,9 +570,7 @@ static void wait_for_program(struct recorder *recorder, struct weft_recorder_res
         recorder->output = NULL;
         if (recorder->opts->over)
             recorder->opts->over(recorder->opts->context, result);
-        pass_interrupts(recorder);
-        while (!target_poll(&recorder->target, true))
-            pass_interrupts(recorder);
+        wait_for_end(recorder);
     }
     if (recorder->target.has_ended)
         result->exit_status = target_exit_status(&recorder->target);

@@ -62,7 +62,7 @@ static enum weft_code pack_piece(void *context, size_t index, unsigned worker, s
     const Bytef *bytes = (const Bytef *)job->text.bytes + at;
     z_stream stream = { 0 };
     if (deflateInit2(&stream, job->level, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
-        return weft_no_memory(err, "to compress the page's data");
+        return weft_no_memory(err, "the page's compressed data");
     stream.next_in = n_left ? bytes : (const Bytef *)"";
     stream.avail_in = (uInt)(n_left < PIECE_BYTES ? n_left : PIECE_BYTES);
     piece->crc = crc32(0, stream.next_in, stream.avail_in);
@@ -70,7 +70,7 @@ static enum weft_code pack_piece(void *context, size_t index, unsigned worker, s
         n_before == 0 || deflateSetDictionary(&stream, bytes - n_before, (uInt)n_before) == Z_OK;
     is_ok = is_ok && deflate_piece(&stream, piece, index + 1 == job->n_pieces);
     deflateEnd(&stream);
-    return is_ok ? WEFT_OK : weft_no_memory(err, "to compress the page's data");
+    return is_ok ? WEFT_OK : weft_no_memory(err, "the page's compressed data");
 }
 
 static enum weft_code pack_pieces(struct job *job, struct weft_pool *pool, struct weft_err *err)
@@ -78,7 +78,7 @@ static enum weft_code pack_pieces(struct job *job, struct weft_pool *pool, struc
     job->n_pieces = job->text.n_bytes ? (job->text.n_bytes - 1) / PIECE_BYTES + 1 : 1;
     job->pieces = calloc(job->n_pieces, sizeof *job->pieces);
     if (!job->pieces)
-        return weft_no_memory(err, "to compress the page's data");
+        return weft_no_memory(err, "the page's compressed data");
     if (pool)
         return weft_pool_run(pool, job->n_pieces, pack_piece, job, NULL, err);
     enum weft_code code = WEFT_OK;
