@@ -78,7 +78,8 @@ PLAIN static void inner(unsigned depth)
     static void (*const functions[])(unsigned) = { alpha, beta, gamma_, delta, epsilon };
     if (strcmp(how, "slow") == 0 && draw() % 64 == 0)
         spin_us(300);
-    for (unsigned n = (unsigned)(draw() % 4); n > 0 && depth < MAX_DEPTH; n--) {
+    const unsigned max_depth = strcmp(how, "shallow") == 0 ? 2 : MAX_DEPTH;
+    for (unsigned n = (unsigned)(draw() % 4); n > 0 && depth < max_depth; n--) {
         /* Room for the exits of those that are open. */
         if (mine->n_notes + 2 + 2 * depth >= mine->n_most)
             return;

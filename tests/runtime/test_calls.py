@@ -143,7 +143,7 @@ def long_enough(it, begin, end):
 def cull():
     """Whether each CULLED tells of the calls before it, and no entry of the function comes after it;
     and of how many there were. On a busy machine no function may be quick enough."""
-    with run([target("target_calls"), "5", "1", "6000"], preload=(FUNCTIONS,),
+    with run([target("target_calls"), "5", "1", "6000", "shallow"], preload=(FUNCTIONS,),
              filters="cull 50\n") as it:
         events = it.events(LIB)[0]
         n_calls, are_right = {}, []
