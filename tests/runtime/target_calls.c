@@ -4,7 +4,7 @@
  * notes are printed, a line a note: thread number, E or X, address. Built with
  * -finstrument-functions and with XRay.
  *
- * usage: target_calls SEED N_THREADS N_NOTES [jump|late|slow]
+ * usage: target_calls SEED N_THREADS N_NOTES [jump|late|slow|shallow]
  */
 #include <pthread.h>
 #include <setjmp.h>
