@@ -12,7 +12,7 @@
 struct options {
     struct weft_compared_options compared;
     const char *a, *b;
-    bool with_rules;
+    struct weft_findings_view how;
 };
 
 #define MEMBER(member) offsetof(struct options, member)
@@ -22,7 +22,10 @@ static const struct weft_option options[] = {
       WEFT_OPTION_TEXT, MEMBER(a), NULL },
     { 0, "b", "FILTER", "with these (default: the slow ones)", WEFT_OPTION_TEXT, MEMBER(b), NULL },
     { 0, "explain", NULL, "which rules were tried, which fired, and why", WEFT_OPTION_FLAG,
-      MEMBER(with_rules), NULL },
+      MEMBER(how.with_rules), NULL },
+    { 0, "all", NULL, "smaller findings, too", WEFT_OPTION_FLAG, MEMBER(how.with_all), NULL },
+    { 0, "verbose", NULL, "all that is known of each type of executions", WEFT_OPTION_FLAG,
+      MEMBER(how.with_details), NULL },
     WEFT_OPTIONS_COMPARED(MEMBER(compared)),
 };
 
@@ -76,7 +79,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         code = weft_cli_view(cli, &view);
     }
     if (code == WEFT_OK) {
-        weft_render_findings(&view, findings->table, opts.with_rules);
+        weft_render_findings(&view, findings->table, &opts.how);
         code = weft_output_close(view.out, &cli->err);
     }
     weft_result_free(findings);

@@ -196,6 +196,7 @@ struct weft_findings_table {
     struct weft_arena *arena;
     struct weft_finding *rows; /* what matters most first */
     size_t n_rows;
+    struct weft_problems_table *problems; /* of all of them (schema/problems.h); theirs */
 };
 
 /* Stable names: "program", "trifle". */

@@ -60,7 +60,8 @@ WEFT_ENDPOINT(diagnose)
                                   : weft_findings_of_trace(ask->session, &request, &findings, err));
     if (code == WEFT_OK) {
         const struct weft_view view = weft_ask_view(ask);
-        weft_render_findings(&view, findings->table, query->is_explained == 1);
+        const struct weft_findings_view how = { .with_rules = query->is_explained == 1 };
+        weft_render_findings(&view, findings->table, &how);
     }
     weft_result_free(findings);
     return code;

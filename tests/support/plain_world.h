@@ -123,12 +123,15 @@ static struct weft_frame world_thread(void *stacks, uint32_t thread_id, uint32_t
                                 .kind = WEFT_FRAME_THREAD };
 }
 
-static struct weft_str world_lock(void *stacks, struct weft_graph *graph, uint32_t lock)
+static const struct weft_lock_object *world_lock(void *stacks, struct weft_graph *graph,
+                                                 uint32_t lock)
 {
+    static const struct weft_lock_object object = { .name = { "lock", 4 },
+                                                    .kind = WEFT_LOCK_MUTEX };
     (void)stacks;
     (void)graph;
     (void)lock;
-    return WEFT_STR("lock");
+    return &object;
 }
 
 static const struct weft_ecct_ops world_stacks = { world_running, world_waiting, world_thread,

@@ -124,8 +124,7 @@ struct weft_path_part weft_path_part_at(const struct weft_frame_path *path, size
     return part;
 }
 
-/* Is the function of a library? What was inlined is of what it was inlined into. */
-static bool is_library_at(const struct weft_frame_path *path, size_t from, size_t at)
+bool weft_path_is_library(const struct weft_frame_path *path, size_t from, size_t at)
 {
     while (at > from && is_inlined(path->frames[at]) && !weft_frame_is_library(path->frames[at]))
         at--;
@@ -140,7 +139,7 @@ size_t weft_path_functions(const struct weft_frame_path *path, const struct weft
     for (size_t i = part->to; i-- > part->from && n < WEFT_NAMED_FUNCTIONS;) {
         if (!is_named(path->frames[i]))
             continue;
-        if (!is_library_at(path, part->from, i)) {
+        if (!weft_path_is_library(path, part->from, i)) {
             if (has_address && is_address(path->frames[i]))
                 continue;
             has_address = has_address || is_address(path->frames[i]);

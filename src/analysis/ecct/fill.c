@@ -317,6 +317,12 @@ static enum weft_code go_to_stack(struct weft_ecct_fill *fill, uint32_t thread_i
     return code;
 }
 
+/* What number `lock` of a path stands for; NULL of 0, nothing. */
+static const struct weft_lock_object *object_of(const struct weft_ecct_fill *fill, uint32_t lock)
+{
+    return lock ? fill->ops->lock(fill->stacks, fill->graph, lock) : NULL;
+}
+
 /* What the thread of the frame waited in: its stack, the system call, the lock. */
 static enum weft_code go_to_wait(struct weft_ecct_fill *fill, uint32_t thread_id, uint64_t wait_ns,
                                  struct weft_str call, uint32_t lock, struct weft_ecct_spot *spot,
@@ -324,9 +330,8 @@ static enum weft_code go_to_wait(struct weft_ecct_fill *fill, uint32_t thread_id
 {
     enum weft_code code = go_to_stack(fill, thread_id, wait_ns, spot, err);
     WEFT_THEN(code, go_to_call(fill, call, spot, err));
-    const struct weft_frame frame = { .name = lock
-                                                  ? fill->ops->lock(fill->stacks, fill->graph, lock)
-                                                  : (struct weft_str){ 0 },
+    const struct weft_lock_object *object = object_of(fill, lock);
+    const struct weft_frame frame = { .name = object ? object->name : (struct weft_str){ 0 },
                                       .kind = WEFT_FRAME_LOCK };
     return code == WEFT_OK && frame.name.n_bytes ? go_down(fill, &frame, spot, err) : code;
 }
@@ -357,8 +362,11 @@ static enum weft_code hang(struct weft_ecct_fill *fill, const struct weft_path_f
     }
     struct weft_frame thread =
         fill->ops->thread(fill->stacks, frame->thread_id, first_thread(fill));
+    const struct weft_lock_object *object = object_of(fill, frame->lock);
     if (thread.name.n_bytes == 0)
         thread.name = WEFT_STR("idle");
+    if (object)
+        thread.waited_for = (uint8_t)(object->kind + 1);
     return go_down(fill, &thread, &place->spot, err);
 }
 

@@ -46,8 +46,8 @@ struct weft_ecct_ops {
     /* What a thread on the chain of an execution of `first` is called (schema/ecct.h). The name is
      * empty for a task that idles: it takes nothing from anybody. */
     struct weft_frame (*thread)(void *stacks, uint32_t thread_id, uint32_t first);
-    /* What a lock of the graph is called; empty if its name says no more than its address. */
-    struct weft_str (*lock)(void *stacks, struct weft_graph *graph, uint32_t lock);
+    /* What a lock of the graph is; its name is empty if it says no more than its address. */
+    const struct weft_lock_object *(*lock)(void *stacks, struct weft_graph *graph, uint32_t lock);
 };
 
 struct weft_ecct_entry {

@@ -454,10 +454,11 @@ static struct weft_frame thread_frame(void *context, uint32_t thread_id, uint32_
     return weft_ecct_names_frame(stacks->names, thread_id, first);
 }
 
-static struct weft_str lock_name(void *context, struct weft_graph *graph, uint32_t lock)
+static const struct weft_lock_object *lock_object(void *context, struct weft_graph *graph,
+                                                  uint32_t lock)
 {
     (void)context;
-    return weft_locks_graph_object(graph, lock - 1)->name;
+    return weft_locks_graph_object(graph, lock - 1);
 }
 
-const struct weft_ecct_ops weft_ecct_stacks_ops = { running, waiting, thread_frame, lock_name };
+const struct weft_ecct_ops weft_ecct_stacks_ops = { running, waiting, thread_frame, lock_object };

@@ -10,15 +10,17 @@
 #include "base/vec.h"
 #include "schema/event.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* Two texts and a kind make one key. */
-enum { TEXT_BITS = 30, GUESSES = 1 << 12 };
+enum { WAITED_FOR_BITS = 4, TEXT_BITS = 26, GUESSES = 1 << 12 };
+static_assert(WEFT_LOCK_KINDS < 1 << WAITED_FOR_BITS, "room for kinds of locks");
 _Static_assert(WEFT_FRAME_KINDS <= 4, "a kind has two bits of the key");
 
 struct weft_ecct_tree {
     struct weft_strtab *texts;
-    struct weft_map *frame_of; /* name, kind and, of threads, module: place in frames */
+    struct weft_map *frame_of; /* name, kind and, of threads, module and waited_for: place in frames */
     struct weft_map *node_of;  /* parent and frame: place in nodes, less one */
     uint32_t frames_near[GUESSES], nodes_near[GUESSES]; /* where they were found last, by some bits
                                                            of what was asked for */
@@ -61,16 +63,17 @@ void weft_ecct_tree_free(struct weft_ecct_tree *tree)
     free(tree);
 }
 
-static enum weft_code key_of(struct weft_ecct_tree *tree, struct weft_str name,
-                             struct weft_str module, enum weft_frame_kind kind, uint32_t texts[2],
-                             uint64_t *key, struct weft_err *err)
+static enum weft_code key_of(struct weft_ecct_tree *tree, const struct weft_frame *frame,
+                             uint32_t texts[2], uint64_t *key, struct weft_err *err)
 {
-    enum weft_code code = weft_strtab_intern(tree->texts, name, &texts[0], err);
-    WEFT_THEN(code, weft_strtab_intern(tree->texts, module, &texts[1], err));
+    const uint64_t kind = frame->kind;
+    enum weft_code code = weft_strtab_intern(tree->texts, frame->name, &texts[0], err);
+    WEFT_THEN(code, weft_strtab_intern(tree->texts, frame->module, &texts[1], err));
     if (code == WEFT_OK && (texts[0] | texts[1]) >> TEXT_BITS)
         code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "more than 2^%d names", TEXT_BITS);
-    *key =
-        (uint64_t)texts[0] << 32 | (kind == WEFT_FRAME_THREAD ? (uint64_t)texts[1] << 2 : 0) | kind;
+    *key = (uint64_t)texts[0] << 32 | kind;
+    if (kind == WEFT_FRAME_THREAD)
+        *key |= (uint64_t)texts[1] << (2 + WAITED_FOR_BITS) | (uint64_t)frame->waited_for << 2;
     return code;
 }
 
@@ -83,12 +86,13 @@ static uint32_t *frame_near(struct weft_ecct_tree *tree, struct weft_str name,
     return &tree->frames_near[(at ^ at >> 12 ^ (uintptr_t)kind << 10) % GUESSES];
 }
 
-static bool is_frame(const struct weft_ecct_tree *tree, uint32_t frame, struct weft_str name,
-                     struct weft_str module, enum weft_frame_kind kind)
+static bool is_frame(const struct weft_ecct_tree *tree, uint32_t place,
+                     const struct weft_frame *frame)
 {
-    const struct weft_frame *known = frame < tree->frames.n ? &tree->frames.items[frame] : NULL;
-    return known && known->kind == kind && weft_str_equal(known->name, name) &&
-           (kind != WEFT_FRAME_THREAD || weft_str_equal(known->module, module));
+    const struct weft_frame *known = place < tree->frames.n ? &tree->frames.items[place] : NULL;
+    return known && known->kind == frame->kind && weft_str_equal(known->name, frame->name) &&
+           (frame->kind != WEFT_FRAME_THREAD || (weft_str_equal(known->module, frame->module) &&
+                                                 known->waited_for == frame->waited_for));
 }
 
 enum weft_code weft_ecct_tree_add(struct weft_ecct_tree *tree, const struct weft_frame *frame,
@@ -100,9 +104,9 @@ enum weft_code weft_ecct_tree_add(struct weft_ecct_tree *tree, const struct weft
     bool is_new;
     uint32_t *near = frame_near(tree, frame->name, kind);
     *id = *near;
-    if (is_frame(tree, *near, frame->name, frame->module, kind))
+    if (is_frame(tree, *near, frame))
         return WEFT_OK;
-    WEFT_TRY(key_of(tree, frame->name, frame->module, kind, texts, &key, err));
+    WEFT_TRY(key_of(tree, frame, texts, &key, err));
     *id = weft_map_add(tree->frame_of, key, &is_new);
     struct weft_frame *made = is_new && *id != WEFT_MAP_NONE ? WEFT_VEC_PUSH(&tree->frames) : NULL;
     if (*id >= tree->frames.n)
@@ -172,7 +176,9 @@ static int by_frame(const struct weft_frame *a, const struct weft_frame *b)
     int order = (a->kind > b->kind) - (a->kind < b->kind);
     if (order == 0)
         order = weft_str_compare(a->name, b->name);
-    return order ? order : weft_str_compare(a->module, b->module);
+    if (order == 0)
+        order = weft_str_compare(a->module, b->module);
+    return order ? order : (a->waited_for > b->waited_for) - (a->waited_for < b->waited_for);
 }
 
 int weft_ecct_tree_compare(const struct weft_ecct_tree *tree, uint32_t a, uint32_t b)

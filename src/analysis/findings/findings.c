@@ -11,6 +11,7 @@
 #include "analysis/compare/verdict.h"
 #include "analysis/findings/causes.h"
 #include "analysis/findings/idle.h"
+#include "analysis/findings/problems.h"
 #include "analysis/findings/singles.h"
 #include "analysis/findings/verdicts.h"
 
@@ -308,6 +309,12 @@ static int by_cost(const void *a, const void *b)
     return weft_str_compare(x->type, y->type);
 }
 
+static void release_problems(void *owned)
+{
+    const struct weft_findings_table *table = owned;
+    weft_result_free(table->problems);
+}
+
 enum weft_code weft_findings_run(const struct weft_facts *facts, size_t n,
                                  struct weft_findings_table **table, struct weft_err *err)
 {
@@ -335,6 +342,12 @@ enum weft_code weft_findings_run(const struct weft_facts *facts, size_t n,
         return weft_no_memory(err, "findings");
     }
     qsort(made->rows, made->n_rows, sizeof *made->rows, by_cost);
+    const enum weft_code code = weft_problems_run(made, &made->problems, err);
+    if (code != WEFT_OK) {
+        weft_arena_free(arena);
+        return code;
+    }
+    weft_arena_own(arena, release_problems, made);
     *table = made;
     return WEFT_OK;
 }

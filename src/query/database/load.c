@@ -52,7 +52,7 @@ struct loading {
 int64_t weft_database_frame_kind(const struct weft_frame *frame)
 {
     return frame->kind | (int64_t)frame->state << 8 | (int64_t)frame->reason << 16 |
-           (int64_t)frame->flags << 24;
+           (int64_t)frame->flags << 24 | (int64_t)frame->waited_for << 32;
 }
 
 bool weft_database_frame_read(int64_t kind, struct weft_frame *frame)
@@ -61,7 +61,8 @@ bool weft_database_frame_read(int64_t kind, struct weft_frame *frame)
     frame->state = (uint8_t)(kind >> 8);
     frame->reason = (uint8_t)(kind >> 16);
     frame->flags = (uint8_t)(kind >> 24);
-    if (kind >> 32 || frame->kind >= WEFT_FRAME_KINDS || frame->state >= WEFT_FRAME_STATES ||
+    frame->waited_for = (uint8_t)(kind >> 32);
+    if (kind >> 40 || frame->waited_for > WEFT_LOCK_KINDS || frame->kind >= WEFT_FRAME_KINDS || frame->state >= WEFT_FRAME_STATES ||
         frame->reason >= WEFT_PATH_REASONS)
         return false;
     if (frame->kind == WEFT_FRAME_STATE && frame->state == WEFT_FRAME_NO_STATE)

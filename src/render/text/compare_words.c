@@ -225,7 +225,7 @@ static size_t told_bytes(struct weft_str name)
 }
 
 /* In a sentence: of a long name of C++ no arguments, neither of templates nor of the function. */
-static void put_function(struct weft_output *out, struct weft_str name)
+void weft_words_function(struct weft_output *out, struct weft_str name)
 {
     const struct weft_str no_name = WEFT_STR("(anonymous namespace)");
     name.n_bytes = told_bytes(name);
@@ -286,7 +286,7 @@ static void put_functions(struct weft_output *out, const struct weft_frame_path 
             continue; /* a call, and the stack that was seen of it */
         weft_output_text(out, is_first ? " in `" : " > ");
         is_first = false;
-        put_function(out, name);
+        weft_words_function(out, name);
     }
     weft_output_text(out, n > 0 ? "`" : "");
 }

@@ -46,6 +46,10 @@ void weft_words_cause(struct weft_output *out, const struct weft_ecct_matrix *ma
 /* A word of a command: in quotes, if the shell would see more than one, or less. */
 void weft_words_argument(struct weft_output *out, struct weft_str word);
 
+/* A function in a sentence: of a long name of C++ no arguments, neither of templates nor of the
+ * function. */
+void weft_words_function(struct weft_output *out, struct weft_str name);
+
 /* Text without what a terminal obeys. */
 void weft_words_name(struct weft_output *out, struct weft_str name);
 

@@ -9,6 +9,8 @@
 #include "render/text/compare_words.h"
 #include "render/text/confidence.h"
 #include "render/text/diagnose_singles.h"
+#include "render/text/healthy.h"
+#include "render/text/problems.h"
 #include "render/text/tables.h"
 
 #include <string.h>
@@ -17,6 +19,8 @@ enum {
     LISTED_CAUSES = 3,
     BESIDE = 2,
     MOST_TOLD = 8,
+    MOST_PROBLEMS = 5,
+    MOST_HEALTHY = 3,
 };
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -513,20 +517,54 @@ static bool is_without_kernel(const struct weft_findings_table *table)
     return false;
 }
 
-static void print_text(const struct weft_view *view, const struct weft_findings_table *table,
-                       bool with_rules)
+/* All that is known of each type. */
+static void put_details(const struct weft_view *view, const struct weft_findings_table *table,
+                        const struct weft_findings_view *how)
 {
-    bool is_any = false;
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct weft_finding *finding = &table->rows[i];
-        weft_output_text(view->out, i ? "\n" : "");
+        weft_output_text(view->out, "\n");
         put_sentences(view->out, finding);
         weft_output_text(view->out, "\n");
         put_evidence(view->out, finding);
-        if (with_rules)
+        if (how->with_rules)
             weft_explain_put(view->out, finding);
-        is_any = is_any || finding->is_significant;
     }
+}
+
+static bool has_problem(const struct weft_findings_table *table, const struct weft_finding *finding)
+{
+    for (size_t i = 0; i < table->problems->n_rows; i++)
+        if (table->problems->rows[i].finding == finding)
+            return true;
+    return false;
+}
+
+/* Types without a problem, a line each. */
+static void put_healthy_types(struct weft_output *out, const struct weft_findings_table *table,
+                              bool has_any)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_rows && n < MOST_HEALTHY; i++) {
+        if (has_problem(table, &table->rows[i]) || table->rows[i].is_significant)
+            continue;
+        if (n++ == 0)
+            weft_output_text(out, has_any ? "Not a problem:\n" : "Nothing significant:\n");
+        weft_output_text(out, "    ");
+        weft_healthy_put(out, &table->rows[i]);
+        weft_output_text(out, "\n");
+    }
+}
+
+static void print_text(const struct weft_view *view, const struct weft_findings_table *table,
+                       const struct weft_findings_view *how)
+{
+    weft_problems_put_head(view, table);
+    const bool is_any =
+        weft_problems_put(view->out, table->problems, how->with_all ? 0 : MOST_PROBLEMS) > 0;
+    put_healthy_types(view->out, table, is_any);
+    if (how->with_details || how->with_rules)
+        put_details(view, table, how);
     if (is_without_kernel(table))
         weft_output_text(
             view->out, "\nThe trace has no scheduling events: a thread that is longer in a "
@@ -535,8 +573,7 @@ static void print_text(const struct weft_view *view, const struct weft_findings_
                        "told apart.\n");
     if (is_any || !view->trace)
         return;
-    weft_output_text(view->out, "\nNo slow executions have a cause in common; who waits for whom: "
-                                "weft interplay ");
+    weft_output_text(view->out, "\nwhich threads wait for which: weft interplay ");
     weft_words_argument(view->out, weft_str_of(view->path));
     weft_output_text(view->out, "\n");
 }
@@ -629,6 +666,7 @@ static void print_json(const struct weft_view *view, const struct weft_findings_
     if (!json)
         return;
     weft_json_begin_object(json, NULL);
+    weft_problems_json(json, table->problems, scratch);
     weft_json_begin_array(json, "types");
     for (size_t i = 0; i < table->n_rows; i++)
         json_finding(json, &table->rows[i], with_rules, scratch);
@@ -666,7 +704,7 @@ const struct weft_table_type weft_findings_type =
     WEFT_TABLE_TYPE("findings", "why executions of a type are slow", fields, ROW);
 
 void weft_render_findings(const struct weft_view *view, const struct weft_findings_table *findings,
-                          bool with_rules)
+                          const struct weft_findings_view *how)
 {
     struct weft_output *scratch = NULL;
     struct weft_err err = { 0 };
@@ -679,10 +717,10 @@ void weft_render_findings(const struct weft_view *view, const struct weft_findin
                                       .n_rows = findings->n_rows,
                                       .in = weft_view_context(view, scratch) };
     if (view->format == WEFT_FORMAT_JSON)
-        print_json(view, findings, with_rules, scratch);
+        print_json(view, findings, how->with_rules, scratch);
     else if (view->format == WEFT_FORMAT_CSV)
         weft_table_csv(&table, view->out);
     else
-        print_text(view, findings, with_rules);
+        print_text(view, findings, how);
     weft_output_abort(scratch);
 }

@@ -11,9 +11,15 @@
 
 #include <stdbool.h>
 
-/* In the order of the table; `with_rules`: which rules were tried, and which one fired. */
+struct weft_findings_view {
+    bool with_rules;   /* which rules were tried, and which one fired */
+    bool with_all;     /* text: problems that are small, too */
+    bool with_details; /* text: all that is known of each type, in sentences, with the evidence */
+};
+
+/* Problems first, then types that have none. */
 void weft_render_findings(const struct weft_view *view, const struct weft_findings_table *findings,
-                          bool with_rules);
+                          const struct weft_findings_view *how);
 
 /* The rules of a finding and of its causes. For diagnose.c. */
 void weft_explain_put(struct weft_output *out, const struct weft_finding *finding);

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Follows a path from the thread that takes longer to the one that holds it up, and tells by the
+ * state of that one, by the kind of lock between them, and by the calls of libc and of the kernel
+ * that they wait in, what kind of problem it is. Names of functions of the program play no part.
+ */
+#include "analysis/findings/kinds.h"
+
+#include "schema/event.h"
+
+#include <string.h>
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* What a thread does in a function of libc, or of the kernel, that every program calls so. */
+enum call {
+    CALL_NONE,
+    CALL_FSYNC,
+    CALL_CHILD,
+    CALL_SLEEP,
+    CALL_NETWORK,
+    CALL_FILE,
+    CALL_FAULT,
+    CALL_LOCK,
+    CALL_WAIT,   /* for a condition, a semaphore */
+    CALL_SERIAL, /* a barrier, the end of a thread */
+    CALL_YIELD,
+    CALL_ALLOCATOR,
+};
+
+static const struct {
+    const char *name;
+    enum call call;
+} calls[] = {
+    { "fsync", CALL_FSYNC },
+    { "fdatasync", CALL_FSYNC },
+    { "sync", CALL_FSYNC },
+    { "syncfs", CALL_FSYNC },
+    { "msync", CALL_FSYNC },
+    { "sync_file_range", CALL_FSYNC },
+    { "waitpid", CALL_CHILD },
+    { "wait4", CALL_CHILD },
+    { "waitid", CALL_CHILD },
+    { "wait3", CALL_CHILD },
+    { "nanosleep", CALL_SLEEP },
+    { "clock_nanosleep", CALL_SLEEP },
+    { "usleep", CALL_SLEEP },
+    { "sleep", CALL_SLEEP },
+    { "recv", CALL_NETWORK },
+    { "recvfrom", CALL_NETWORK },
+    { "recvmsg", CALL_NETWORK },
+    { "recvmmsg", CALL_NETWORK },
+    { "send", CALL_NETWORK },
+    { "sendto", CALL_NETWORK },
+    { "sendmsg", CALL_NETWORK },
+    { "connect", CALL_NETWORK },
+    { "accept", CALL_NETWORK },
+    { "accept4", CALL_NETWORK },
+    { "read", CALL_FILE },
+    { "pread", CALL_FILE },
+    { "pread64", CALL_FILE },
+    { "preadv", CALL_FILE },
+    { "readv", CALL_FILE },
+    { "write", CALL_FILE },
+    { "pwrite", CALL_FILE },
+    { "pwrite64", CALL_FILE },
+    { "pwritev", CALL_FILE },
+    { "writev", CALL_FILE },
+    { "open", CALL_FILE },
+    { "openat", CALL_FILE },
+    { "open64", CALL_FILE },
+    { "unlink", CALL_FILE },
+    { "rename", CALL_FILE },
+    { "ftruncate", CALL_FILE },
+    { "fallocate", CALL_FILE },
+    { "getdents64", CALL_FILE },
+    { "exc_page_fault", CALL_FAULT },
+    { "asm_exc_page_fault", CALL_FAULT },
+    { "handle_mm_fault", CALL_FAULT },
+    { "filemap_fault", CALL_FAULT },
+    { "pthread_mutex_lock", CALL_LOCK },
+    { "pthread_mutex_timedlock", CALL_LOCK },
+    { "pthread_mutex_clocklock", CALL_LOCK },
+    { "pthread_rwlock_rdlock", CALL_LOCK },
+    { "pthread_rwlock_wrlock", CALL_LOCK },
+    { "pthread_rwlock_rdlock_full64", CALL_LOCK },
+    { "pthread_rwlock_wrlock_full64", CALL_LOCK },
+    { "pthread_spin_lock", CALL_LOCK },
+    { "mtx_lock", CALL_LOCK },
+    { "lll_lock_wait", CALL_LOCK },
+    { "lll_mutex_lock_optimized", CALL_LOCK },
+    { "sync.(*Mutex).Lock", CALL_LOCK },
+    { "sync.(*Mutex).lockSlow", CALL_LOCK },
+    { "sync.(*RWMutex).Lock", CALL_LOCK },
+    { "sync.(*RWMutex).RLock", CALL_LOCK },
+    { "runtime.lock2", CALL_LOCK },
+    { "std::sys::sync::mutex::futex::Mutex::lock_contended", CALL_LOCK },
+    { "std::sys::unix::locks::futex_mutex::Mutex::lock_contended", CALL_LOCK },
+    { "pthread_cond_wait", CALL_WAIT },
+    { "pthread_cond_timedwait", CALL_WAIT },
+    { "pthread_cond_clockwait", CALL_WAIT },
+    { "sem_wait", CALL_WAIT },
+    { "sem_timedwait", CALL_WAIT },
+    { "pthread_barrier_wait", CALL_SERIAL },
+    { "pthread_join", CALL_SERIAL },
+    { "pthread_clockjoin_ex", CALL_SERIAL },
+    { "sched_yield", CALL_YIELD },
+    { "malloc", CALL_ALLOCATOR },
+    { "calloc", CALL_ALLOCATOR },
+    { "realloc", CALL_ALLOCATOR },
+    { "free", CALL_ALLOCATOR },
+    { "cfree", CALL_ALLOCATOR },
+    { "int_malloc", CALL_ALLOCATOR },
+    { "int_free", CALL_ALLOCATOR },
+    { "int_realloc", CALL_ALLOCATOR },
+    { "malloc_consolidate", CALL_ALLOCATOR },
+    { "arena_get2", CALL_ALLOCATOR },
+    { "lll_lock_wait_private", CALL_ALLOCATOR },
+};
+
+/* Without what libc puts before names of its own: "__GI___libc_malloc" is malloc. */
+static struct weft_str bare(struct weft_str name)
+{
+    static const char *const before[] = { "__GI_", "__libc_", "__x64_sys_", "__arm64_sys_",
+                                          "__se_sys_", "__new_", "__", "_" };
+    for (size_t i = 0; i < sizeof before / sizeof *before;) {
+        const size_t n = strlen(before[i]);
+        if (name.n_bytes > n && memcmp(name.bytes, before[i], n) == 0) {
+            name = (struct weft_str){ name.bytes + n, name.n_bytes - n };
+            i = 0;
+        } else {
+            i++;
+        }
+    }
+    for (size_t i = 0; i < name.n_bytes; i++) /* "read@@GLIBC_2.2.5", "f (inlined)" */
+        if (name.bytes[i] == '@' || name.bytes[i] == ' ')
+            name.n_bytes = i;
+    return name;
+}
+
+static enum call call_of(struct weft_str name)
+{
+    const struct weft_str text = bare(name);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (weft_str_equal(text, weft_str_of(calls[i].name)))
+            return calls[i].call;
+    return CALL_NONE;
+}
+
+/* The innermost such function of a part that is not one of the program's own callers; where malloc
+ * waits for a lock it is malloc that says what for. */
+static enum call call_in(const struct weft_frame_path *path, const struct weft_path_part *part)
+{
+    enum call found = CALL_NONE;
+    for (size_t i = part->to; i-- > part->from;) {
+        const struct weft_frame *frame = path->frames[i];
+        const enum call call = frame->kind == WEFT_FRAME_FUNCTION ? call_of(frame->name)
+                               : frame->flags & WEFT_FRAME_IN_CALL
+                                   ? call_of(weft_frame_call(frame))
+                                   : CALL_NONE;
+        if (call == CALL_ALLOCATOR)
+            return call;
+        if (found == CALL_NONE)
+            found = call;
+    }
+    return found;
+}
+
+/* ---- the thread at the end ------------------------------------------------------------------- */
+
+/* What a thread does that is neither waiting for another one nor for a lock. */
+static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
+                                       const struct weft_path_part *part)
+{
+    const enum call call = call_in(path, part);
+    const struct weft_frame *state = part->state < part->to ? path->frames[part->state] : NULL;
+    if (!state || state->state == WEFT_FRAME_RUNNING || state->state == WEFT_FRAME_NO_STATE)
+        return call == CALL_YIELD       ? WEFT_PROBLEM_SPIN
+               : call == CALL_ALLOCATOR ? WEFT_PROBLEM_ALLOCATOR
+               : call == CALL_FSYNC     ? WEFT_PROBLEM_FSYNC
+               : call == CALL_SLEEP     ? WEFT_PROBLEM_SLEEP
+                                        : WEFT_PROBLEM_CODE;
+    if (state->state == WEFT_FRAME_INTERRUPTED)
+        return WEFT_PROBLEM_INTERRUPT;
+    if (state->state == WEFT_FRAME_PREEMPTED)
+        return WEFT_PROBLEM_CPU;
+    if (state->state == WEFT_FRAME_UNKNOWN)
+        return WEFT_PROBLEM_UNKNOWN;
+    if (call == CALL_FSYNC)
+        return WEFT_PROBLEM_FSYNC;
+    if (call == CALL_CHILD)
+        return WEFT_PROBLEM_CHILD;
+    switch ((enum weft_path_reason)state->reason) {
+    case WEFT_PATH_BLOCK_DEVICE:
+        return call == CALL_FILE ? WEFT_PROBLEM_DISK
+               : call == CALL_NONE || call == CALL_FAULT ? WEFT_PROBLEM_FAULT
+                                                         : WEFT_PROBLEM_DISK;
+    case WEFT_PATH_DEVICE:
+        return WEFT_PROBLEM_DISK;
+    case WEFT_PATH_NETWORK:
+        return WEFT_PROBLEM_NETWORK;
+    case WEFT_PATH_TIMER:
+        return WEFT_PROBLEM_SLEEP;
+    case WEFT_PATH_LOCK:
+        return call == CALL_ALLOCATOR ? WEFT_PROBLEM_ALLOCATOR : WEFT_PROBLEM_LOCK;
+    case WEFT_PATH_THREAD:
+    case WEFT_PATH_TASK:
+        return WEFT_PROBLEM_QUEUE;
+    default:
+        break;
+    }
+    return call == CALL_LOCK        ? WEFT_PROBLEM_LOCK
+           : call == CALL_ALLOCATOR ? WEFT_PROBLEM_ALLOCATOR
+           : call == CALL_WAIT      ? WEFT_PROBLEM_QUEUE
+           : call == CALL_SERIAL    ? WEFT_PROBLEM_SERIAL
+           : call == CALL_NETWORK   ? WEFT_PROBLEM_NETWORK
+           : call == CALL_FILE      ? WEFT_PROBLEM_DISK
+           : call == CALL_SLEEP     ? WEFT_PROBLEM_SLEEP
+                                    : WEFT_PROBLEM_UNKNOWN;
+}
+
+/* ---- from thread to thread ------------------------------------------------------------------- */
+
+/* By the kind of what is waited for, else by the call in which it waits. */
+static bool is_lock(const struct weft_frame *thread, enum call call)
+{
+    switch (thread->waited_for - 1) {
+    case WEFT_LOCK_MUTEX:
+    case WEFT_LOCK_RWLOCK:
+    case WEFT_LOCK_SPIN:
+        return true;
+    case -1:
+    case WEFT_LOCK_FUTEX:
+        return call == CALL_LOCK || call == CALL_ALLOCATOR;
+    default:
+        return false;
+    }
+}
+
+static bool is_serial(const struct weft_frame *thread, enum call call)
+{
+    const int kind = thread->waited_for - 1;
+    return kind == WEFT_LOCK_BARRIER || kind == WEFT_LOCK_JOIN ||
+           (kind < 0 && call == CALL_SERIAL);
+}
+
+/* A lock that is held while its holder does that. */
+static enum weft_problem_kind lock_kind(enum weft_problem_kind end)
+{
+    switch (end) {
+    case WEFT_PROBLEM_FSYNC:
+    case WEFT_PROBLEM_DISK:
+    case WEFT_PROBLEM_FAULT:
+        return WEFT_PROBLEM_LOCK_IO;
+    case WEFT_PROBLEM_NETWORK:
+        return WEFT_PROBLEM_LOCK_NET;
+    case WEFT_PROBLEM_SLEEP:
+        return WEFT_PROBLEM_LOCK_SLEEP;
+    case WEFT_PROBLEM_CPU:
+    case WEFT_PROBLEM_OTHER:
+        return WEFT_PROBLEM_LOCK_NO_CPU;
+    case WEFT_PROBLEM_CHILD:
+    case WEFT_PROBLEM_QUEUE:
+    case WEFT_PROBLEM_SERIAL:
+        return WEFT_PROBLEM_LOCK_WAIT;
+    default:
+        return WEFT_PROBLEM_LOCK;
+    }
+}
+
+static uint64_t add_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* The program's function in which a thread waits. */
+static const struct weft_frame *function_in(const struct weft_frame_path *path,
+                                            const struct weft_path_part *part)
+{
+    size_t places[WEFT_NAMED_FUNCTIONS];
+    const size_t n = weft_path_functions(path, part, places);
+    return n > 0 ? path->frames[places[n > 1 && weft_frame_is_library(path->frames[places[0]])]]
+                 : NULL;
+}
+
+static bool tells_apart(enum weft_problem_kind kind)
+{
+    return kind == WEFT_PROBLEM_SLEEP || kind == WEFT_PROBLEM_CHILD ||
+           kind == WEFT_PROBLEM_NETWORK || kind == WEFT_PROBLEM_UNKNOWN ||
+           kind == WEFT_PROBLEM_LOCK || kind == WEFT_PROBLEM_QUEUE ||
+           kind == WEFT_PROBLEM_SERIAL;
+}
+
+static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kind *kind,
+                       const struct weft_path_part *lock)
+{
+    uint64_t hash = WEFT_FRAME_HASH;
+    const struct weft_frame *function;
+    if (lock) {
+        hash = add_text(hash, "lock");
+        function = kind->object ? kind->object : function_in(path, lock);
+    } else if (kind->holder) {
+        hash = add_text(hash, "thread");
+        function = NULL;
+    } else {
+        hash = add_text(hash, weft_problem_kind_name(kind->kind));
+        function = tells_apart(kind->kind) ? function_in(path, &kind->waiting) : NULL;
+    }
+    if (function)
+        hash = weft_frame_hash(hash, function);
+    return kind->holder ? weft_frame_hash(hash, kind->holder) : hash;
+}
+
+static const struct weft_frame *lock_name(const struct weft_frame_path *path,
+                                          const struct weft_path_part *part)
+{
+    return part->to > part->from && path->frames[part->to - 1]->kind == WEFT_FRAME_LOCK
+               ? path->frames[part->to - 1]
+               : NULL;
+}
+
+/* Threads of the kernel that end waits for files. */
+static bool is_storage(const struct weft_frame *thread)
+{
+    static const char *const names[] = { "kworker", "jbd2", "loop", "nvme", "xfs", "btrfs", "kswapd", "md", "dm" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (thread->name.n_bytes >= strlen(names[i]) &&
+            memcmp(thread->name.bytes, names[i], strlen(names[i])) == 0)
+            return thread->module.n_bytes > 0;
+    return false;
+}
+
+/* Does the call say more than which thread ended the wait? */
+static bool is_end(enum call call, const struct weft_frame *thread)
+{
+    return call == CALL_FSYNC || call == CALL_SLEEP || (call == CALL_FILE && is_storage(thread));
+}
+
+/* A path on the way from its first thread to the one that holds it up. */
+struct following {
+    const struct weft_frame_path *path;
+    struct weft_kind kind;
+    struct weft_path_part part, lock; /* where it is; where the last lock is waited for */
+    enum call call;                   /* of the part */
+    bool has_lock, is_allocator, is_serial, is_child, is_at_end;
+};
+
+/* Goes over to the thread that the part waits for. */
+static void follow(struct following *it)
+{
+    const struct weft_frame *thread = it->path->frames[it->part.to];
+    if (is_lock(thread, it->call)) {
+        it->has_lock = true;
+        it->is_allocator = it->call == CALL_ALLOCATOR;
+        it->lock = it->part;
+        it->kind.object = lock_name(it->path, &it->part);
+    } else if (!it->has_lock) {
+        it->kind.object = lock_name(it->path, &it->part);
+        it->is_serial = is_serial(thread, it->call);
+        it->is_child = it->call == CALL_CHILD;
+    }
+    if (it->kind.holder && !it->kind.through)
+        it->kind.through = it->kind.holder;
+    it->kind.holder = thread;
+    it->part = weft_path_part_at(it->path, it->part.to + 1);
+}
+
+/* What the thread at the end does. */
+static enum weft_problem_kind end_of(struct following *it)
+{
+    const bool is_taken = it->part.is_preempted && it->part.to < it->path->n;
+    if (is_taken)
+        it->kind.preemptor = it->path->frames[it->part.to];
+    if (is_taken && it->kind.preemptor->module.n_bytes > 0)
+        return WEFT_PROBLEM_OTHER;
+    if (!it->is_at_end)
+        return end_kind(it->path, &it->part);
+    return it->call == CALL_FSYNC  ? WEFT_PROBLEM_FSYNC
+           : it->call == CALL_FILE ? WEFT_PROBLEM_DISK
+                                   : WEFT_PROBLEM_SLEEP;
+}
+
+static enum weft_problem_kind kind_at(const struct following *it, enum weft_problem_kind end)
+{
+    if (it->is_allocator)
+        return WEFT_PROBLEM_ALLOCATOR;
+    if (it->has_lock)
+        return lock_kind(end);
+    if (!it->kind.holder || (end != WEFT_PROBLEM_CODE && end != WEFT_PROBLEM_UNKNOWN))
+        return end;
+    return it->is_child    ? WEFT_PROBLEM_CHILD
+           : it->is_serial ? WEFT_PROBLEM_SERIAL
+                           : WEFT_PROBLEM_QUEUE;
+}
+
+struct weft_kind weft_kind_of(const struct weft_frame_path *path)
+{
+    struct following it = { .path = path, .part = weft_path_part_at(path, 0) };
+    it.kind.waiting = it.part;
+    for (it.call = call_in(path, &it.part); it.part.to < path->n && !it.part.is_preempted;
+         it.call = call_in(path, &it.part)) {
+        it.is_at_end = is_end(it.call, path->frames[it.part.to]);
+        if (it.is_at_end)
+            break;
+        follow(&it);
+    }
+    it.kind.kind = kind_at(&it, end_of(&it));
+    if (it.kind.holder)
+        it.kind.holding = it.part;
+    it.kind.key = key_of(path, &it.kind, it.has_lock ? &it.lock : NULL);
+    return it.kind;
+}
+
+bool weft_kind_has_call(struct weft_str function)
+{
+    return call_of(function) != CALL_NONE;
+}
+
+bool weft_kind_is_outside(enum weft_problem_kind kind)
+{
+    return kind == WEFT_PROBLEM_CPU || kind == WEFT_PROBLEM_OTHER ||
+           kind == WEFT_PROBLEM_INTERRUPT;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the time of a node is: of which kind of problem, which lock it is spent on, and which thread
+ * holds it up. From the frames of its path alone; for problems.c.
+ */
+#ifndef WEFT_ANALYSIS_FINDINGS_KINDS_H
+#define WEFT_ANALYSIS_FINDINGS_KINDS_H
+
+#include "analysis/compare/names.h"
+#include "schema/problems.h"
+
+struct weft_kind {
+    enum weft_problem_kind kind;
+    const struct weft_frame *object;    /* a lock by name, or the call waited in; NULL: none */
+    const struct weft_frame *holder;    /* the thread waited for; NULL: none */
+    const struct weft_frame *through;   /* another one between both, the outermost; NULL: none */
+    const struct weft_frame *preemptor; /* what had the CPU instead; NULL: not known */
+    struct weft_path_part waiting;      /* where the execution's own thread is */
+    struct weft_path_part holding;      /* and where the holder is; empty without one */
+    uint64_t key; /* times of one key are one problem: the same lock and holder, the same wait */
+};
+
+/* Of a path, which must stay as long as what is pointed to. */
+struct weft_kind weft_kind_of(const struct weft_frame_path *path);
+
+/* Is it a function of libc or of the kernel that tells what a thread waits for? */
+bool weft_kind_has_call(struct weft_str function);
+
+/* Is it nothing that the execution's own program does? */
+bool weft_kind_is_outside(enum weft_problem_kind kind);
+
+#endif

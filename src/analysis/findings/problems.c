@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Groups the nodes of a comparison by what their time is, and compares the groups' time of slow
+ * executions with that of usual ones. Called by query/findings.c; knows nothing of traces and words.
+ */
+#include "analysis/findings/problems.h"
+
+#include "analysis/compare/confidence.h"
+#include "analysis/findings/chains.h"
+#include "analysis/findings/kinds.h"
+#include "base/map.h"
+#include "base/statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Of what slow executions take longer: a cause of less is not worth a line of its own, */
+static const double LEAST_EXPLAINED = 0.1;
+/* and of the time of all: below it is a smaller one. */
+static const double SMALL_SHARE = 0.01;
+/* Of the mean of slow executions, that a usual one has to have to count as one that has it, too. */
+static const double AS_MUCH = 0.5;
+static const double NEARLY_ALL = 0.8;
+
+enum { MOST_PROBLEMS = 8 }; /* of a type */
+
+/* Times of one key. */
+struct group {
+    uint64_t key;
+    double kinds_ns[WEFT_PROBLEM_KINDS]; /* what slow ones have more, by kind */
+    double more_ns, most_ns;             /* what they have more, and the most of one node: */
+    uint32_t node;
+    double sum_ns[2], squares[2]; /* of usual and slow executions */
+    uint64_t n_main, n_usual_main;
+    double worst_ns, main_ns; /* the most of one; durations of those of which it is the largest part */
+    uint32_t worst;
+    bool is_outside; /* for the most part: of what slow ones have more */
+};
+
+struct grouping {
+    const struct weft_finding *finding;
+    const struct weft_compare_table *table;
+    struct weft_arena *arena;
+    uint32_t *of; /* by node: group + 1; 0: none */
+    struct {
+        struct group *items;
+        size_t n;
+    } groups;
+    double *ns;        /* by group, of one execution */
+    uint32_t *touched; /* groups that it has */
+    size_t n_touched;
+    double usual_ns;   /* mean duration of the usual ones */
+    double slower_ns;  /* what the slow ones last longer, all together; */
+    double outside_ns; /* of that for nothing that the program does */
+};
+
+enum { USUAL, SLOW };
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static void take_node(struct grouping *grouping, const struct weft_compare_node *row,
+                      struct weft_map *keys)
+{
+    struct weft_frame_path path;
+    bool is_new;
+    if (row->node == 0)
+        return;
+    weft_frame_path_of(grouping->finding->matrix, row->node, &path);
+    const struct weft_kind kind = weft_kind_of(&path);
+    const uint32_t place = weft_map_add(keys, kind.key, &is_new);
+    if (place == WEFT_MAP_NONE)
+        return;
+    struct group *group = &grouping->groups.items[place];
+    const double more_ns = row->difference_ns * (double)grouping->table->n_b;
+    if (is_new) {
+        *group = (struct group){ .key = kind.key, .node = row->node };
+        grouping->groups.n++;
+    }
+    grouping->of[row->node] = place + 1;
+    if (more_ns <= 0)
+        return;
+    group->more_ns += more_ns;
+    group->kinds_ns[kind.kind] += more_ns;
+    if (more_ns > group->most_ns) {
+        group->most_ns = more_ns;
+        group->node = row->node;
+    }
+}
+
+/* What most of it is. A holder that works for long is preempted now and then: that is the problem
+ * only if it makes nearly all of the wait. */
+static enum weft_problem_kind kind_of(const struct group *group)
+{
+    const bool is_no_cpu =
+        group->kinds_ns[WEFT_PROBLEM_LOCK_NO_CPU] > NEARLY_ALL * group->more_ns;
+    enum weft_problem_kind most = WEFT_PROBLEM_UNKNOWN;
+    double most_ns = 0;
+    for (unsigned kind = 0; kind < WEFT_PROBLEM_KINDS; kind++) {
+        if (group->kinds_ns[kind] <= most_ns || (kind == WEFT_PROBLEM_LOCK_NO_CPU && !is_no_cpu))
+            continue;
+        most_ns = group->kinds_ns[kind];
+        most = (enum weft_problem_kind)kind;
+    }
+    return most;
+}
+
+static bool make_groups(struct grouping *grouping)
+{
+    const struct weft_compare_table *table = grouping->table;
+    const size_t n_nodes = grouping->finding->matrix->n_nodes;
+    struct weft_map *keys = weft_map_new();
+    grouping->of = calloc(n_nodes + 1, sizeof *grouping->of);
+    grouping->groups.items = calloc(table->n_nodes + 1, sizeof *grouping->groups.items);
+    grouping->ns = calloc(table->n_nodes + 1, sizeof *grouping->ns);
+    grouping->touched = calloc(table->n_nodes + 1, sizeof *grouping->touched);
+    const bool is_good = keys && grouping->of && grouping->groups.items && grouping->ns &&
+                         grouping->touched;
+    for (size_t i = 0; is_good && i < table->n_nodes; i++)
+        take_node(grouping, &table->nodes[i], keys);
+    const bool is_whole = is_good && weft_map_count(keys) == grouping->groups.n;
+    for (size_t i = 0; is_whole && i < grouping->groups.n; i++)
+        grouping->groups.items[i].is_outside =
+            weft_kind_is_outside(kind_of(&grouping->groups.items[i]));
+    weft_map_free(keys);
+    return is_whole;
+}
+
+static void grouping_fini(struct grouping *grouping)
+{
+    free(grouping->of);
+    free(grouping->groups.items);
+    free(grouping->ns);
+    free(grouping->touched);
+}
+
+/* ---- executions ------------------------------------------------------------------------------ */
+
+static double duration_of(const struct weft_ecct_matrix *matrix, uint32_t item)
+{
+    return (double)(matrix->items[item].end_ns - matrix->items[item].start_ns);
+}
+
+/* The time of an execution by groups. */
+static void take_item(struct grouping *grouping, uint32_t item)
+{
+    const struct weft_ecct_matrix *matrix = grouping->finding->matrix;
+    grouping->n_touched = 0;
+    for (uint64_t at = matrix->starts[item]; at < matrix->starts[item + 1]; at++) {
+        const uint32_t group = grouping->of[matrix->node[at]];
+        if (group == 0 || matrix->ns[at] == 0)
+            continue;
+        if (grouping->ns[group - 1] == 0) /* times are above 0 */
+            grouping->touched[grouping->n_touched++] = group - 1;
+        grouping->ns[group - 1] += (double)matrix->ns[at];
+    }
+}
+
+static void forget_item(struct grouping *grouping)
+{
+    for (size_t i = 0; i < grouping->n_touched; i++)
+        grouping->ns[grouping->touched[i]] = 0;
+}
+
+static double usual_mean(const struct grouping *grouping, const struct group *group)
+{
+    return grouping->table->n_a ? group->sum_ns[USUAL] / (double)grouping->table->n_a : 0;
+}
+
+static double slow_mean(const struct grouping *grouping, const struct group *group)
+{
+    return grouping->table->n_b ? group->sum_ns[SLOW] / (double)grouping->table->n_b : 0;
+}
+
+static void sum_up(struct grouping *grouping, unsigned which)
+{
+    for (size_t i = 0; i < grouping->n_touched; i++) {
+        struct group *group = &grouping->groups.items[grouping->touched[i]];
+        const double ns = grouping->ns[grouping->touched[i]];
+        group->sum_ns[which] += ns;
+        group->squares[which] += ns * ns;
+    }
+}
+
+static void sum_usual(struct grouping *grouping)
+{
+    const struct weft_compare_table *table = grouping->table;
+    for (size_t i = 0; i < table->n_a; i++) {
+        take_item(grouping, table->items_a[i]);
+        sum_up(grouping, USUAL);
+        grouping->usual_ns += duration_of(grouping->finding->matrix, table->items_a[i]);
+        forget_item(grouping);
+    }
+    grouping->usual_ns /= table->n_a ? (double)table->n_a : 1;
+}
+
+/* What an execution has more of than usual: the group with most, of those within the program or of
+ * the others. */
+struct most {
+    struct group *group;
+    double ns, sum_ns;
+};
+
+static void take_most(struct most *most, struct group *group, double more_ns)
+{
+    if (more_ns <= 0)
+        return;
+    most->sum_ns += more_ns;
+    if (more_ns <= most->ns)
+        return;
+    most->ns = more_ns;
+    most->group = group;
+}
+
+/* The group that a slow execution spends most on beyond what is usual. Time that other programs
+ * took is subtracted first: if the execution would be slow without it, too, the program is why. */
+static void count_main(struct grouping *grouping, uint32_t item)
+{
+    const struct weft_finding *finding = grouping->finding;
+    const double ns = duration_of(finding->matrix, item);
+    struct most inside = { .group = NULL }, outside = { .group = NULL };
+    for (size_t i = 0; i < grouping->n_touched; i++) {
+        struct group *group = &grouping->groups.items[grouping->touched[i]];
+        const double here_ns = grouping->ns[grouping->touched[i]];
+        if (here_ns > group->worst_ns) {
+            group->worst_ns = here_ns;
+            group->worst = item;
+        }
+        take_most(group->is_outside ? &outside : &inside, group,
+                  here_ns - usual_mean(grouping, group));
+    }
+    const bool is_slow_without =
+        finding->is_versus || ns - outside.sum_ns >= (double)finding->tail.slow_min_ns;
+    struct group *main = inside.group && (is_slow_without || inside.ns > outside.ns)
+                             ? inside.group
+                             : outside.group;
+    grouping->slower_ns += ns - grouping->usual_ns;
+    grouping->outside_ns += outside.sum_ns;
+    if (!main)
+        return;
+    main->n_main++;
+    main->main_ns += ns;
+}
+
+static void sum_slow(struct grouping *grouping)
+{
+    const struct weft_compare_table *table = grouping->table;
+    for (size_t i = 0; i < table->n_b; i++) {
+        take_item(grouping, table->items_b[i]);
+        sum_up(grouping, SLOW);
+        count_main(grouping, table->items_b[i]);
+        forget_item(grouping);
+    }
+}
+
+/* Usual executions that have it, too. */
+static void count_usual(struct grouping *grouping)
+{
+    const struct weft_compare_table *table = grouping->table;
+    for (size_t i = 0; i < table->n_a; i++) {
+        take_item(grouping, table->items_a[i]);
+        for (size_t k = 0; k < grouping->n_touched; k++) {
+            struct group *group = &grouping->groups.items[grouping->touched[k]];
+            group->n_usual_main +=
+                grouping->ns[grouping->touched[k]] >= AS_MUCH * slow_mean(grouping, group);
+        }
+        forget_item(grouping);
+    }
+}
+
+static struct weft_sample sample_of(double sum, double squares, size_t n)
+{
+    const double mean = n ? sum / (double)n : 0;
+    const double variance = n > 1 ? (squares - sum * mean) / (double)(n - 1) : 0;
+    return (struct weft_sample){ n, mean, variance > 0 ? variance : 0 };
+}
+
+/* ---- problems -------------------------------------------------------------------------------- */
+
+static double more_ns(const struct grouping *grouping, const struct group *group)
+{
+    return (slow_mean(grouping, group) - usual_mean(grouping, group)) *
+           (double)grouping->table->n_b;
+}
+
+static uint32_t n_threads_of(const struct grouping *grouping)
+{
+    const struct weft_compare_table *table = grouping->table;
+    struct weft_map *tids = weft_map_new();
+    uint32_t n = 0;
+    for (size_t i = 0; tids && i < table->n_b; i++)
+        (void)weft_map_add(tids, grouping->finding->matrix->items[table->items_b[i]].tid, NULL);
+    n = tids ? weft_map_count(tids) : 0;
+    weft_map_free(tids);
+    return n;
+}
+
+/* What more calls of a function cost, is not slower code. */
+static bool is_more_work(const struct weft_finding *finding)
+{
+    return finding->verdict == WEFT_VERDICT_MORE_WORK && finding->work.is_known;
+}
+
+static void describe(struct grouping *grouping, const struct group *group,
+                     struct weft_problem *problem)
+{
+    const struct weft_ecct_matrix *matrix = grouping->finding->matrix;
+    struct weft_frame_path path;
+    weft_frame_path_of(matrix, group->node, &path);
+    const struct weft_kind kind = weft_kind_of(&path);
+    problem->node = group->node;
+    problem->object = kind.object ? kind.object->name : (struct weft_str){ 0 };
+    problem->waiter = matrix->items[group->worst].thread;
+    problem->holder = kind.holder ? kind.holder->name : (struct weft_str){ 0 };
+    problem->through = kind.through ? kind.through->name : (struct weft_str){ 0 };
+    problem->preemptor = kind.preemptor ? kind.preemptor->name : (struct weft_str){ 0 };
+    problem->n_waiters = n_threads_of(grouping);
+    weft_chains_of(grouping->finding, grouping->of, (uint32_t)(group - grouping->groups.items) + 1,
+                   kind.holder, problem);
+}
+
+static void measure(const struct grouping *grouping, const struct group *group,
+                    struct weft_problem *problem)
+{
+    const struct weft_finding *finding = grouping->finding;
+    const struct weft_compare_table *table = grouping->table;
+    const struct weft_sample usual =
+        sample_of(group->sum_ns[USUAL], group->squares[USUAL], table->n_a);
+    const struct weft_sample slow =
+        sample_of(group->sum_ns[SLOW], group->squares[SLOW], table->n_b);
+    const struct weft_welch test = weft_welch_test(&usual, &slow);
+    const double all_ns = weft_ecct_matrix_time_ns(finding->matrix);
+    const double slower = grouping->slower_ns;
+    problem->n_items = finding->matrix->n_items;
+    problem->n_slow = table->n_b;
+    problem->n_main = group->n_main;
+    problem->n_usual_main = group->n_usual_main;
+    problem->usual_ns = finding->is_versus ? grouping->usual_ns : finding->tail.fast_median_ns;
+    problem->slow_ns = group->n_main ? group->main_ns / (double)group->n_main : 0;
+    problem->usual_here_ns = usual.mean;
+    problem->slow_here_ns = slow.mean;
+    problem->interval = (struct weft_interval_ns){ test.low, test.high };
+    problem->p = weft_samples_p(&usual, &slow);
+    problem->cost_ns = more_ns(grouping, group);
+    problem->share = all_ns > 0 ? problem->cost_ns / all_ns : 0;
+    problem->explained = slower > 0 ? fmin(problem->cost_ns / slower, 1) : 0;
+    problem->confidence = weft_confidence_basis_of(finding->matrix, table->items_b, table->n_b);
+    problem->confidence.p = problem->p;
+    problem->confidence.lost = finding->confidence.lost;
+    problem->is_small = problem->share < SMALL_SHARE;
+    problem->worst = group->worst;
+}
+
+/* What the program does itself first; then what costs more. */
+static int by_cost(const void *a, const void *b)
+{
+    const struct weft_problem *x = a, *y = b;
+    const bool is_x_outside = weft_kind_is_outside(x->kind);
+    const bool is_y_outside = weft_kind_is_outside(y->kind);
+    if (is_x_outside != is_y_outside)
+        return is_x_outside ? 1 : -1;
+    if (x->cost_ns != y->cost_ns)
+        return x->cost_ns > y->cost_ns ? -1 : 1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Those of a type, from rows[0] on; their number. */
+static size_t list_problems(struct grouping *grouping, struct weft_problem *rows)
+{
+    const double outside_ns = fmin(grouping->outside_ns, grouping->slower_ns);
+    size_t n = 0;
+    for (size_t i = 0; i < grouping->groups.n; i++) {
+        const struct group *group = &grouping->groups.items[i];
+        const double cost_ns = more_ns(grouping, group);
+        const double of_ns = grouping->slower_ns - (group->is_outside ? 0 : outside_ns);
+        if (cost_ns <= 0 || cost_ns < LEAST_EXPLAINED * of_ns || group->n_main == 0)
+            continue;
+        struct weft_problem problem = { .finding = grouping->finding,
+                                        .kind = kind_of(group),
+                                        .key = group->key };
+        if (problem.kind == WEFT_PROBLEM_CODE && is_more_work(grouping->finding))
+            problem.kind = WEFT_PROBLEM_MORE_WORK;
+        measure(grouping, group, &problem);
+        describe(grouping, group, &problem);
+        if (n < MOST_PROBLEMS)
+            rows[n++] = problem;
+        else if (by_cost(&problem, &rows[n - 1]) < 0)
+            rows[n - 1] = problem;
+        qsort(rows, n, sizeof *rows, by_cost);
+    }
+    return n;
+}
+
+static enum weft_code add_problems(const struct weft_finding *finding,
+                                   struct weft_problems_table *table, struct weft_err *err)
+{
+    struct grouping grouping = { .finding = finding, .table = finding->table };
+    const bool is_good = make_groups(&grouping);
+    if (is_good) {
+        sum_usual(&grouping);
+        sum_slow(&grouping);
+        count_usual(&grouping);
+        table->n_rows += list_problems(&grouping, &table->rows[table->n_rows]);
+    }
+    grouping_fini(&grouping);
+    return is_good ? WEFT_OK : weft_no_memory(err, "problems");
+}
+
+/* ---- all types ------------------------------------------------------------------------------- */
+
+/* One cause is one problem, of the type that it costs most. */
+static void merge(struct weft_problems_table *table)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        bool is_known = false;
+        for (size_t k = 0; k < n && !is_known; k++)
+            is_known = table->rows[k].key == table->rows[i].key &&
+                       (table->rows[k].holder.n_bytes > 0 || table->rows[k].object.n_bytes > 0);
+        if (!is_known)
+            table->rows[n++] = table->rows[i];
+    }
+    table->n_rows = n;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct weft_problem *x = a, *y = b;
+    if (x->is_small != y->is_small)
+        return x->is_small ? 1 : -1;
+    if (x->finding->rank != y->finding->rank)
+        return x->finding->rank < y->finding->rank ? -1 : 1;
+    return by_cost(a, b);
+}
+
+/* Single executions that are far slower are worth a look, too, whatever statistics say. */
+static bool is_told(const struct weft_finding *finding)
+{
+    return finding->table && (finding->is_significant || finding->verdict == WEFT_VERDICT_SINGLE);
+}
+
+enum weft_code weft_problems_run(const struct weft_findings_table *findings,
+                                 struct weft_problems_table **table, struct weft_err *err)
+{
+    struct weft_arena *arena = weft_arena_new(0);
+    struct weft_problems_table *made =
+        arena ? WEFT_ARENA_NEW(arena, 1, struct weft_problems_table) : NULL;
+    enum weft_code code = WEFT_OK;
+    *table = NULL;
+    if (made)
+        *made = (struct weft_problems_table){
+            .arena = arena,
+            .rows = WEFT_ARENA_NEW(arena, findings->n_rows * MOST_PROBLEMS + 1, struct weft_problem)
+        };
+    if (!made || !made->rows)
+        code = weft_no_memory(err, "problems");
+    for (size_t i = 0; code == WEFT_OK && i < findings->n_rows; i++)
+        if (is_told(&findings->rows[i]))
+            code = add_problems(&findings->rows[i], made, err);
+    if (code != WEFT_OK) {
+        weft_arena_free(arena);
+        return code;
+    }
+    qsort(made->rows, made->n_rows, sizeof *made->rows, by_rank);
+    merge(made);
+    *table = made;
+    return WEFT_OK;
+}

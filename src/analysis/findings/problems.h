@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * From findings to problems: of each significant one the causes within the program, each once, and
+ * what it costs (docs/analyses/diagnose.md, "Problems").
+ *
+ * The time of a tree's nodes that have one key (kinds.h) is one quantity of an execution: the same
+ * lock and holder, wherever it is asked for. That quantity is compared between slow and usual
+ * executions, so that the number that is tested is the one that is claimed.
+ */
+#ifndef WEFT_ANALYSIS_FINDINGS_PROBLEMS_H
+#define WEFT_ANALYSIS_FINDINGS_PROBLEMS_H
+
+#include "base/error.h"
+#include "schema/problems.h"
+
+/* Problems of all findings, that a cause has in several being one: with the type that it costs
+ * most. The table borrows from the findings. O(types x values of their matrices). */
+WEFT_CHECKED enum weft_code weft_problems_run(const struct weft_findings_table *findings,
+                                              struct weft_problems_table **table,
+                                              struct weft_err *err);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Says in a line why executions of a type are no problem, by the verdict on them.
+ */
+#include "render/text/healthy.h"
+
+#include "render/human.h"
+#include "render/text/compare_words.h"
+
+static const char *const reasons[WEFT_VERDICTS] = {
+    [WEFT_VERDICT_SAME] = "the groups do not differ",
+    [WEFT_VERDICT_PAUSE] = "a pause of the program, until a timer",
+    [WEFT_VERDICT_SINGLE_OTHER_PROGRAM] = "another program had the CPU",
+    [WEFT_VERDICT_SINGLE_UNNOTICED] = "single ones, too short to be noticed",
+    [WEFT_VERDICT_TRIFLE] = "next to nothing of the recorded time",
+    [WEFT_VERDICT_MORE_WORK] = "they do more of the same",
+    [WEFT_VERDICT_UNFELT] = "what waits for this thread is not slower for it",
+    [WEFT_VERDICT_UNNOTICED] = "short, and it costs little",
+    [WEFT_VERDICT_OTHER_PROGRAM] = "another program had the CPU",
+    [WEFT_VERDICT_FULL_MACHINE] = "other programs left too few CPUs",
+    [WEFT_VERDICT_DUE_FIRST] = "a thread that is due more often runs first",
+    [WEFT_VERDICT_IDLE] = "they wait for something to do",
+    [WEFT_VERDICT_POLLING] = "the others find nothing to do",
+    [WEFT_VERDICT_MAJORITY] = "more than half of them do that",
+    [WEFT_VERDICT_NO_COMMON_CAUSE] = "no cause in common",
+    [WEFT_VERDICT_NOT_APART] = "no gap and no cause separates them from the others",
+};
+
+static void put_slow(struct weft_output *out, const struct weft_slow_tail *tail)
+{
+    weft_output_printf(out, "%s took %s instead of %s", weft_human_count(tail->n_slow).text,
+                       weft_human_mean(tail->slow_median_ns).text,
+                       weft_human_mean(tail->fast_median_ns).text);
+}
+
+void weft_healthy_put(struct weft_output *out, const struct weft_finding *finding)
+{
+    const char *reason = reasons[finding->verdict];
+    weft_output_printf(out, "%s ", weft_human_count(finding->matrix->n_items).text);
+    weft_words_function(out, finding->type);
+    weft_output_text(out, ": ");
+    if (finding->verdict == WEFT_VERDICT_TOO_FEW) {
+        weft_output_text(out, "too few to separate slow ones");
+    } else if (!reason || finding->verdict == WEFT_VERDICT_PAUSE ||
+               finding->verdict == WEFT_VERDICT_SAME) {
+        weft_output_text(out, reason ? reason : "none is slow by more than their spread");
+    } else {
+        put_slow(out, &finding->tail);
+        weft_output_printf(out, ", %s", reason);
+    }
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Cards of problems: a headline with the cost, then what holds up, what is held up, the evidence,
+ * what to change, and the command that shows more. What is said of each kind stands in one table.
+ */
+#include "render/text/problems.h"
+
+#include "render/human.h"
+#include "render/text/compare.h"
+#include "render/text/compare_words.h"
+#include "render/text/confidence.h"
+
+#include <string.h>
+
+/* ---- kinds ----------------------------------------------------------------------------------- */
+
+enum { MARK_OBJECT = '@', MARK_FUNCTION = '#', MARK_HOLDER = '%', MARK_PREEMPTOR = '^' };
+
+/* In heads and advice `@` stands for the lock, `#` for the function at fault, `%` for the thread
+ * that holds up, `^` for what has the CPU. */
+static const struct words {
+    const char *head;
+    const char *verb; /* of slow executions, in evidence */
+    const char *fix;
+} kinds[WEFT_PROBLEM_KINDS] = {
+    [WEFT_PROBLEM_LOCK] = { "Lock contention on @", "wait for it",
+                            "hold @ for less: move # out of it, or split the lock" },
+    [WEFT_PROBLEM_LOCK_IO] = { "Lock @ held across disk I/O", "wait for it",
+                               "release @ before the I/O in #" },
+    [WEFT_PROBLEM_LOCK_NET] = { "Lock @ held across network I/O", "wait for it",
+                                "release @ before the call in #" },
+    [WEFT_PROBLEM_LOCK_SLEEP] = { "Lock @ held during a sleep", "wait for it",
+                                  "release @ before the sleep in #" },
+    [WEFT_PROBLEM_LOCK_WAIT] = { "Lock @ held while its holder waits", "wait for it",
+                                 "release @ before # waits" },
+    [WEFT_PROBLEM_LOCK_NO_CPU] = { "Lock @ held by a thread without a CPU", "wait for it",
+                                   "shorten the hold in #; raise the priority of %, or use "
+                                   "priority inheritance" },
+    [WEFT_PROBLEM_ALLOCATOR] = { "Memory allocator in #", "spend it there",
+                                 "allocate less in #, reuse memory, or use an allocator with "
+                                 "caches per thread" },
+    [WEFT_PROBLEM_SPIN] = { "Spinning in #", "spin there",
+                            "block instead of spinning, or hold the lock for less" },
+    [WEFT_PROBLEM_SERIAL] = { "Serial section: others wait for %", "wait for it",
+                              "share the work of # between threads" },
+    [WEFT_PROBLEM_QUEUE] = { "Waiting for thread %, in #", "wait for it",
+                             "make # shorter, or give it to more threads" },
+    [WEFT_PROBLEM_FSYNC] = { "fsync in #", "wait for it",
+                             "sync less often, several changes at once, or in another thread" },
+    [WEFT_PROBLEM_DISK] = { "Disk I/O in #", "wait for it",
+                            "read ahead, cache, or do the I/O of # in another thread" },
+    [WEFT_PROBLEM_FAULT] = { "Page faults from disk in #", "wait for them",
+                             "read the pages before they are needed (madvise, mlock), or with "
+                             "read()" },
+    [WEFT_PROBLEM_NETWORK] = { "Waiting for the network in #", "wait for it",
+                               "see what the other side did; ask for less, earlier, or at once" },
+    [WEFT_PROBLEM_SLEEP] = { "Sleep in #", "sleep there",
+                             "wait for the event itself, not for a time" },
+    [WEFT_PROBLEM_CHILD] = { "Waiting for a child process, in #", "wait for it",
+                             "keep the process, or do its work in this one" },
+    [WEFT_PROBLEM_CPU] = { "CPU saturation: ready to run, no CPU", "wait for a CPU",
+                           "fewer busy threads than CPUs, or more CPUs" },
+    [WEFT_PROBLEM_OTHER] = { "CPU taken by another program: ^", "wait for a CPU",
+                             "keep other programs off these CPUs (cpusets, nice)" },
+    [WEFT_PROBLEM_INTERRUPT] = { "Interrupts", "are interrupted",
+                                 "move interrupts to other CPUs" },
+    [WEFT_PROBLEM_MORE_WORK] = { "More calls of #", "make more calls",
+                                 "call # less often: see what makes these larger" },
+    [WEFT_PROBLEM_CODE] = { "Slower code in #", "run longer there", "see the calls inside #" },
+    [WEFT_PROBLEM_UNKNOWN] = { "Unexplained wait in #", "wait there",
+                               "record with the kernel's events (as root)" },
+};
+
+/* The function at fault: the innermost of the program's in which the holder is; without one, the
+ * execution's own thread. */
+static const struct weft_frame *function_of(const struct weft_problem *problem)
+{
+    const struct weft_chain *chain =
+        problem->holder.n_bytes > 0 && problem->holding.n > 0 ? &problem->holding
+                                                              : &problem->waiting;
+    return chain->n > 0 ? chain->links[chain->n - 1] : NULL;
+}
+
+static void put_object(struct weft_output *out, const struct weft_problem *problem)
+{
+    if (problem->object.n_bytes > 0) {
+        weft_words_name(out, problem->object);
+    } else if (problem->waiting.n > 0) {
+        weft_output_text(out, "a lock in ");
+        weft_words_function(out, problem->waiting.links[problem->waiting.n - 1]->name);
+    } else {
+        weft_output_text(out, "a lock");
+    }
+}
+
+static void put_mark(struct weft_output *out, const struct weft_problem *problem, char mark)
+{
+    const struct weft_frame *function = function_of(problem);
+    if (mark == MARK_OBJECT)
+        put_object(out, problem);
+    else if (mark == MARK_HOLDER && problem->holder.n_bytes > 0)
+        weft_words_name(out, problem->holder);
+    else if (mark == MARK_PREEMPTOR && problem->preemptor.n_bytes > 0)
+        weft_words_name(out, problem->preemptor);
+    else if (mark == MARK_FUNCTION && function)
+        weft_words_function(out, function->name);
+    else
+        weft_output_text(out, mark == MARK_FUNCTION ? "unknown code" : "another one");
+}
+
+static void put_words(struct weft_output *out, const struct weft_problem *problem, const char *words)
+{
+    static const char marks[] = { MARK_OBJECT, MARK_FUNCTION, MARK_HOLDER, MARK_PREEMPTOR, 0 };
+    while (*words) {
+        const size_t n = strcspn(words, marks);
+        weft_output_write(out, words, n);
+        words += n;
+        if (*words)
+            put_mark(out, problem, *words++);
+    }
+}
+
+/* ---- sentences ------------------------------------------------------------------------------- */
+
+static void put_symptom(struct weft_output *out, const struct weft_problem *problem)
+{
+    weft_output_printf(out, "%s of %s ", weft_human_count(problem->n_main).text,
+                       weft_human_count(problem->n_items).text);
+    weft_words_function(out, problem->finding->type);
+    weft_output_printf(out, " took %s instead of %s", weft_human_mean(problem->slow_ns).text,
+                       weft_human_mean(problem->usual_ns).text);
+}
+
+static void put_head(struct weft_output *out, const struct weft_problem *problem)
+{
+    const bool is_of_other = problem->holder.n_bytes > 0 && problem->kind > WEFT_PROBLEM_QUEUE &&
+                             problem->kind != WEFT_PROBLEM_CHILD;
+    put_words(out, problem, kinds[problem->kind].head);
+    if (!is_of_other)
+        return;
+    weft_output_text(out, " (thread ");
+    weft_words_name(out, problem->holder);
+    weft_output_text(out, ")");
+}
+
+void weft_problem_put_sentence(struct weft_output *out, const struct weft_problem *problem)
+{
+    put_head(out, problem);
+    weft_output_text(out, ": ");
+    put_symptom(out, problem);
+}
+
+/* ---- cards ----------------------------------------------------------------------------------- */
+
+static size_t columns_of(struct weft_str text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.n_bytes; i++)
+        n += ((unsigned char)text.bytes[i] & 0xc0) != 0x80;
+    return n;
+}
+
+static void put_chain(struct weft_output *out, const struct weft_chain *chain)
+{
+    weft_output_text(out, chain->n > 0 ? "  " : "");
+    weft_output_text(out, chain->is_cut ? "... > " : "");
+    for (size_t i = 0; i < chain->n; i++) {
+        weft_output_text(out, i ? " > " : "");
+        weft_words_function(out, chain->links[i]->name);
+    }
+}
+
+/* The head and the symptom, and at the right end of the line the cost: on one line if they fit. */
+static void put_headline(struct weft_output *out, const struct weft_problem *problem, size_t number,
+                         struct weft_output *scratch)
+{
+    weft_output_printf(out, "%2zu  ", number);
+    put_head(scratch, problem);
+    const size_t n_head = columns_of(weft_output_held(scratch));
+    weft_output_text(scratch, ": ");
+    put_symptom(scratch, problem);
+    const size_t n_all = columns_of(weft_output_held(scratch));
+    weft_output_clear(scratch);
+    const struct weft_human share = weft_human_share(problem->share);
+    const size_t n_share = strlen(share.text) + strlen(" of request time");
+    const bool is_one = n_all + n_share + 6 <= WEFT_PROBLEM_COLUMNS;
+    const size_t n_used = 4 + (is_one ? n_all : n_head) + n_share;
+    put_head(out, problem);
+    if (is_one) {
+        weft_output_text(out, ": ");
+        put_symptom(out, problem);
+    }
+    weft_output_repeat(out, " ", n_used + 2 <= WEFT_PROBLEM_COLUMNS ? WEFT_PROBLEM_COLUMNS - n_used : 2);
+    weft_output_printf(out, "%s of request time\n", share.text);
+    if (is_one)
+        return;
+    weft_output_text(out, "    ");
+    put_symptom(out, problem);
+    weft_output_text(out, "\n");
+}
+
+enum { LABELLED = 15 };
+
+static void put_label(struct weft_output *out, const char *label)
+{
+    weft_output_printf(out, "    %-11s", label); /* LABELLED columns */
+}
+
+static void put_threads(struct weft_output *out, const struct weft_problem *problem)
+{
+    if (problem->holder.n_bytes > 0) {
+        put_label(out, weft_problem_is_of_lock(problem->kind) ? "holder" : "waits for");
+        weft_words_name(out, problem->holder);
+        put_chain(out, &problem->holding);
+        if (problem->preemptor.n_bytes > 0) {
+            weft_output_text(out, ", preempted by ");
+            weft_words_name(out, problem->preemptor);
+        }
+        weft_output_text(out, "\n");
+    }
+    put_label(out, problem->holder.n_bytes > 0 ? "waiters" : "where");
+    if (problem->n_waiters > 1)
+        weft_output_printf(out, "%u \xc3\x97 ", problem->n_waiters);
+    weft_words_name(out, problem->waiter);
+    put_chain(out, &problem->waiting);
+    weft_output_text(out, "\n");
+}
+
+static void put_evidence(struct weft_output *out, const struct weft_problem *problem)
+{
+    const uint64_t n_usual = problem->finding->table->n_a;
+    put_label(out, "evidence");
+    weft_output_printf(out, "%s of %s slow ones %s, %s of %s usual ones; %s more each",
+                       weft_human_count(problem->n_main).text,
+                       weft_human_count(problem->n_slow).text, kinds[problem->kind].verb,
+                       weft_human_count(problem->n_usual_main).text,
+                       weft_human_count(n_usual).text,
+                       weft_human_mean(problem->slow_here_ns - problem->usual_here_ns).text);
+    weft_output_printf(out, " (%s)\n", weft_human_p(problem->p).text);
+    if (weft_confidence_level(weft_confidence_value(&problem->confidence)) ==
+        WEFT_CONFIDENCE_HIGH)
+        return;
+    put_label(out, "confidence");
+    weft_confidence_put(out, &problem->confidence);
+    weft_output_text(out, "\n");
+}
+
+static void put_work(struct weft_output *out, const struct weft_work *work)
+{
+    put_label(out, "calls");
+    weft_output_printf(out, "%s of ", weft_human_ratio(work->slow_calls).text);
+    weft_words_function(out, work->function);
+    weft_output_printf(out, " instead of %s, %s each\n", weft_human_ratio(work->usual_calls).text,
+                       weft_human_mean(work->slow_ns).text);
+}
+
+/* Behind a label, broken between words where a line is full. */
+static void put_wrapped(struct weft_output *out, struct weft_str text)
+{
+    size_t column = LABELLED;
+    for (size_t at = 0; at < text.n_bytes;) {
+        size_t end = at + 1;
+        while (end < text.n_bytes && text.bytes[end] != ' ')
+            end++;
+        const size_t n = columns_of((struct weft_str){ text.bytes + at, end - at });
+        if (column + n > WEFT_PROBLEM_COLUMNS && column > LABELLED) {
+            weft_output_text(out, "\n");
+            weft_output_repeat(out, " ", LABELLED);
+            column = LABELLED;
+            at += text.bytes[at] == ' ';
+        }
+        weft_output_write(out, text.bytes + at, end - at);
+        column += n;
+        at = end;
+    }
+    weft_output_text(out, "\n");
+}
+
+static void put_card(struct weft_output *out, const struct weft_problem *problem, size_t number,
+                     struct weft_output *scratch)
+{
+    put_headline(out, problem, number, scratch);
+    put_threads(out, problem);
+    if (problem->kind == WEFT_PROBLEM_MORE_WORK)
+        put_work(out, &problem->finding->work);
+    put_evidence(out, problem);
+    put_label(out, "fix");
+    put_words(scratch, problem, kinds[problem->kind].fix);
+    put_wrapped(out, weft_output_held(scratch));
+    weft_output_clear(scratch);
+    put_label(out, "open");
+    weft_render_open_command(out, problem->finding->matrix, problem->worst);
+    weft_output_text(out, "\n\n");
+}
+
+size_t weft_problems_put(struct weft_output *out, const struct weft_problems_table *problems,
+                       size_t most)
+{
+    struct weft_output *scratch;
+    struct weft_err err = { 0 };
+    size_t n = 0;
+    if (weft_output_to_memory(&scratch, &err) != WEFT_OK) {
+        weft_output_fail(out, &err);
+        return 0;
+    }
+    for (size_t i = 0; i < problems->n_rows; i++) {
+        const struct weft_problem *problem = &problems->rows[i];
+        if (most == 0 || (n < most && (n == 0 || !problem->is_small)))
+            put_card(out, problem, ++n, scratch);
+    }
+    weft_output_abort(scratch);
+    if (problems->n_rows > n)
+        weft_output_printf(out, "%s: --all\n",
+                           weft_human_plural(problems->n_rows - n, "smaller finding").text);
+    return n;
+}
+
+/* ---- the first line -------------------------------------------------------------------------- */
+
+static uint64_t records_lost(const struct weft_trace *trace)
+{
+    const struct weft_store_meta *meta = weft_trace_meta(trace);
+    uint64_t n = 0;
+    for (size_t i = 0; i < meta->n_notes; i++) {
+        const struct weft_note *note = weft_trace_note(trace, i);
+        n += weft_note_class_of(note->kind) == WEFT_NOTE_CLASS_LOST ? note->count : 0;
+    }
+    return n;
+}
+
+static struct weft_str file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return weft_str_of(slash ? slash + 1 : path);
+}
+
+void weft_problems_put_head(const struct weft_view *view,
+                            const struct weft_findings_table *findings)
+{
+    const struct weft_trace *trace = view->trace;
+    struct weft_output *out = view->out;
+    if (!trace)
+        return;
+    const uint64_t n_lost = records_lost(trace);
+    weft_words_name(out, file_name(view->path));
+    weft_output_printf(
+        out, "   %s \xc2\xb7 %s", weft_human_ns(weft_trace_meta(trace)->duration_ns).text,
+        weft_human_plural(weft_trace_n_threads(trace) - weft_trace_n_foreign(trace), "thread").text);
+    for (size_t i = 0; i < findings->n_rows && i < 1; i++) {
+        weft_output_printf(out, " \xc2\xb7 %s ",
+                           weft_human_count(findings->rows[i].matrix->n_items).text);
+        weft_words_function(out, findings->rows[i].type);
+    }
+    if (n_lost > 0)
+        weft_output_printf(out, " \xc2\xb7 %s lost (weft info)",
+                           weft_human_plural(n_lost, "record").text);
+    else
+        weft_output_text(out, weft_trace_counts_losses(trace) ? " \xc2\xb7 complete" : "");
+    weft_output_text(out, "\n\n");
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_chain(struct weft_json *json, const char *key, const struct weft_chain *chain)
+{
+    weft_json_begin_array(json, key);
+    for (size_t i = 0; i < chain->n; i++)
+        weft_json_str(json, NULL, chain->links[i]->name);
+    weft_json_end_array(json);
+}
+
+static void json_str(struct weft_json *json, const char *key, struct weft_str text)
+{
+    if (text.n_bytes > 0)
+        weft_json_str(json, key, text);
+    else
+        weft_json_null(json, key);
+}
+
+static void json_written(struct weft_json *json, const char *key, struct weft_output *scratch)
+{
+    weft_json_str(json, key, weft_output_held(scratch));
+    weft_output_clear(scratch);
+}
+
+static void json_problem(struct weft_json *json, const struct weft_problem *problem,
+                         struct weft_output *scratch)
+{
+    weft_json_new_line(json);
+    weft_json_begin_object(json, NULL);
+    weft_json_text(json, "kind", weft_problem_kind_name(problem->kind));
+    weft_problem_put_sentence(scratch, problem);
+    json_written(json, "sentence", scratch);
+    weft_json_str(json, "type", problem->finding->type);
+    json_str(json, "object", problem->object);
+    json_str(json, "holder", problem->holder);
+    json_chain(json, "holder_functions", &problem->holding);
+    json_str(json, "preemptor", problem->preemptor);
+    weft_json_str(json, "waiter", problem->waiter);
+    weft_json_u64(json, "waiter_threads", problem->n_waiters);
+    json_chain(json, "waiter_functions", &problem->waiting);
+    weft_json_u64(json, "executions", problem->n_items);
+    weft_json_u64(json, "slow", problem->n_slow);
+    weft_json_u64(json, "slow_with_it", problem->n_main);
+    weft_json_u64(json, "usual_with_it", problem->n_usual_main);
+    weft_json_real(json, "usual_ns", problem->usual_ns);
+    weft_json_real(json, "slow_ns", problem->slow_ns);
+    weft_json_real(json, "usual_here_ns", problem->usual_here_ns);
+    weft_json_real(json, "slow_here_ns", problem->slow_here_ns);
+    weft_json_real(json, "p", problem->p);
+    weft_json_real(json, "cost_ns", problem->cost_ns);
+    weft_json_real(json, "cost_share", problem->share);
+    weft_json_real(json, "explained_share", problem->explained);
+    weft_json_bool(json, "small", problem->is_small);
+    weft_confidence_json(json, &problem->confidence, scratch);
+    put_words(scratch, problem, kinds[problem->kind].fix);
+    json_written(json, "fix", scratch);
+    weft_render_open_command(scratch, problem->finding->matrix, problem->worst);
+    json_written(json, "open", scratch);
+    weft_json_end_object(json);
+}
+
+void weft_problems_json(struct weft_json *json, const struct weft_problems_table *problems,
+                        struct weft_output *scratch)
+{
+    weft_json_begin_array(json, "findings");
+    for (size_t i = 0; i < problems->n_rows; i++)
+        json_problem(json, &problems->rows[i], scratch);
+    weft_json_end_array(json);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Problems: why requests, or the whole of a trace, took long, each cause once with its kind, its
+ * cost, what holds up, and what is held up (docs/analyses/diagnose.md). What `diagnose` says first.
+ */
+#ifndef WEFT_SCHEMA_PROBLEMS_H
+#define WEFT_SCHEMA_PROBLEMS_H
+
+#include "schema/findings.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum weft_problem_kind {
+    WEFT_PROBLEM_LOCK,        /* a lock held by a thread that works */
+    WEFT_PROBLEM_LOCK_IO,     /* by one that waits for a disk, */
+    WEFT_PROBLEM_LOCK_NET,    /* for a socket, */
+    WEFT_PROBLEM_LOCK_SLEEP,  /* sleeps, */
+    WEFT_PROBLEM_LOCK_WAIT,   /* waits for another thread, */
+    WEFT_PROBLEM_LOCK_NO_CPU, /* or has no CPU */
+    WEFT_PROBLEM_ALLOCATOR,   /* a lock of malloc */
+    WEFT_PROBLEM_SPIN,        /* CPU time spent waiting for a lock */
+    WEFT_PROBLEM_SERIAL,      /* at a barrier, or for the end of a thread */
+    WEFT_PROBLEM_QUEUE,       /* for a thread that has to signal, post or wake */
+    WEFT_PROBLEM_FSYNC,
+    WEFT_PROBLEM_DISK,
+    WEFT_PROBLEM_FAULT, /* page faults that are read from a disk */
+    WEFT_PROBLEM_NETWORK,
+    WEFT_PROBLEM_SLEEP,
+    WEFT_PROBLEM_CHILD,
+    WEFT_PROBLEM_CPU,   /* another thread of the program had the CPU, */
+    WEFT_PROBLEM_OTHER, /* or another program */
+    WEFT_PROBLEM_INTERRUPT,
+    WEFT_PROBLEM_MORE_WORK, /* a function is called more often */
+    WEFT_PROBLEM_CODE,      /* a function takes longer */
+    WEFT_PROBLEM_UNKNOWN,
+    WEFT_PROBLEM_KINDS,
+};
+
+/* Is it time spent waiting for a lock that another thread holds? */
+static inline bool weft_problem_is_of_lock(enum weft_problem_kind kind)
+{
+    return kind <= WEFT_PROBLEM_ALLOCATOR;
+}
+
+/* Stable names: "lock_contention". */
+const char *weft_problem_kind_name(enum weft_problem_kind kind);
+
+enum { WEFT_CHAIN_LINKS = 3 };
+
+/* Functions of a thread in which most of a problem lies, the outermost first: first > ... > last. */
+struct weft_chain {
+    const struct weft_frame *links[WEFT_CHAIN_LINKS];
+    size_t n;
+    bool is_cut; /* there are more behind the first */
+};
+
+struct weft_problem {
+    const struct weft_finding *finding; /* of which type of executions */
+    enum weft_problem_kind kind;
+    struct weft_str object; /* the lock, or the call; may be empty */
+    struct weft_str waiter; /* the thread that takes longer, */
+    uint32_t n_waiters;     /* and how many threads of the slow executions there are */
+    struct weft_chain waiting;
+    struct weft_str holder; /* the thread that it waits for; empty: none */
+    struct weft_str through; /* another thread between both, that waits likewise; may be empty */
+    struct weft_chain holding;
+    struct weft_str preemptor; /* of LOCK_NO_CPU, CPU, OTHER: what had the CPU; may be empty */
+
+    uint64_t n_items, n_slow, n_main; /* all executions; the slow ones; those of which this is the
+                                       * largest part of what they take longer */
+    uint64_t n_usual_main;            /* usual ones that spend as much on it as a half of the slow */
+    double usual_ns, slow_ns;         /* duration: median of the usual, mean of the main ones */
+    double usual_here_ns, slow_here_ns; /* mean time in it, of all usual and all slow ones */
+    struct weft_interval_ns interval;   /* 95 % of their difference; Welch */
+    double p;
+    double cost_ns; /* what slow executions spend on it more than usual, together */
+    double share;   /* of the time of all executions */
+    double explained; /* of what the slow ones take longer */
+    struct weft_confidence_basis confidence;
+    uint32_t worst; /* the execution that spends most on it */
+    uint32_t node;  /* where most of it lies */
+    uint64_t key;   /* the same for the same cause in other types */
+    bool is_small;
+};
+
+struct weft_problems_table {
+    struct weft_arena *arena;
+    struct weft_problem *rows; /* the most expensive first */
+    size_t n_rows;
+};
+
+#endif
