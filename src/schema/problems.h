@@ -22,6 +22,7 @@ enum weft_problem_kind {
     WEFT_PROBLEM_ALLOCATOR,   /* a lock of malloc */
     WEFT_PROBLEM_SPIN,        /* CPU time spent waiting for a lock */
     WEFT_PROBLEM_SERIAL,      /* at a barrier, or for the end of a thread */
+    WEFT_PROBLEM_POOL,        /* for a semaphore that threads of the same work hold */
     WEFT_PROBLEM_QUEUE,       /* for a thread that has to signal, post or wake */
     WEFT_PROBLEM_FSYNC,
     WEFT_PROBLEM_DISK,
@@ -64,8 +65,9 @@ struct weft_problem {
     uint32_t n_waiters;     /* and how many threads of the slow executions there are */
     struct weft_chain waiting;
     struct weft_str holder; /* the thread that it waits for; empty: none */
-    struct weft_str through; /* another thread between both, that waits likewise; may be empty */
     struct weft_chain holding;
+    struct weft_str last; /* another thread, that the holder waits for in the end; empty: none */
+    struct weft_chain lasting;
     struct weft_str preemptor; /* of LOCK_NO_CPU, CPU, OTHER: what had the CPU; may be empty */
 
     uint64_t n_items, n_slow, n_main; /* all executions; the slow ones; those of which this is the

@@ -132,12 +132,13 @@ static void fill(struct twin *twin, int link, uint64_t low_ns, uint64_t high_ns)
         uint64_t start_ns, end_ns;
         const char letter = letter_before(&twin->plain->rows[thread_id], at_ns, &start_ns, &end_ns);
         const bool is_begin = (letter == '.' || letter == 'U') && start_ns <= low_ns;
+        const uint64_t state_ns = start_ns;
         start_ns = start_ns > low_ns ? start_ns : low_ns;
         const struct plain_edge *edge = waits(letter) ? edge_to(twin, thread_id, end_ns)
                                         : is_begin    ? first_edge(twin, thread_id, at_ns, high_ns)
                                                       : NULL;
         const bool is_task = edge && edge->is_task && !is_begin;
-        twin->wait_ns = start_ns;
+        twin->wait_ns = waits(letter) ? state_ns : start_ns;
         twin->cause = !edge ? 0 : edge->is_packet ? 'N' : is_begin ? 'K' : 'W';
         const bool is_ring = is_task && edge->from_ns >= at_ns && twin->hop_ns == at_ns;
         const bool is_taken =

@@ -387,6 +387,37 @@ static enum weft_code go_to_span(struct weft_ecct_stacks *stacks, struct weft_ec
 
 /* ---- the operations -------------------------------------------------------------------------- */
 
+/* Is the node a call right below `spot`, as of a function of libc in a program whose own functions
+ * are not recorded? */
+static bool is_outermost(const struct weft_ecct_tree *tree, const struct weft_ecct_spot *spot,
+                         uint32_t node)
+{
+    return node != spot->node && weft_ecct_tree_nodes(tree)[node].parent == spot->node;
+}
+
+/* Are the calls that a thread ran in outermost ones, and less than half of the interval? Then
+ * samples of its stacks say more of where it ran. */
+static bool is_mostly_outside(const struct weft_ecct_tree *tree,
+                              const struct weft_ecct_interval *interval,
+                              const struct weft_ecct_spot *below,
+                              const struct weft_ecct_parts *parts)
+{
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < parts->n; i++) {
+        sum_ns += parts->items[i].weight;
+        if (!is_outermost(tree, below, parts->items[i].spot.node))
+            return false;
+    }
+    return sum_ns < (interval->to_ns - interval->from_ns) / 2;
+}
+
+/* The first n. */
+static void forget_parts(struct weft_ecct_parts *parts, size_t n)
+{
+    memmove(parts->items, parts->items + n, (parts->n - n) * sizeof *parts->items);
+    parts->n -= n;
+}
+
 static enum weft_code running(void *context, struct weft_ecct_tree *tree,
                               const struct weft_ecct_interval *interval,
                               const struct weft_ecct_spot *below, struct weft_ecct_parts *parts,
@@ -397,12 +428,18 @@ static enum weft_code running(void *context, struct weft_ecct_tree *tree,
     bool is_found = false;
     enum weft_code code = run_calls(stacks, tree, interval, below, parts, err);
     *is_share = false;
-    if (code != WEFT_OK || parts->n)
+    if (code != WEFT_OK || (parts->n && !is_mostly_outside(tree, interval, below, parts)))
         return code;
+    const size_t n_calls = parts->n;
     *is_share = true;
     code = run_samples(stacks, tree, interval, below, parts, err);
-    if (code != WEFT_OK || parts->n)
+    if (code != WEFT_OK || parts->n > n_calls) {
+        forget_parts(parts, n_calls);
         return code;
+    }
+    *is_share = n_calls == 0;
+    if (n_calls)
+        return WEFT_OK;
     code = go_to_span(stacks, tree, interval->thread_id, interval->from_ns, interval->to_ns, &spot,
                       &is_found, err);
     return is_found && code == WEFT_OK ? add_part(parts, spot.node, spot.confidence, 1, err) : code;
@@ -431,15 +468,50 @@ static enum weft_code wait_in_call(struct weft_ecct_stacks *stacks, struct weft_
     return code;
 }
 
+/* Does a stack go through the function, whatever libc puts before its name? */
+static bool goes_through(struct weft_str stack, struct weft_str function)
+{
+    for (size_t at = 0, n; at < stack.n_bytes; at += n + 1) {
+        const char *end = memchr(stack.bytes + at, ';', stack.n_bytes - at);
+        n = end ? (size_t)(end - stack.bytes) - at : stack.n_bytes - at;
+        if (n >= function.n_bytes && memcmp(stack.bytes + at + n - function.n_bytes,
+                                            function.bytes, function.n_bytes) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Where a wait began in an outermost call, the stack that was seen of it says more: its callers. */
+static enum weft_code go_to_callers(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                                    uint32_t thread_id, uint64_t at_ns,
+                                    const struct weft_ecct_spot *from, struct weft_ecct_spot *spot,
+                                    struct weft_err *err)
+{
+    struct weft_str stack;
+    if (!is_outermost(tree, from, spot->node))
+        return WEFT_OK;
+    WEFT_TRY(weft_path_stack(stacks->samples, thread_id, at_ns, at_ns, true, &stack, err));
+    stack = without_kernel(stack);
+    const struct weft_frame *call =
+        &weft_ecct_tree_frames(tree)[weft_ecct_tree_nodes(tree)[spot->node].frame];
+    if (!goes_through(stack, call->name)) /* of an earlier wait */
+        return WEFT_OK;
+    *spot = *from;
+    return go_down(tree, stack, spot, err);
+}
+
 static enum weft_code waiting(void *context, struct weft_ecct_tree *tree, uint32_t thread_id,
                               uint64_t at_ns, struct weft_ecct_spot *spot, struct weft_err *err)
 {
     struct weft_ecct_stacks *stacks = context;
+    const struct weft_ecct_spot from = *spot;
     struct weft_str stack;
     bool is_found;
     enum weft_code code = wait_in_call(stacks, tree, thread_id, at_ns, spot, &is_found, err);
     if (code != WEFT_OK || is_found)
-        return code;
+        return code == WEFT_OK
+                   ? go_to_callers(stacks, tree, thread_id, at_ns, &from, spot, err)
+                   : code;
     code = weft_path_stack(stacks->samples, thread_id, at_ns, at_ns, true, &stack, err);
     if (code == WEFT_OK && stack.n_bytes)
         return go_down(tree, without_kernel(stack), spot, err);

@@ -16,7 +16,7 @@ struct descent {
     const struct weft_finding *finding;
     const uint32_t *of;
     uint32_t group;
-    bool is_holding; /* of the holder; else of the execution's own thread */
+    enum { WAITING, HOLDING, LASTING } whose;
     const struct weft_frame *links[LEVELS];
     size_t n;
 };
@@ -64,8 +64,10 @@ static void take_path(const struct descent *descent, const struct weft_frame_pat
 {
     const struct weft_frame *functions[LEVELS];
     const struct weft_kind kind = weft_kind_of(path);
-    const size_t n_functions = functions_of(
-        path, descent->is_holding ? &kind.holding : &kind.waiting, functions, LEVELS);
+    const struct weft_path_part *part = descent->whose == WAITING   ? &kind.waiting
+                                        : descent->whose == HOLDING ? &kind.holding
+                                                                    : &kind.lasting;
+    const size_t n_functions = functions_of(path, part, functions, LEVELS);
     *all_ns += ns;
     for (size_t i = 0; i < descent->n; i++)
         if (i >= n_functions || !weft_str_equal(functions[i]->name, descent->links[i]->name))
@@ -97,26 +99,27 @@ static bool descend(struct descent *descent)
     return descent->n < LEVELS;
 }
 
-static struct weft_chain chain_of(struct descent *descent)
+static struct weft_chain chain_of(struct descent descent, int whose)
 {
     struct weft_chain chain = { .n = 0 };
-    while (descend(descent))
+    descent.whose = whose;
+    while (descend(&descent))
         ;
-    const size_t n = descent->n;
+    const size_t n = descent.n;
     const size_t from = n > WEFT_CHAIN_LINKS ? n - WEFT_CHAIN_LINKS : 0;
     for (size_t i = from; i < n; i++)
-        chain.links[chain.n++] = descent->links[i];
+        chain.links[chain.n++] = descent.links[i];
     chain.is_cut = from > 0;
     return chain;
 }
 
 void weft_chains_of(const struct weft_finding *finding, const uint32_t *of, uint32_t group,
-                    const struct weft_frame *holder, struct weft_problem *problem)
+                    struct weft_problem *problem)
 {
-    struct descent waiting = { .finding = finding, .of = of, .group = group };
-    struct descent holding = waiting;
-    holding.is_holding = true;
-    problem->waiting = chain_of(&waiting);
-    if (holder)
-        problem->holding = chain_of(&holding);
+    const struct descent descent = { .finding = finding, .of = of, .group = group };
+    problem->waiting = chain_of(descent, WAITING);
+    if (problem->holder.n_bytes > 0)
+        problem->holding = chain_of(descent, HOLDING);
+    if (problem->last.n_bytes > 0)
+        problem->lasting = chain_of(descent, LASTING);
 }

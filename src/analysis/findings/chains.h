@@ -9,9 +9,10 @@
 
 #include <stdint.h>
 
-/* Of the nodes whose `of` is `group`: where the execution's own thread waits, and where `holder`
- * (NULL: none) is. As deep as at least half of what slow executions have more lies. */
+/* Of the nodes whose `of` is `group`: where the execution's own thread waits, and where the holder
+ * and the last thread are, if there are any. As deep as at least half of what slow executions have
+ * more lies. */
 void weft_chains_of(const struct weft_finding *finding, const uint32_t *of, uint32_t group,
-                    const struct weft_frame *holder, struct weft_problem *problem);
+                    struct weft_problem *problem);
 
 #endif

@@ -24,6 +24,7 @@ enum call {
     CALL_LOCK,
     CALL_WAIT,   /* for a condition, a semaphore */
     CALL_SERIAL, /* a barrier, the end of a thread */
+    CALL_SPIN,
     CALL_YIELD,
     CALL_ALLOCATOR,
 };
@@ -85,7 +86,7 @@ static const struct {
     { "pthread_rwlock_wrlock", CALL_LOCK },
     { "pthread_rwlock_rdlock_full64", CALL_LOCK },
     { "pthread_rwlock_wrlock_full64", CALL_LOCK },
-    { "pthread_spin_lock", CALL_LOCK },
+    { "pthread_spin_lock", CALL_SPIN },
     { "mtx_lock", CALL_LOCK },
     { "lll_lock_wait", CALL_LOCK },
     { "lll_mutex_lock_optimized", CALL_LOCK },
@@ -175,7 +176,7 @@ static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
     const enum call call = call_in(path, part);
     const struct weft_frame *state = part->state < part->to ? path->frames[part->state] : NULL;
     if (!state || state->state == WEFT_FRAME_RUNNING || state->state == WEFT_FRAME_NO_STATE)
-        return call == CALL_YIELD       ? WEFT_PROBLEM_SPIN
+        return call == CALL_YIELD || call == CALL_SPIN ? WEFT_PROBLEM_SPIN
                : call == CALL_ALLOCATOR ? WEFT_PROBLEM_ALLOCATOR
                : call == CALL_FSYNC     ? WEFT_PROBLEM_FSYNC
                : call == CALL_SLEEP     ? WEFT_PROBLEM_SLEEP
@@ -338,33 +339,54 @@ static bool is_end(enum call call, const struct weft_frame *thread)
     return call == CALL_FSYNC || call == CALL_SLEEP || (call == CALL_FILE && is_storage(thread));
 }
 
+/* How the last wait for something else than a lock ends. */
+enum hop { HOP_NONE, HOP_THREAD, HOP_SEMAPHORE, HOP_SERIAL, HOP_CHILD, HOP_NETWORK };
+
 /* A path on the way from its first thread to the one that holds it up. */
 struct following {
     const struct weft_frame_path *path;
     struct weft_kind kind;
     struct weft_path_part part, lock; /* where it is; where the last lock is waited for */
     enum call call;                   /* of the part */
-    bool has_lock, is_allocator, is_serial, is_child, is_at_end;
+    enum hop hop;                     /* the first one behind the last lock */
+    bool has_lock, is_allocator, is_at_end;
 };
+
+static enum hop hop_of(const struct weft_frame *thread, enum call call)
+{
+    return call == CALL_CHILD                                 ? HOP_CHILD
+           : call == CALL_NETWORK                             ? HOP_NETWORK
+           : is_serial(thread, call)                          ? HOP_SERIAL
+           : thread->waited_for - 1 == WEFT_LOCK_SEMAPHORE ? HOP_SEMAPHORE
+                                                              : HOP_THREAD;
+}
 
 /* Goes over to the thread that the part waits for. */
 static void follow(struct following *it)
 {
     const struct weft_frame *thread = it->path->frames[it->part.to];
+    const struct weft_path_part next = weft_path_part_at(it->path, it->part.to + 1);
+    struct weft_kind *kind = &it->kind;
     if (is_lock(thread, it->call)) {
         it->has_lock = true;
         it->is_allocator = it->call == CALL_ALLOCATOR;
         it->lock = it->part;
-        it->kind.object = lock_name(it->path, &it->part);
-    } else if (!it->has_lock) {
-        it->kind.object = lock_name(it->path, &it->part);
-        it->is_serial = is_serial(thread, it->call);
-        it->is_child = it->call == CALL_CHILD;
+        it->hop = HOP_NONE;
+        kind->object = lock_name(it->path, &it->part);
+        kind->last = NULL;
+    } else if (it->hop == HOP_NONE) {
+        it->hop = hop_of(thread, it->call);
+        if (!it->has_lock)
+            kind->object = lock_name(it->path, &it->part);
     }
-    if (it->kind.holder && !it->kind.through)
-        it->kind.through = it->kind.holder;
-    it->kind.holder = thread;
-    it->part = weft_path_part_at(it->path, it->part.to + 1);
+    if (it->has_lock ? it->hop == HOP_NONE : it->hop == HOP_THREAD || !kind->holder) {
+        kind->holder = thread;
+        kind->holding = next;
+    } else {
+        kind->last = thread;
+        kind->lasting = next;
+    }
+    it->part = next;
 }
 
 /* What the thread at the end does. */
@@ -382,17 +404,45 @@ static enum weft_problem_kind end_of(struct following *it)
                                    : WEFT_PROBLEM_SLEEP;
 }
 
+/* Is the innermost function in which the thread waits one that the holder is in, too? Both do the
+ * same work, of which there may be no more at a time. */
+static bool is_same_work(const struct following *it)
+{
+    const struct weft_frame *function = function_in(it->path, &it->kind.waiting);
+    for (size_t i = it->kind.holding.from; function && i < it->kind.holding.to; i++)
+        if (weft_str_equal(it->path->frames[i]->name, function->name))
+            return true;
+    return false;
+}
+
+/* Of a wait for something else than a lock. */
+static enum weft_problem_kind wait_kind(const struct following *it, enum weft_problem_kind end)
+{
+    const bool is_plain = end == WEFT_PROBLEM_CODE || end == WEFT_PROBLEM_UNKNOWN;
+    switch (it->hop) {
+    case HOP_CHILD:
+        return WEFT_PROBLEM_CHILD;
+    case HOP_NETWORK:
+        return WEFT_PROBLEM_NETWORK;
+    case HOP_SERIAL:
+        return is_plain ? WEFT_PROBLEM_SERIAL : end;
+    case HOP_SEMAPHORE:
+        return is_same_work(it) ? WEFT_PROBLEM_POOL : is_plain ? WEFT_PROBLEM_QUEUE : end;
+    default:
+        return is_plain && it->kind.holder ? WEFT_PROBLEM_QUEUE : end;
+    }
+}
+
 static enum weft_problem_kind kind_at(const struct following *it, enum weft_problem_kind end)
 {
     if (it->is_allocator)
         return WEFT_PROBLEM_ALLOCATOR;
-    if (it->has_lock)
-        return lock_kind(end);
-    if (!it->kind.holder || (end != WEFT_PROBLEM_CODE && end != WEFT_PROBLEM_UNKNOWN))
-        return end;
-    return it->is_child    ? WEFT_PROBLEM_CHILD
-           : it->is_serial ? WEFT_PROBLEM_SERIAL
-                           : WEFT_PROBLEM_QUEUE;
+    if (!it->has_lock)
+        return wait_kind(it, end);
+    if (it->hop == HOP_NETWORK)
+        return WEFT_PROBLEM_LOCK_NET;
+    return it->hop != HOP_NONE && end == WEFT_PROBLEM_CODE ? WEFT_PROBLEM_LOCK_WAIT
+                                                           : lock_kind(end);
 }
 
 struct weft_kind weft_kind_of(const struct weft_frame_path *path)
@@ -407,8 +457,6 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
         follow(&it);
     }
     it.kind.kind = kind_at(&it, end_of(&it));
-    if (it.kind.holder)
-        it.kind.holding = it.part;
     it.kind.key = key_of(path, &it.kind, it.has_lock ? &it.lock : NULL);
     return it.kind;
 }

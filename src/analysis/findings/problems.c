@@ -311,11 +311,11 @@ static void describe(struct grouping *grouping, const struct group *group,
     problem->object = kind.object ? kind.object->name : (struct weft_str){ 0 };
     problem->waiter = matrix->items[group->worst].thread;
     problem->holder = kind.holder ? kind.holder->name : (struct weft_str){ 0 };
-    problem->through = kind.through ? kind.through->name : (struct weft_str){ 0 };
+    problem->last = kind.last ? kind.last->name : (struct weft_str){ 0 };
     problem->preemptor = kind.preemptor ? kind.preemptor->name : (struct weft_str){ 0 };
     problem->n_waiters = n_threads_of(grouping);
     weft_chains_of(grouping->finding, grouping->of, (uint32_t)(group - grouping->groups.items) + 1,
-                   kind.holder, problem);
+                   problem);
 }
 
 static void measure(const struct grouping *grouping, const struct group *group,

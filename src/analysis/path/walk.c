@@ -253,7 +253,7 @@ static enum weft_code wait(struct walk *walk, struct weft_graph_state *state, ui
 {
     struct weft_graph_edge edge = { .from_thread_id = WEFT_ID_NONE };
     const uint64_t end_ns = state->end_ns;
-    walk->now.wait_ns = start_ns;
+    walk->now.wait_ns = state->start_ns;
     WEFT_TRY(walk->graph->ops->cause(walk->graph, top_of(walk)->thread_id, state, &edge, err));
     unsigned flags = end_ns > walk->at_ns ? WEFT_PATH_UNFINISHED : 0;
     if (!weft_graph_has_source(&edge))

@@ -224,11 +224,23 @@ static size_t told_bytes(struct weft_str name)
                : name.n_bytes;
 }
 
+/* Without what a compiler adds to a copy of a function: "f.isra.0", "f.part.1". */
+static struct weft_str without_clone(struct weft_str name)
+{
+    static const char *const suffixes[] = { ".isra.", ".part.", ".constprop.", ".cold", ".lto_priv." };
+    for (size_t at = 1; at < name.n_bytes; at++)
+        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+            if (name.n_bytes - at >= strlen(suffixes[i]) &&
+                memcmp(name.bytes + at, suffixes[i], strlen(suffixes[i])) == 0)
+                return (struct weft_str){ name.bytes, at };
+    return name;
+}
+
 /* In a sentence: of a long name of C++ no arguments, neither of templates nor of the function. */
 void weft_words_function(struct weft_output *out, struct weft_str name)
 {
     const struct weft_str no_name = WEFT_STR("(anonymous namespace)");
-    name.n_bytes = told_bytes(name);
+    name = without_clone((struct weft_str){ name.bytes, told_bytes(name) });
     for (size_t at = 0, n;
          name.n_bytes > LONG_NAME && name.n_bytes < NAME_LOOKED_AT && at < name.n_bytes; at += n) {
         n = 1;

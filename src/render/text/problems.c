@@ -43,6 +43,8 @@ static const struct words {
                             "block instead of spinning, or hold the lock for less" },
     [WEFT_PROBLEM_SERIAL] = { "Serial section: others wait for %", "wait for it",
                               "share the work of # between threads" },
+    [WEFT_PROBLEM_POOL] = { "Pool too small: waiting for @", "wait for it",
+                            "allow more at a time, or hold it for less in #" },
     [WEFT_PROBLEM_QUEUE] = { "Waiting for thread %, in #", "wait for it",
                              "make # shorter, or give it to more threads" },
     [WEFT_PROBLEM_FSYNC] = { "fsync in #", "wait for it",
@@ -86,7 +88,7 @@ static void put_object(struct weft_output *out, const struct weft_problem *probl
     if (problem->object.n_bytes > 0) {
         weft_words_name(out, problem->object);
     } else if (problem->waiting.n > 0) {
-        weft_output_text(out, "a lock in ");
+        weft_output_text(out, problem->kind == WEFT_PROBLEM_POOL ? "a semaphore in " : "a lock in ");
         weft_words_function(out, problem->waiting.links[problem->waiting.n - 1]->name);
     } else {
         weft_output_text(out, "a lock");
@@ -199,23 +201,31 @@ static void put_headline(struct weft_output *out, const struct weft_problem *pro
     weft_output_text(out, "\n");
 }
 
-enum { LABELLED = 15 };
+enum { LABELLED = 16 };
 
 static void put_label(struct weft_output *out, const char *label)
 {
-    weft_output_printf(out, "    %-11s", label); /* LABELLED columns */
+    weft_output_printf(out, "    %-12s", label); /* LABELLED columns */
 }
 
 static void put_threads(struct weft_output *out, const struct weft_problem *problem)
 {
     if (problem->holder.n_bytes > 0) {
-        put_label(out, weft_problem_is_of_lock(problem->kind) ? "holder" : "waits for");
+        put_label(out, weft_problem_is_of_lock(problem->kind) || problem->kind == WEFT_PROBLEM_POOL
+                           ? "holder"
+                           : "waits for");
         weft_words_name(out, problem->holder);
         put_chain(out, &problem->holding);
         if (problem->preemptor.n_bytes > 0) {
             weft_output_text(out, ", preempted by ");
             weft_words_name(out, problem->preemptor);
         }
+        weft_output_text(out, "\n");
+    }
+    if (problem->last.n_bytes > 0) {
+        put_label(out, "waiting for");
+        weft_words_name(out, problem->last);
+        put_chain(out, &problem->lasting);
         weft_output_text(out, "\n");
     }
     put_label(out, problem->holder.n_bytes > 0 ? "waiters" : "where");
@@ -395,6 +405,8 @@ static void json_problem(struct weft_json *json, const struct weft_problem *prob
     json_str(json, "object", problem->object);
     json_str(json, "holder", problem->holder);
     json_chain(json, "holder_functions", &problem->holding);
+    json_str(json, "last", problem->last);
+    json_chain(json, "last_functions", &problem->lasting);
     json_str(json, "preemptor", problem->preemptor);
     weft_json_str(json, "waiter", problem->waiter);
     weft_json_u64(json, "waiter_threads", problem->n_waiters);
