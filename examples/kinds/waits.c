@@ -48,8 +48,9 @@ CALL void open_file(bool is_broken)
 
 CALL void save_order(unsigned number, bool is_durable)
 {
-    if (pwrite(file_fd, &number, sizeof number, (off_t)(number % 2000) * PAGE) < 0)
-        fail("pwrite");
+    for (unsigned i = 0; i < (is_durable ? 500 : 1); i++)
+        if (pwrite(file_fd, &number, sizeof number, (off_t)((number + i) % 2000) * PAGE) < 0)
+            fail("pwrite");
     if (is_durable && fsync(file_fd) != 0)
         fail("fsync");
 }
@@ -71,7 +72,7 @@ CALL void evict(void)
 CALL void load_record(unsigned number)
 {
     char page[PAGE];
-    for (unsigned i = 0; i < 16; i++)
+    for (unsigned i = 0; i < 40; i++)
         if (pread(file_fd, page, PAGE, (off_t)((number * 37 + i * 131) % 2000) * PAGE) != PAGE)
             fail("pread");
 }
@@ -98,7 +99,7 @@ CALL void map_file(bool is_broken)
 CALL unsigned scan_index(unsigned number)
 {
     unsigned sum = 0;
-    for (unsigned i = 0; i < 16; i++)
+    for (unsigned i = 0; i < 40; i++)
         sum += mapped[(number * 37 + i * 131) % 2000 * PAGE];
     return sum;
 }

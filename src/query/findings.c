@@ -30,6 +30,7 @@ struct weft_findings_basis {
     } looked[TYPES_MAX];
     struct weft_facts facts[TYPES_MAX];
     size_t n;
+    struct weft_ecct_matrix *whole; /* NULL: executions were found */
     struct weft_rhythms rhythms;
 };
 
@@ -400,6 +401,14 @@ static const char *list_proposals(struct gathering *gathering,
     return text ? text : "";
 }
 
+static enum weft_code nothing_repeats(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "nothing in the trace begins and ends at least %d times: expected "
+                     "--begin RULE or --rules FILE; which threads wait for which: weft interplay",
+                     PROPOSAL_EXECUTIONS);
+}
+
 static enum weft_code nothing_to_look_at(struct gathering *gathering,
                                          const struct weft_execution_proposals *proposals)
 {
@@ -409,10 +418,7 @@ static enum weft_code nothing_to_look_at(struct gathering *gathering,
                          "the trace suggests no executions of type '%.60s'; there are %s "
                          "(others: --begin RULE or --rules FILE)",
                          type, list_proposals(gathering, proposals));
-    return weft_fail(gathering->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                     "nothing in the trace begins and ends at least %d times: expected "
-                     "--begin RULE or --rules FILE; who waits for whom: weft interplay",
-                     PROPOSAL_EXECUTIONS);
+    return nothing_repeats(gathering->err);
 }
 
 /* A type that does not fit into memory, or has no executions in the end, is no reason to tell
@@ -457,6 +463,57 @@ static enum weft_code list_wholes(struct gathering *gathering,
     return code;
 }
 
+/* The thread whose life is that of the program: its first one, else that which lives longest. */
+static uint32_t longest_thread(const struct weft_trace *trace)
+{
+    uint32_t longest = WEFT_ID_NONE;
+    uint64_t longest_ns = 0;
+    bool is_first = false;
+    for (uint32_t id = 0; id < weft_trace_n_threads(trace); id++) {
+        const struct weft_model_thread *thread = weft_trace_thread(trace, id);
+        const bool is_main = thread->info.pid > 0 && thread->info.tid == thread->info.pid;
+        const uint64_t life_ns = thread->last_ns - thread->first_ns;
+        if (thread->info.is_foreign || thread->last_ns <= thread->first_ns || is_first > is_main ||
+            (is_first == is_main && life_ns <= longest_ns))
+            continue;
+        longest = id;
+        longest_ns = life_ns;
+        is_first = is_main;
+    }
+    return longest;
+}
+
+/* Nothing repeats: the critical path of the whole. */
+static enum weft_code look_at_whole(struct gathering *gathering)
+{
+    const struct weft_trace *trace = weft_session_trace(gathering->session);
+    const uint32_t id = longest_thread(trace);
+    if (id == WEFT_ID_NONE)
+        return weft_fail(gathering->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                         "no thread of the trace has two events");
+    const struct weft_model_thread *thread = weft_trace_thread(trace, id);
+    const struct weft_ecct_request request = { .thread_id = id,
+                                               .from_ns = thread->first_ns,
+                                               .to_ns = thread->last_ns };
+    return weft_execution_tree(gathering->session, &request, &gathering->basis->whole,
+                               gathering->err);
+}
+
+/* Has the trace nothing but calls of a library that repeat? They are no requests. */
+static bool is_library_alone(const struct gathering *gathering,
+                             const struct weft_execution_proposals *proposals)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < proposals->n; i++) {
+        if (!is_wanted(gathering, &proposals->items[i], &proposals->items[0]))
+            continue;
+        if (!is_call(&proposals->items[i]) || !proposals->items[i].is_of_library)
+            return false;
+        n++;
+    }
+    return n > 0 && !gathering->request->rule.type;
+}
+
 /* Of several ways in which a trace suggests executions the best is taken: what a program marked,
  * before what only looks like work that begins and ends. */
 static enum weft_code look_at_proposals(struct gathering *gathering)
@@ -466,9 +523,10 @@ static enum weft_code look_at_proposals(struct gathering *gathering)
     enum weft_code code = weft_execution_proposals(gathering->session, &proposals, gathering->err);
     const bool has_work =
         code == WEFT_OK && !gathering->request->rule.type && is_work_proposed(gathering, proposals);
+    const bool is_empty = code == WEFT_OK && is_library_alone(gathering, proposals);
     size_t n = 0;
     WEFT_THEN(code, list_wholes(gathering, proposals));
-    for (size_t i = 0; code == WEFT_OK && i < proposals->n && n < TYPES_MAX; i++) {
+    for (size_t i = 0; code == WEFT_OK && !is_empty && i < proposals->n && n < TYPES_MAX; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
         if (!is_wanted(gathering, proposal, &proposals->items[0]) ||
             (has_work && is_lesser(proposal)))
@@ -483,7 +541,8 @@ static enum weft_code look_at_proposals(struct gathering *gathering)
         code = gathering->err->code;
     }
     if (code == WEFT_OK && n == 0)
-        code = nothing_to_look_at(gathering, proposals);
+        code = gathering->request->rule.type ? nothing_to_look_at(gathering, proposals)
+                                             : look_at_whole(gathering);
     weft_execution_proposals_free(proposals);
     return code;
 }
@@ -555,7 +614,9 @@ static enum weft_code judge(struct gathering *gathering)
         code = count_work(gathering, &basis->facts[i]);
     WEFT_THEN(code, weft_findings_run(basis->facts, basis->n, &gathering->findings->table,
                                       gathering->err));
-    return code;
+    return code == WEFT_OK && basis->whole
+               ? weft_findings_add_whole(gathering->findings->table, basis->whole, gathering->err)
+               : code;
 }
 
 static void release(void *owned)
@@ -568,6 +629,7 @@ static void release(void *owned)
     }
     WEFT_VEC_FINI(&basis->rhythms);
     weft_result_free(findings->table);
+    weft_result_free(basis->whole);
 }
 
 /* What is gathered lies in the arena of the findings. */
@@ -653,6 +715,8 @@ enum weft_code weft_findings_store(struct weft_session *session, const struct we
     struct weft_database *database = NULL;
     *n_stored = 0;
     enum weft_code code = weft_findings_of_trace(session, &request, &findings, err);
+    if (code == WEFT_OK && findings->basis->n == 0)
+        code = nothing_repeats(err);
     WEFT_THEN(code, weft_database_open(path, WEFT_DATABASE_WRITE, &database, err));
     for (size_t i = 0; code == WEFT_OK && i < findings->basis->n; i++)
         code = store_type(session, &findings->basis->facts[i], opts, database, n_stored, err);

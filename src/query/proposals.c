@@ -361,7 +361,6 @@ struct proposed {
     struct weft_execution_proposal proposal;
     enum weft_proposal_kind source;
     uint64_t sum_ns;
-    bool is_of_library;
 };
 
 struct proposing {
@@ -404,7 +403,6 @@ static enum weft_code propose(struct proposing *proposing, const struct counted 
         return weft_no_memory(counting->err, "proposals");
     made->source = (enum weft_proposal_kind)counted->source;
     made->sum_ns = counted->sum_ns;
-    made->is_of_library = counted->is_of_library;
     made->proposal = (struct weft_execution_proposal){ .name = copy,
                                                        .begin = begin,
                                                        .end = end,
@@ -413,6 +411,7 @@ static enum weft_code propose(struct proposing *proposing, const struct counted 
                                                                               : WEFT_STR(""),
                                                        .kind = counted->source,
                                                        .is_part = counted->is_part,
+                                                       .is_of_library = counted->is_of_library,
                                                        .is_after_sleep = counted->is_after_sleep,
                                                        .count = counted->count };
     return WEFT_OK;
@@ -619,7 +618,7 @@ static unsigned rank_of(const struct proposed *proposed)
 {
     return proposed->source == WEFT_PROPOSAL_KERNEL_POINTS
                ? 2
-               : proposed->proposal.count < ENOUGH || proposed->is_of_library;
+               : proposed->proposal.count < ENOUGH || proposed->proposal.is_of_library;
 }
 
 static int by_rank(const void *a_void, const void *b_void)

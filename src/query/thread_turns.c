@@ -66,11 +66,27 @@ static struct weft_str part_of(struct weft_str label, struct weft_str *caller)
     return (struct weft_str){ label.bytes, n };
 }
 
+/* Functions of libc that wait in the middle of work: for a lock, the end of a thread or process. No
+ * loop comes back to them for something to do. */
+static bool is_amid_work(struct weft_str name)
+{
+    static const char *const starts[] = { "pthread_mutex_", "pthread_rwlock_",
+                                          "pthread_spin_",  "pthread_barrier_",
+                                          "pthread_join",   "waitpid",
+                                          "wait4",          "waitid" };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (name.n_bytes >= strlen(starts[i]) &&
+            memcmp(name.bytes, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return weft_wait_for_of_name(name) == WEFT_WAITS_FOR_THREAD;
+}
+
 static bool is_wait(struct weft_str label)
 {
     struct weft_str caller;
     const struct weft_str name = part_of(label, &caller);
-    return weft_is_wait_name(name) || weft_wait_for_of_name(name) == WEFT_WAITS_FOR_INPUT;
+    return (weft_is_wait_name(name) || weft_wait_for_of_name(name) == WEFT_WAITS_FOR_INPUT) &&
+           !is_amid_work(name);
 }
 
 static enum weft_code see_call(void *context, const struct weft_execution_row *row,

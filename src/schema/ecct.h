@@ -60,8 +60,8 @@ struct weft_frame {
     uint8_t state;          /* enum weft_frame_state */
     uint8_t reason;         /* enum weft_path_reason, if it is blocked */
     uint8_t flags;          /* enum weft_frame_flag */
-    uint8_t waited_for;     /* of a thread that ended a wait: 1 + the enum weft_lock_kind of what was
-                             * waited for; 0: unknown, or no lock */
+    uint8_t waited_for; /* of a thread that ended a wait: 1 + the enum weft_lock_kind of what was
+                         * waited for; 0: unknown, or no lock */
 };
 
 /* The state in which a thread is for that reason: "blocked: lock, in flight". Of the reason CALL

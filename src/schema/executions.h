@@ -93,6 +93,7 @@ struct weft_execution_proposal {
     enum weft_proposal_kind kind;
     uint64_t count;      /* of begins */
     bool is_part;        /* a function most calls of which are made by others that repeat */
+    bool is_of_library;  /* calls of the C library, or C++'s, rather than the program's own */
     bool is_after_sleep; /* turns that begin when the thread has slept of itself */
 };
 

@@ -197,6 +197,8 @@ struct weft_findings_table {
     struct weft_finding *rows; /* what matters most first */
     size_t n_rows;
     struct weft_problems_table *problems; /* of all of them (schema/problems.h); theirs */
+    struct weft_finding *whole; /* where nothing repeats: the life of the thread that matters most,
+                                 * as one execution that is compared with nothing; else NULL */
 };
 
 /* Stable names: "program", "trifle". */

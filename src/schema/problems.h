@@ -50,7 +50,8 @@ const char *weft_problem_kind_name(enum weft_problem_kind kind);
 
 enum { WEFT_CHAIN_LINKS = 3 };
 
-/* Functions of a thread in which most of a problem lies, the outermost first: first > ... > last. */
+/* Functions of a thread in which most of a problem lies, the outermost first: first > ... > last.
+ */
 struct weft_chain {
     const struct weft_frame *links[WEFT_CHAIN_LINKS];
     size_t n;
@@ -72,13 +73,13 @@ struct weft_problem {
 
     uint64_t n_items, n_slow, n_main; /* all executions; the slow ones; those of which this is the
                                        * largest part of what they take longer */
-    uint64_t n_usual_main;            /* usual ones that spend as much on it as a half of the slow */
-    double usual_ns, slow_ns;         /* duration: median of the usual, mean of the main ones */
+    uint64_t n_usual_main;    /* usual ones that spend as much on it as a half of the slow */
+    double usual_ns, slow_ns; /* duration: median of the usual, mean of the main ones */
     double usual_here_ns, slow_here_ns; /* mean time in it, of all usual and all slow ones */
     struct weft_interval_ns interval;   /* 95 % of their difference; Welch */
     double p;
-    double cost_ns; /* what slow executions spend on it more than usual, together */
-    double share;   /* of the time of all executions */
+    double cost_ns;   /* what slow executions spend on it more than usual, together */
+    double share;     /* of the time of all executions */
     double explained; /* of what the slow ones take longer */
     struct weft_confidence_basis confidence;
     uint32_t worst; /* the execution that spends most on it */

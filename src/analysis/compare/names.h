@@ -46,8 +46,8 @@ struct weft_path_part weft_path_part_at(const struct weft_frame_path *path, size
 size_t weft_path_functions(const struct weft_frame_path *path, const struct weft_path_part *part,
                            size_t *places);
 
-/* Is the function at `at`, of a part that begins at `from`, of a library? What was inlined is of what
- * it was inlined into. */
+/* Is the function at `at`, of a part that begins at `from`, of a library? What was inlined is of
+ * what it was inlined into. */
 bool weft_path_is_library(const struct weft_frame_path *path, size_t from, size_t at);
 
 /* What every program has below its own functions. */

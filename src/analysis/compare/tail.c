@@ -100,6 +100,26 @@ static void cut_between_humps(const struct sorted *sorted, struct weft_slow_tail
     tail->is_found = tail->is_worthy && tail->separation >= SEPARATION + SMALL / (double)sorted->n;
 }
 
+/* If the fast hump is the smaller one, also between the humps above it. */
+static void cut_above(const struct sorted *sorted, struct weft_slow_tails *tails)
+{
+    const struct weft_slow_tail *first = &tails->cuts[0];
+    struct weft_slow_tail tail = { .n_fast = 0 };
+    const size_t n_below = first->n_fast;
+    if (!first->is_found || first->n_slow <= n_below)
+        return;
+    const size_t n = sorted->n - n_below;
+    const size_t split = find_split(sorted->logs + n_below, n, &tail.separation);
+    if (split == 0)
+        return;
+    measure(sorted, n_below + find_gap(sorted->logs + n_below, split), &tail);
+    tail.is_worthy =
+        tail.slow_median_ns >= SLOWER * tail.fast_median_ns && tail.excess_share >= EXCESS;
+    tail.is_found = tail.is_worthy && tail.separation >= SEPARATION + SMALL / (double)n;
+    if (tail.is_found)
+        tails->cuts[tails->n_cuts++] = tail;
+}
+
 /* ---- the tail -------------------------------------------------------------------------------- */
 
 /* The mean of the normalised spacings number from + 1 to `to` from the top: how much the logarithm
@@ -248,6 +268,7 @@ enum weft_code weft_slow_tails_find(const uint64_t *durations_ns, size_t n,
     tails->cuts[0].n_fast = n;
     if (has_memory && n > 1) {
         cut_between_humps(&sorted, &tails->cuts[0]);
+        cut_above(&sorted, tails);
         for (size_t i = 0, part = 10; i < DECADES; i++, part *= 10)
             cut_tail(&sorted, part, tails);
         cut_alone(&sorted, tails);

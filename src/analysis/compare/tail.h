@@ -13,7 +13,7 @@
 
 enum {
     WEFT_TAIL_EXECUTIONS = 5, /* at least so many on each side of a hump */
-    WEFT_TAIL_CUTS = 6,       /* one of humps, one of each decade of the tail, one of single ones */
+    WEFT_TAIL_CUTS = 7,       /* two of humps, one of each decade of the tail, one of single ones */
 };
 
 /* Cuts that are worth to be looked at, the one between humps first, then ever rarer ones. */
@@ -28,6 +28,8 @@ struct weft_slow_tails {
  *   least 76 % (and 3 / n) of their variance lies between the sides (one hump, of any normal,
  *   exponential or even uniform shape, stays below), the slow median is at least 1.2 times the fast
  *   one, and the slow ones cost at least 2 % of all time;
+ * - likewise between the humps of the slow ones, if these are most: the few that are faster find
+ *   nothing to do, and what is usual is the next hump;
  * - around the slowest 10, 1, 0.1 and 0.01 %, at least 10: where the tail changes most from what it
  *   was before (the change point of Renyi's normalised spacings), believed if it is heavier from
  *   there on than chance makes the tail of any power law, or of a lighter one; worth a look if the

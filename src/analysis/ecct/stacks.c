@@ -474,8 +474,8 @@ static bool goes_through(struct weft_str stack, struct weft_str function)
     for (size_t at = 0, n; at < stack.n_bytes; at += n + 1) {
         const char *end = memchr(stack.bytes + at, ';', stack.n_bytes - at);
         n = end ? (size_t)(end - stack.bytes) - at : stack.n_bytes - at;
-        if (n >= function.n_bytes && memcmp(stack.bytes + at + n - function.n_bytes,
-                                            function.bytes, function.n_bytes) == 0)
+        if (n >= function.n_bytes &&
+            memcmp(stack.bytes + at + n - function.n_bytes, function.bytes, function.n_bytes) == 0)
             return true;
     }
     return false;
@@ -509,9 +509,8 @@ static enum weft_code waiting(void *context, struct weft_ecct_tree *tree, uint32
     bool is_found;
     enum weft_code code = wait_in_call(stacks, tree, thread_id, at_ns, spot, &is_found, err);
     if (code != WEFT_OK || is_found)
-        return code == WEFT_OK
-                   ? go_to_callers(stacks, tree, thread_id, at_ns, &from, spot, err)
-                   : code;
+        return code == WEFT_OK ? go_to_callers(stacks, tree, thread_id, at_ns, &from, spot, err)
+                               : code;
     code = weft_path_stack(stacks->samples, thread_id, at_ns, at_ns, true, &stack, err);
     if (code == WEFT_OK && stack.n_bytes)
         return go_down(tree, without_kernel(stack), spot, err);

@@ -20,8 +20,9 @@ _Static_assert(WEFT_FRAME_KINDS <= 4, "a kind has two bits of the key");
 
 struct weft_ecct_tree {
     struct weft_strtab *texts;
-    struct weft_map *frame_of; /* name, kind and, of threads, module and waited_for: place in frames */
-    struct weft_map *node_of;  /* parent and frame: place in nodes, less one */
+    struct weft_map
+        *frame_of; /* name, kind and, of threads, module and waited_for: place in frames */
+    struct weft_map *node_of; /* parent and frame: place in nodes, less one */
     uint32_t frames_near[GUESSES], nodes_near[GUESSES]; /* where they were found last, by some bits
                                                            of what was asked for */
     struct {

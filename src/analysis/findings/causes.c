@@ -37,6 +37,7 @@ static const double SLICE_NS = 4e6;     /* that a thread has a processor for whi
 static const double MOST_TIME = 0.5;    /* of all time, that waits for a processor are not of few */
 static const double QUEUE_NS = 5 * 4e6; /* that it waits where five of them are ready before it */
 static const double NOTHING_NS = 1e4;   /* less than it takes to wake a thread twice */
+static const double EMPTY_NS = 2000;    /* from one wait to the next: too short for any work */
 
 /* The mean of the usual executions. */
 static double usual_ns_of(const struct weft_facts *facts)
@@ -442,7 +443,7 @@ static bool is_polling(const struct weft_facts *facts, const struct weft_compare
 {
     const struct weft_ecct_matrix *matrix = facts->matrix;
     const bool is_by_itself =
-        facts->is_after_sleep ||
+        facts->is_after_sleep || usual_ns_of(facts) <= EMPTY_NS ||
         (facts->rhythms &&
          weft_rhythms_period_ns(facts->rhythms, matrix->items[cause->example].thread) > 0);
     return is_by_itself &&

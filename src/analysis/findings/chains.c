@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Descends the functions of one thread, from the outermost inward, into the one that has most of a
- * problem, as long as that is at least half of it. Only functions of the program count; the innermost
- * one of a library where there is none.
+ * problem, as long as that is at least half of it. Only functions of the program count; the
+ * innermost one of a library where there is none.
  */
 #include "analysis/findings/chains.h"
 

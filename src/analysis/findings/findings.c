@@ -309,6 +309,42 @@ static int by_cost(const void *a, const void *b)
     return weft_str_compare(x->type, y->type);
 }
 
+/* The executions of a matrix of one, as slow ones beside no usual ones. */
+static struct weft_compare_table *table_of_one(struct weft_arena *arena,
+                                               const struct weft_ecct_matrix *matrix)
+{
+    struct weft_compare_table *table = WEFT_ARENA_NEW(arena, 1, struct weft_compare_table);
+    const size_t n = (size_t)matrix->starts[1];
+    if (!table)
+        return NULL;
+    table->items_b = WEFT_ARENA_NEW(arena, 1, uint32_t);
+    table->nodes = WEFT_ARENA_NEW(arena, n + 1, struct weft_compare_node);
+    table->n_b = 1;
+    for (size_t i = 0; table->nodes && i < n; i++)
+        table->nodes[table->n_nodes++] =
+            (struct weft_compare_node){ .node = matrix->node[i],
+                                        .n_b = 1,
+                                        .mean_b_ns = (double)matrix->ns[i],
+                                        .difference_ns = (double)matrix->ns[i] };
+    return table->items_b && table->nodes ? table : NULL;
+}
+
+enum weft_code weft_findings_add_whole(struct weft_findings_table *table,
+                                       const struct weft_ecct_matrix *matrix, struct weft_err *err)
+{
+    struct weft_compare_table *compared = table_of_one(table->arena, matrix);
+    struct weft_finding *whole = WEFT_ARENA_NEW(table->arena, 1, struct weft_finding);
+    if (!compared || !whole)
+        return weft_no_memory(err, "findings");
+    *whole = (struct weft_finding){ .type = matrix->items[0].thread,
+                                    .matrix = matrix,
+                                    .table = compared,
+                                    .is_versus = true,
+                                    .verdict = WEFT_VERDICTS };
+    table->whole = whole;
+    return weft_problems_add(whole, table->problems, err);
+}
+
 static void release_problems(void *owned)
 {
     const struct weft_findings_table *table = owned;

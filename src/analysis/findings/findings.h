@@ -15,6 +15,12 @@ WEFT_CHECKED enum weft_code weft_findings_run(const struct weft_facts *facts, si
                                               struct weft_findings_table **table,
                                               struct weft_err *err);
 
+/* Of a trace in which nothing repeats: problems of the one execution of a matrix, which the table
+ * borrows, so that whatever its critical path spends time on has its share. O(values). */
+WEFT_CHECKED enum weft_code weft_findings_add_whole(struct weft_findings_table *table,
+                                                    const struct weft_ecct_matrix *matrix,
+                                                    struct weft_err *err);
+
 /* Is the second a better cut of the executions of `facts` (a struct weft_facts) than the first?
  * What costs most; of those that have no cause in the program single executions, unless there is a
  * hump; else the first. For struct weft_cut_judge. */

@@ -122,8 +122,8 @@ static const struct {
 /* Without what libc puts before names of its own: "__GI___libc_malloc" is malloc. */
 static struct weft_str bare(struct weft_str name)
 {
-    static const char *const before[] = { "__GI_", "__libc_", "__x64_sys_", "__arm64_sys_",
-                                          "__se_sys_", "__new_", "__", "_" };
+    static const char *const before[] = { "__GI_",     "__libc_", "__x64_sys_", "__arm64_sys_",
+                                          "__se_sys_", "__new_",  "__",         "_" };
     for (size_t i = 0; i < sizeof before / sizeof *before;) {
         const size_t n = strlen(before[i]);
         if (name.n_bytes > n && memcmp(name.bytes, before[i], n) == 0) {
@@ -155,10 +155,9 @@ static enum call call_in(const struct weft_frame_path *path, const struct weft_p
     enum call found = CALL_NONE;
     for (size_t i = part->to; i-- > part->from;) {
         const struct weft_frame *frame = path->frames[i];
-        const enum call call = frame->kind == WEFT_FRAME_FUNCTION ? call_of(frame->name)
-                               : frame->flags & WEFT_FRAME_IN_CALL
-                                   ? call_of(weft_frame_call(frame))
-                                   : CALL_NONE;
+        const enum call call = frame->kind == WEFT_FRAME_FUNCTION  ? call_of(frame->name)
+                               : frame->flags & WEFT_FRAME_IN_CALL ? call_of(weft_frame_call(frame))
+                                                                   : CALL_NONE;
         if (call == CALL_ALLOCATOR)
             return call;
         if (found == CALL_NONE)
@@ -177,10 +176,10 @@ static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
     const struct weft_frame *state = part->state < part->to ? path->frames[part->state] : NULL;
     if (!state || state->state == WEFT_FRAME_RUNNING || state->state == WEFT_FRAME_NO_STATE)
         return call == CALL_YIELD || call == CALL_SPIN ? WEFT_PROBLEM_SPIN
-               : call == CALL_ALLOCATOR ? WEFT_PROBLEM_ALLOCATOR
-               : call == CALL_FSYNC     ? WEFT_PROBLEM_FSYNC
-               : call == CALL_SLEEP     ? WEFT_PROBLEM_SLEEP
-                                        : WEFT_PROBLEM_CODE;
+               : call == CALL_ALLOCATOR                ? WEFT_PROBLEM_ALLOCATOR
+               : call == CALL_FSYNC                    ? WEFT_PROBLEM_FSYNC
+               : call == CALL_SLEEP                    ? WEFT_PROBLEM_SLEEP
+                                                       : WEFT_PROBLEM_CODE;
     if (state->state == WEFT_FRAME_INTERRUPTED)
         return WEFT_PROBLEM_INTERRUPT;
     if (state->state == WEFT_FRAME_PREEMPTED)
@@ -193,7 +192,7 @@ static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
         return WEFT_PROBLEM_CHILD;
     switch ((enum weft_path_reason)state->reason) {
     case WEFT_PATH_BLOCK_DEVICE:
-        return call == CALL_FILE ? WEFT_PROBLEM_DISK
+        return call == CALL_FILE                         ? WEFT_PROBLEM_DISK
                : call == CALL_NONE || call == CALL_FAULT ? WEFT_PROBLEM_FAULT
                                                          : WEFT_PROBLEM_DISK;
     case WEFT_PATH_DEVICE:
@@ -241,8 +240,7 @@ static bool is_lock(const struct weft_frame *thread, enum call call)
 static bool is_serial(const struct weft_frame *thread, enum call call)
 {
     const int kind = thread->waited_for - 1;
-    return kind == WEFT_LOCK_BARRIER || kind == WEFT_LOCK_JOIN ||
-           (kind < 0 && call == CALL_SERIAL);
+    return kind == WEFT_LOCK_BARRIER || kind == WEFT_LOCK_JOIN || (kind < 0 && call == CALL_SERIAL);
 }
 
 /* A lock that is held while its holder does that. */
@@ -290,8 +288,7 @@ static bool tells_apart(enum weft_problem_kind kind)
 {
     return kind == WEFT_PROBLEM_SLEEP || kind == WEFT_PROBLEM_CHILD ||
            kind == WEFT_PROBLEM_NETWORK || kind == WEFT_PROBLEM_UNKNOWN ||
-           kind == WEFT_PROBLEM_LOCK || kind == WEFT_PROBLEM_QUEUE ||
-           kind == WEFT_PROBLEM_SERIAL;
+           kind == WEFT_PROBLEM_LOCK || kind == WEFT_PROBLEM_QUEUE || kind == WEFT_PROBLEM_SERIAL;
 }
 
 static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kind *kind,
@@ -325,7 +322,8 @@ static const struct weft_frame *lock_name(const struct weft_frame_path *path,
 /* Threads of the kernel that end waits for files. */
 static bool is_storage(const struct weft_frame *thread)
 {
-    static const char *const names[] = { "kworker", "jbd2", "loop", "nvme", "xfs", "btrfs", "kswapd", "md", "dm" };
+    static const char *const names[] = { "kworker", "jbd2",   "loop", "nvme", "xfs",
+                                         "btrfs",   "kswapd", "md",   "dm" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (thread->name.n_bytes >= strlen(names[i]) &&
             memcmp(thread->name.bytes, names[i], strlen(names[i])) == 0)
@@ -354,11 +352,11 @@ struct following {
 
 static enum hop hop_of(const struct weft_frame *thread, enum call call)
 {
-    return call == CALL_CHILD                                 ? HOP_CHILD
-           : call == CALL_NETWORK                             ? HOP_NETWORK
-           : is_serial(thread, call)                          ? HOP_SERIAL
+    return call == CALL_CHILD                              ? HOP_CHILD
+           : call == CALL_NETWORK                          ? HOP_NETWORK
+           : is_serial(thread, call)                       ? HOP_SERIAL
            : thread->waited_for - 1 == WEFT_LOCK_SEMAPHORE ? HOP_SEMAPHORE
-                                                              : HOP_THREAD;
+                                                           : HOP_THREAD;
 }
 
 /* Goes over to the thread that the part waits for. */
@@ -376,6 +374,7 @@ static void follow(struct following *it)
         kind->last = NULL;
     } else if (it->hop == HOP_NONE) {
         it->hop = hop_of(thread, it->call);
+        kind->is_of_end |= thread->waited_for - 1 == WEFT_LOCK_JOIN;
         if (!it->has_lock)
             kind->object = lock_name(it->path, &it->part);
     }
@@ -468,6 +467,5 @@ bool weft_kind_has_call(struct weft_str function)
 
 bool weft_kind_is_outside(enum weft_problem_kind kind)
 {
-    return kind == WEFT_PROBLEM_CPU || kind == WEFT_PROBLEM_OTHER ||
-           kind == WEFT_PROBLEM_INTERRUPT;
+    return kind == WEFT_PROBLEM_CPU || kind == WEFT_PROBLEM_OTHER || kind == WEFT_PROBLEM_INTERRUPT;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Groups the nodes of a comparison by what their time is, and compares the groups' time of slow
- * executions with that of usual ones. Called by query/findings.c; knows nothing of traces and words.
+ * executions with that of usual ones. Called by query/findings.c; knows nothing of traces and
+ * words.
  */
 #include "analysis/findings/problems.h"
 
@@ -21,8 +22,8 @@ static const double SMALL_SHARE = 0.01;
 /* Of the mean of slow executions, that a usual one has to have to count as one that has it, too. */
 static const double AS_MUCH = 0.5;
 static const double NEARLY_ALL = 0.8;
-
-enum { MOST_PROBLEMS = 8 }; /* of a type */
+static const double EVIDENCE_P = 0.05;
+static const double LEAST_OF_WHOLE = 0.02; /* of a critical path */
 
 /* Times of one key. */
 struct group {
@@ -32,9 +33,11 @@ struct group {
     uint32_t node;
     double sum_ns[2], squares[2]; /* of usual and slow executions */
     uint64_t n_main, n_usual_main;
-    double worst_ns, main_ns; /* the most of one; durations of those of which it is the largest part */
+    double worst_ns,
+        main_ns; /* the most of one; durations of those of which it is the largest part */
     uint32_t worst;
     bool is_outside; /* for the most part: of what slow ones have more */
+    bool is_of_end;  /* a wait for the end of a thread */
 };
 
 struct grouping {
@@ -73,7 +76,7 @@ static void take_node(struct grouping *grouping, const struct weft_compare_node 
     struct group *group = &grouping->groups.items[place];
     const double more_ns = row->difference_ns * (double)grouping->table->n_b;
     if (is_new) {
-        *group = (struct group){ .key = kind.key, .node = row->node };
+        *group = (struct group){ .key = kind.key, .node = row->node, .is_of_end = kind.is_of_end };
         grouping->groups.n++;
     }
     grouping->of[row->node] = place + 1;
@@ -91,8 +94,7 @@ static void take_node(struct grouping *grouping, const struct weft_compare_node 
  * only if it makes nearly all of the wait. */
 static enum weft_problem_kind kind_of(const struct group *group)
 {
-    const bool is_no_cpu =
-        group->kinds_ns[WEFT_PROBLEM_LOCK_NO_CPU] > NEARLY_ALL * group->more_ns;
+    const bool is_no_cpu = group->kinds_ns[WEFT_PROBLEM_LOCK_NO_CPU] > NEARLY_ALL * group->more_ns;
     enum weft_problem_kind most = WEFT_PROBLEM_UNKNOWN;
     double most_ns = 0;
     for (unsigned kind = 0; kind < WEFT_PROBLEM_KINDS; kind++) {
@@ -113,8 +115,8 @@ static bool make_groups(struct grouping *grouping)
     grouping->groups.items = calloc(table->n_nodes + 1, sizeof *grouping->groups.items);
     grouping->ns = calloc(table->n_nodes + 1, sizeof *grouping->ns);
     grouping->touched = calloc(table->n_nodes + 1, sizeof *grouping->touched);
-    const bool is_good = keys && grouping->of && grouping->groups.items && grouping->ns &&
-                         grouping->touched;
+    const bool is_good =
+        keys && grouping->of && grouping->groups.items && grouping->ns && grouping->touched;
     for (size_t i = 0; is_good && i < table->n_nodes; i++)
         take_node(grouping, &table->nodes[i], keys);
     const bool is_whole = is_good && weft_map_count(keys) == grouping->groups.n;
@@ -193,6 +195,12 @@ static void sum_usual(struct grouping *grouping)
     grouping->usual_ns /= table->n_a ? (double)table->n_a : 1;
 }
 
+/* Is it one execution, compared with nothing? */
+static bool is_whole_finding(const struct weft_finding *finding)
+{
+    return finding->table->n_a == 0;
+}
+
 /* What an execution has more of than usual: the group with most, of those within the program or of
  * the others. */
 struct most {
@@ -230,9 +238,8 @@ static void count_main(struct grouping *grouping, uint32_t item)
     }
     const bool is_slow_without =
         finding->is_versus || ns - outside.sum_ns >= (double)finding->tail.slow_min_ns;
-    struct group *main = inside.group && (is_slow_without || inside.ns > outside.ns)
-                             ? inside.group
-                             : outside.group;
+    struct group *main =
+        inside.group && (is_slow_without || inside.ns > outside.ns) ? inside.group : outside.group;
     grouping->slower_ns += ns - grouping->usual_ns;
     grouping->outside_ns += outside.sum_ns;
     if (!main)
@@ -339,14 +346,16 @@ static void measure(const struct grouping *grouping, const struct group *group,
     problem->usual_here_ns = usual.mean;
     problem->slow_here_ns = slow.mean;
     problem->interval = (struct weft_interval_ns){ test.low, test.high };
-    problem->p = weft_samples_p(&usual, &slow);
+    problem->p = is_whole_finding(finding) ? 0 : weft_samples_p(&usual, &slow);
     problem->cost_ns = more_ns(grouping, group);
     problem->share = all_ns > 0 ? problem->cost_ns / all_ns : 0;
     problem->explained = slower > 0 ? fmin(problem->cost_ns / slower, 1) : 0;
     problem->confidence = weft_confidence_basis_of(finding->matrix, table->items_b, table->n_b);
     problem->confidence.p = problem->p;
     problem->confidence.lost = finding->confidence.lost;
-    problem->is_small = problem->share < SMALL_SHARE;
+    problem->is_small =
+        problem->share < SMALL_SHARE ||
+        (problem->p > EVIDENCE_P && finding->verdict != WEFT_VERDICT_SINGLE && !finding->is_versus);
     problem->worst = group->worst;
 }
 
@@ -354,8 +363,8 @@ static void measure(const struct grouping *grouping, const struct group *group,
 static int by_cost(const void *a, const void *b)
 {
     const struct weft_problem *x = a, *y = b;
-    const bool is_x_outside = weft_kind_is_outside(x->kind);
-    const bool is_y_outside = weft_kind_is_outside(y->kind);
+    const bool is_x_outside = weft_kind_is_outside(x->kind) && !is_whole_finding(x->finding);
+    const bool is_y_outside = weft_kind_is_outside(y->kind) && !is_whole_finding(y->finding);
     if (is_x_outside != is_y_outside)
         return is_x_outside ? 1 : -1;
     if (x->cost_ns != y->cost_ns)
@@ -367,12 +376,16 @@ static int by_cost(const void *a, const void *b)
 static size_t list_problems(struct grouping *grouping, struct weft_problem *rows)
 {
     const double outside_ns = fmin(grouping->outside_ns, grouping->slower_ns);
+    const bool is_whole = is_whole_finding(grouping->finding);
     size_t n = 0;
     for (size_t i = 0; i < grouping->groups.n; i++) {
         const struct group *group = &grouping->groups.items[i];
         const double cost_ns = more_ns(grouping, group);
+        if (group->is_of_end && grouping->finding->verdict == WEFT_VERDICT_SINGLE)
+            continue; /* a program that ends */
         const double of_ns = grouping->slower_ns - (group->is_outside ? 0 : outside_ns);
-        if (cost_ns <= 0 || cost_ns < LEAST_EXPLAINED * of_ns || group->n_main == 0)
+        if (cost_ns <= 0 || cost_ns < (is_whole ? LEAST_OF_WHOLE : LEAST_EXPLAINED) * of_ns ||
+            (group->n_main == 0 && !is_whole))
             continue;
         struct weft_problem problem = { .finding = grouping->finding,
                                         .kind = kind_of(group),
@@ -381,7 +394,7 @@ static size_t list_problems(struct grouping *grouping, struct weft_problem *rows
             problem.kind = WEFT_PROBLEM_MORE_WORK;
         measure(grouping, group, &problem);
         describe(grouping, group, &problem);
-        if (n < MOST_PROBLEMS)
+        if (n < WEFT_PROBLEMS_OF_TYPE)
             rows[n++] = problem;
         else if (by_cost(&problem, &rows[n - 1]) < 0)
             rows[n - 1] = problem;
@@ -390,8 +403,8 @@ static size_t list_problems(struct grouping *grouping, struct weft_problem *rows
     return n;
 }
 
-static enum weft_code add_problems(const struct weft_finding *finding,
-                                   struct weft_problems_table *table, struct weft_err *err)
+enum weft_code weft_problems_add(const struct weft_finding *finding,
+                                 struct weft_problems_table *table, struct weft_err *err)
 {
     struct grouping grouping = { .finding = finding, .table = finding->table };
     const bool is_good = make_groups(&grouping);
@@ -417,6 +430,21 @@ static void merge(struct weft_problems_table *table)
             is_known = table->rows[k].key == table->rows[i].key &&
                        (table->rows[k].holder.n_bytes > 0 || table->rows[k].object.n_bytes > 0);
         if (!is_known)
+            table->rows[n++] = table->rows[i];
+    }
+    table->n_rows = n;
+}
+
+/* Types whose problems are all outside the program have none. */
+static void drop_outside(struct weft_problems_table *table)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        bool has_inside = false;
+        for (size_t k = 0; k < table->n_rows && !has_inside; k++)
+            has_inside = table->rows[k].finding == table->rows[i].finding &&
+                         !weft_kind_is_outside(table->rows[k].kind);
+        if (has_inside)
             table->rows[n++] = table->rows[i];
     }
     table->n_rows = n;
@@ -449,17 +477,19 @@ enum weft_code weft_problems_run(const struct weft_findings_table *findings,
     if (made)
         *made = (struct weft_problems_table){
             .arena = arena,
-            .rows = WEFT_ARENA_NEW(arena, findings->n_rows * MOST_PROBLEMS + 1, struct weft_problem)
+            .rows = WEFT_ARENA_NEW(arena, (findings->n_rows + 1) * WEFT_PROBLEMS_OF_TYPE,
+                                   struct weft_problem)
         };
     if (!made || !made->rows)
         code = weft_no_memory(err, "problems");
     for (size_t i = 0; code == WEFT_OK && i < findings->n_rows; i++)
         if (is_told(&findings->rows[i]))
-            code = add_problems(&findings->rows[i], made, err);
+            code = weft_problems_add(&findings->rows[i], made, err);
     if (code != WEFT_OK) {
         weft_arena_free(arena);
         return code;
     }
+    drop_outside(made);
     qsort(made->rows, made->n_rows, sizeof *made->rows, by_rank);
     merge(made);
     *table = made;

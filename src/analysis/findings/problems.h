@@ -13,10 +13,17 @@
 #include "base/error.h"
 #include "schema/problems.h"
 
+enum { WEFT_PROBLEMS_OF_TYPE = 8 };
+
 /* Problems of all findings, that a cause has in several being one: with the type that it costs
  * most. The table borrows from the findings. O(types x values of their matrices). */
 WEFT_CHECKED enum weft_code weft_problems_run(const struct weft_findings_table *findings,
                                               struct weft_problems_table **table,
+                                              struct weft_err *err);
+
+/* Adds those of one more finding, to a table that has room for WEFT_PROBLEMS_OF_TYPE more. */
+WEFT_CHECKED enum weft_code weft_problems_add(const struct weft_finding *finding,
+                                              struct weft_problems_table *table,
                                               struct weft_err *err);
 
 #endif

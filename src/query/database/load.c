@@ -62,8 +62,8 @@ bool weft_database_frame_read(int64_t kind, struct weft_frame *frame)
     frame->reason = (uint8_t)(kind >> 16);
     frame->flags = (uint8_t)(kind >> 24);
     frame->waited_for = (uint8_t)(kind >> 32);
-    if (kind >> 40 || frame->waited_for > WEFT_LOCK_KINDS || frame->kind >= WEFT_FRAME_KINDS || frame->state >= WEFT_FRAME_STATES ||
-        frame->reason >= WEFT_PATH_REASONS)
+    if (kind >> 40 || frame->waited_for > WEFT_LOCK_KINDS || frame->kind >= WEFT_FRAME_KINDS ||
+        frame->state >= WEFT_FRAME_STATES || frame->reason >= WEFT_PATH_REASONS)
         return false;
     if (frame->kind == WEFT_FRAME_STATE && frame->state == WEFT_FRAME_NO_STATE)
         weft_frame_read_state(frame);

@@ -227,7 +227,8 @@ static size_t told_bytes(struct weft_str name)
 /* Without what a compiler adds to a copy of a function: "f.isra.0", "f.part.1". */
 static struct weft_str without_clone(struct weft_str name)
 {
-    static const char *const suffixes[] = { ".isra.", ".part.", ".constprop.", ".cold", ".lto_priv." };
+    static const char *const suffixes[] = { ".isra.", ".part.", ".constprop.", ".cold",
+                                            ".lto_priv." };
     for (size_t at = 1; at < name.n_bytes; at++)
         for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
             if (name.n_bytes - at >= strlen(suffixes[i]) &&

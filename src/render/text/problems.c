@@ -14,10 +14,16 @@
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-enum { MARK_OBJECT = '@', MARK_FUNCTION = '#', MARK_HOLDER = '%', MARK_PREEMPTOR = '^' };
+enum {
+    MARK_OBJECT = '@',
+    MARK_LOCK = '&',
+    MARK_FUNCTION = '#',
+    MARK_HOLDER = '%',
+    MARK_PREEMPTOR = '^'
+};
 
-/* In heads and advice `@` stands for the lock, `#` for the function at fault, `%` for the thread
- * that holds up, `^` for what has the CPU. */
+/* In heads and advice `@` stands for the lock, `&` for it at the start of a sentence, `#` for the
+ * function at fault, `%` for the thread that holds up, `^` for what has the CPU. */
 static const struct words {
     const char *head;
     const char *verb; /* of slow executions, in evidence */
@@ -25,15 +31,15 @@ static const struct words {
 } kinds[WEFT_PROBLEM_KINDS] = {
     [WEFT_PROBLEM_LOCK] = { "Lock contention on @", "wait for it",
                             "hold @ for less: move # out of it, or split the lock" },
-    [WEFT_PROBLEM_LOCK_IO] = { "Lock @ held across disk I/O", "wait for it",
+    [WEFT_PROBLEM_LOCK_IO] = { "& held across disk I/O", "wait for it",
                                "release @ before the I/O in #" },
-    [WEFT_PROBLEM_LOCK_NET] = { "Lock @ held across network I/O", "wait for it",
+    [WEFT_PROBLEM_LOCK_NET] = { "& held across network I/O", "wait for it",
                                 "release @ before the call in #" },
-    [WEFT_PROBLEM_LOCK_SLEEP] = { "Lock @ held during a sleep", "wait for it",
+    [WEFT_PROBLEM_LOCK_SLEEP] = { "& held during a sleep", "wait for it",
                                   "release @ before the sleep in #" },
-    [WEFT_PROBLEM_LOCK_WAIT] = { "Lock @ held while its holder waits", "wait for it",
+    [WEFT_PROBLEM_LOCK_WAIT] = { "& held while its holder waits", "wait for it",
                                  "release @ before # waits" },
-    [WEFT_PROBLEM_LOCK_NO_CPU] = { "Lock @ held by a thread without a CPU", "wait for it",
+    [WEFT_PROBLEM_LOCK_NO_CPU] = { "& held by a thread without a CPU", "wait for it",
                                    "shorten the hold in #; raise the priority of %, or use "
                                    "priority inheritance" },
     [WEFT_PROBLEM_ALLOCATOR] = { "Memory allocator in #", "spend it there",
@@ -64,8 +70,7 @@ static const struct words {
                            "fewer busy threads than CPUs, or more CPUs" },
     [WEFT_PROBLEM_OTHER] = { "CPU taken by another program: ^", "wait for a CPU",
                              "keep other programs off these CPUs (cpusets, nice)" },
-    [WEFT_PROBLEM_INTERRUPT] = { "Interrupts", "are interrupted",
-                                 "move interrupts to other CPUs" },
+    [WEFT_PROBLEM_INTERRUPT] = { "Interrupts", "are interrupted", "move interrupts to other CPUs" },
     [WEFT_PROBLEM_MORE_WORK] = { "More calls of #", "make more calls",
                                  "call # less often: see what makes these larger" },
     [WEFT_PROBLEM_CODE] = { "Slower code in #", "run longer there", "see the calls inside #" },
@@ -77,42 +82,60 @@ static const struct words {
  * execution's own thread. */
 static const struct weft_frame *function_of(const struct weft_problem *problem)
 {
-    const struct weft_chain *chain =
-        problem->holder.n_bytes > 0 && problem->holding.n > 0 ? &problem->holding
-                                                              : &problem->waiting;
+    const struct weft_chain *chain = problem->holder.n_bytes > 0 && problem->holding.n > 0
+                                         ? &problem->holding
+                                         : &problem->waiting;
     return chain->n > 0 ? chain->links[chain->n - 1] : NULL;
 }
 
-static void put_object(struct weft_output *out, const struct weft_problem *problem)
+/* "table_mutex"; of one without a name where it is waited for: "a lock in get". */
+static void put_object(struct weft_output *out, const struct weft_problem *problem,
+                       const char *what)
 {
+    const bool is_start = what[0] == 'L';
     if (problem->object.n_bytes > 0) {
+        weft_output_text(out, is_start ? "Lock " : "");
         weft_words_name(out, problem->object);
-    } else if (problem->waiting.n > 0) {
-        weft_output_text(out, problem->kind == WEFT_PROBLEM_POOL ? "a semaphore in " : "a lock in ");
-        weft_words_function(out, problem->waiting.links[problem->waiting.n - 1]->name);
-    } else {
-        weft_output_text(out, "a lock");
+        return;
     }
+    weft_output_text(out, problem->kind == WEFT_PROBLEM_POOL ? "a semaphore" : what);
+    if (problem->waiting.n > 0) {
+        weft_output_text(out, " in ");
+        weft_words_function(out, problem->waiting.links[problem->waiting.n - 1]->name);
+    }
+}
+
+/* Where no function is known. */
+static void put_thread(struct weft_output *out, const struct weft_problem *problem)
+{
+    weft_output_text(out, "thread ");
+    weft_words_name(out, problem->holder.n_bytes > 0 ? problem->holder : problem->waiter);
 }
 
 static void put_mark(struct weft_output *out, const struct weft_problem *problem, char mark)
 {
     const struct weft_frame *function = function_of(problem);
     if (mark == MARK_OBJECT)
-        put_object(out, problem);
+        put_object(out, problem, "a lock");
+    else if (mark == MARK_LOCK)
+        put_object(out, problem, "Lock");
     else if (mark == MARK_HOLDER && problem->holder.n_bytes > 0)
         weft_words_name(out, problem->holder);
     else if (mark == MARK_PREEMPTOR && problem->preemptor.n_bytes > 0)
         weft_words_name(out, problem->preemptor);
-    else if (mark == MARK_FUNCTION && function)
+    else if (mark != MARK_FUNCTION)
+        weft_output_text(out, "another one");
+    else if (function)
         weft_words_function(out, function->name);
     else
-        weft_output_text(out, mark == MARK_FUNCTION ? "unknown code" : "another one");
+        put_thread(out, problem);
 }
 
-static void put_words(struct weft_output *out, const struct weft_problem *problem, const char *words)
+static void put_words(struct weft_output *out, const struct weft_problem *problem,
+                      const char *words)
 {
-    static const char marks[] = { MARK_OBJECT, MARK_FUNCTION, MARK_HOLDER, MARK_PREEMPTOR, 0 };
+    static const char marks[] = { MARK_OBJECT, MARK_LOCK,      MARK_FUNCTION,
+                                  MARK_HOLDER, MARK_PREEMPTOR, 0 };
     while (*words) {
         const size_t n = strcspn(words, marks);
         weft_output_write(out, words, n);
@@ -143,6 +166,19 @@ static void put_head(struct weft_output *out, const struct weft_problem *problem
     weft_output_text(out, " (thread ");
     weft_words_name(out, problem->holder);
     weft_output_text(out, ")");
+}
+
+/* Work is no problem, whichever thread does it. */
+static void put_path_head(struct weft_output *out, const struct weft_problem *problem)
+{
+    const bool is_work = problem->kind == WEFT_PROBLEM_CODE ||
+                         problem->kind == WEFT_PROBLEM_QUEUE ||
+                         problem->kind == WEFT_PROBLEM_SERIAL;
+    if (!is_work) {
+        put_head(out, problem);
+        return;
+    }
+    put_words(out, problem, problem->holder.n_bytes > 0 ? "Work of thread %, in #" : "Work in #");
 }
 
 void weft_problem_put_sentence(struct weft_output *out, const struct weft_problem *problem)
@@ -192,7 +228,8 @@ static void put_headline(struct weft_output *out, const struct weft_problem *pro
         weft_output_text(out, ": ");
         put_symptom(out, problem);
     }
-    weft_output_repeat(out, " ", n_used + 2 <= WEFT_PROBLEM_COLUMNS ? WEFT_PROBLEM_COLUMNS - n_used : 2);
+    weft_output_repeat(out, " ",
+                       n_used + 2 <= WEFT_PROBLEM_COLUMNS ? WEFT_PROBLEM_COLUMNS - n_used : 2);
     weft_output_printf(out, "%s of request time\n", share.text);
     if (is_one)
         return;
@@ -243,12 +280,10 @@ static void put_evidence(struct weft_output *out, const struct weft_problem *pro
     weft_output_printf(out, "%s of %s slow ones %s, %s of %s usual ones; %s more each",
                        weft_human_count(problem->n_main).text,
                        weft_human_count(problem->n_slow).text, kinds[problem->kind].verb,
-                       weft_human_count(problem->n_usual_main).text,
-                       weft_human_count(n_usual).text,
+                       weft_human_count(problem->n_usual_main).text, weft_human_count(n_usual).text,
                        weft_human_mean(problem->slow_here_ns - problem->usual_here_ns).text);
     weft_output_printf(out, " (%s)\n", weft_human_p(problem->p).text);
-    if (weft_confidence_level(weft_confidence_value(&problem->confidence)) ==
-        WEFT_CONFIDENCE_HIGH)
+    if (weft_confidence_level(weft_confidence_value(&problem->confidence)) == WEFT_CONFIDENCE_HIGH)
         return;
     put_label(out, "confidence");
     weft_confidence_put(out, &problem->confidence);
@@ -286,9 +321,39 @@ static void put_wrapped(struct weft_output *out, struct weft_str text)
     weft_output_text(out, "\n");
 }
 
+/* Of a critical path: what it does, and its share of it. */
+static void put_path_headline(struct weft_output *out, const struct weft_problem *problem,
+                              size_t number, struct weft_output *scratch)
+{
+    const struct weft_human share = weft_human_share(problem->share);
+    const char *of = " of the critical path";
+    put_path_head(scratch, problem);
+    const size_t n_used =
+        4 + columns_of(weft_output_held(scratch)) + strlen(share.text) + strlen(of);
+    weft_output_clear(scratch);
+    weft_output_printf(out, "%2zu  ", number);
+    put_path_head(out, problem);
+    weft_output_repeat(out, " ",
+                       n_used + 2 <= WEFT_PROBLEM_COLUMNS ? WEFT_PROBLEM_COLUMNS - n_used : 2);
+    weft_output_printf(out, "%s%s\n", share.text, of);
+}
+
+static void put_path_card(struct weft_output *out, const struct weft_problem *problem,
+                          size_t number, struct weft_output *scratch)
+{
+    put_path_headline(out, problem, number, scratch);
+    put_threads(out, problem);
+    put_label(out, "time");
+    weft_output_printf(out, "%s\n\n", weft_human_mean(problem->cost_ns).text);
+}
+
 static void put_card(struct weft_output *out, const struct weft_problem *problem, size_t number,
                      struct weft_output *scratch)
 {
+    if (problem->finding->table->n_a == 0) {
+        put_path_card(out, problem, number, scratch);
+        return;
+    }
     put_headline(out, problem, number, scratch);
     put_threads(out, problem);
     if (problem->kind == WEFT_PROBLEM_MORE_WORK)
@@ -304,7 +369,7 @@ static void put_card(struct weft_output *out, const struct weft_problem *problem
 }
 
 size_t weft_problems_put(struct weft_output *out, const struct weft_problems_table *problems,
-                       size_t most)
+                         size_t most)
 {
     struct weft_output *scratch;
     struct weft_err err = { 0 };
@@ -355,7 +420,12 @@ void weft_problems_put_head(const struct weft_view *view,
     weft_words_name(out, file_name(view->path));
     weft_output_printf(
         out, "   %s \xc2\xb7 %s", weft_human_ns(weft_trace_meta(trace)->duration_ns).text,
-        weft_human_plural(weft_trace_n_threads(trace) - weft_trace_n_foreign(trace), "thread").text);
+        weft_human_plural(weft_trace_n_threads(trace) - weft_trace_n_foreign(trace), "thread")
+            .text);
+    if (findings->whole) {
+        weft_output_text(out, " \xc2\xb7 critical path of ");
+        weft_words_name(out, findings->whole->type);
+    }
     for (size_t i = 0; i < findings->n_rows && i < 1; i++) {
         weft_output_printf(out, " \xc2\xb7 %s ",
                            weft_human_count(findings->rows[i].matrix->n_items).text);
@@ -399,7 +469,10 @@ static void json_problem(struct weft_json *json, const struct weft_problem *prob
     weft_json_new_line(json);
     weft_json_begin_object(json, NULL);
     weft_json_text(json, "kind", weft_problem_kind_name(problem->kind));
-    weft_problem_put_sentence(scratch, problem);
+    if (problem->finding->table->n_a == 0)
+        put_path_head(scratch, problem);
+    else
+        weft_problem_put_sentence(scratch, problem);
     json_written(json, "sentence", scratch);
     weft_json_str(json, "type", problem->finding->type);
     json_str(json, "object", problem->object);

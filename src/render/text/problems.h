@@ -20,7 +20,7 @@ void weft_problems_put_head(const struct weft_view *view,
 /* A card each, the first `most` that are not small (0: all), and how many there are besides. Their
  * number. */
 size_t weft_problems_put(struct weft_output *out, const struct weft_problems_table *problems,
-                       size_t most);
+                         size_t most);
 
 /* "Lock contention on `m`: 4 of 479 `get` took 22.9 ms instead of 130 µs". */
 void weft_problem_put_sentence(struct weft_output *out, const struct weft_problem *problem);
