@@ -16,8 +16,8 @@ struct kind {
     void (*setup)(bool is_broken);
     void (*handle)(unsigned number, bool is_broken); /* a request, by one of the workers */
     void (*background)(bool is_broken);              /* again and again, by another thread */
-    unsigned n_requests;                             /* 0: 1,000 */
-    unsigned every_us;                               /* a request comes; 0: 1,000 */
+    unsigned n_requests;                             /* 0: 600 */
+    unsigned every_us;                               /* a request comes; 0: 600 */
 };
 
 extern const struct kind lock_kinds[], wait_kinds[], work_kinds[]; /* up to one without a name */

@@ -71,10 +71,10 @@ CALL void commit_journal(bool is_broken)
 {
     pause_us(60000);
     if (!is_broken)
-        write_journal(64);
+        write_journal(600);
     pthread_mutex_lock(&table_mutex);
     if (is_broken)
-        write_journal(64);
+        write_journal(600);
     pthread_mutex_unlock(&table_mutex);
 }
 

@@ -79,7 +79,7 @@ static void *background_main(void *unused)
 
 static void listen_for_requests(void)
 {
-    const unsigned n = kind->n_requests ? kind->n_requests : 1000;
+    const unsigned n = kind->n_requests ? kind->n_requests : 600;
     for (unsigned i = 0; i < n; i++) {
         pause_us(kind->every_us ? kind->every_us : 1000);
         pthread_mutex_lock(&queue_mutex);

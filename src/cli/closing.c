@@ -6,13 +6,16 @@
  */
 #include "cli/closing.h"
 
+#include "query/findings.h"
 #include "render/human.h"
+#include "render/text/compare_words.h"
 #include "render/text/notes.h"
+#include "render/text/problems.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { LEAST_SHARED_NS = 1000000000 };
+enum { LEAST_SHARED_NS = 1000000000, MOST_EVENTS = 2000000 };
 
 /* What the trace says is missing, by what is counted. Processes have a line of their own. */
 struct losses {
@@ -80,6 +83,48 @@ static void print_trace(const struct weft_trace *trace, const struct weft_note_s
     weft_say(", %s", weft_human_bytes(meta->bytes_out).text);
     print_cost(meta->details);
     weft_say("\n");
+}
+
+/* What diagnose would say first, and how to see the rest. */
+static void print_finding(const struct weft_findings *findings, const char *path)
+{
+    const struct weft_problems_table *problems = findings->table->problems;
+    struct weft_output *out;
+    struct weft_err err = { 0 };
+    if (weft_output_to_memory(&out, &err) != WEFT_OK)
+        return;
+    if (findings->table->whole)
+        weft_output_text(out, "where the time goes");
+    else if (problems->n_rows == 0)
+        weft_output_text(out, "nothing significant");
+    else
+        weft_problem_put_sentence(out, &problems->rows[0]);
+    weft_output_text(out, ": weft diagnose ");
+    weft_words_argument(out, weft_str_of(path));
+    const struct weft_str text = weft_output_held(out);
+    weft_say("weft: %.*s\n", (int)text.n_bytes, text.bytes);
+    weft_output_abort(out);
+}
+
+void weft_closing_finding(struct weft_cli *cli, const char *path)
+{
+    const struct weft_findings_request request = { .path = path };
+    struct weft_findings *findings = NULL;
+    struct weft_session *session = NULL;
+    struct weft_err err = { 0 };
+    enum weft_code code = weft_session_open(path, &cli->run, &session, &err);
+    const struct weft_store_meta *meta =
+        code == WEFT_OK ? weft_trace_meta(weft_session_trace(session)) : NULL;
+    if (meta && meta->calls + meta->events > MOST_EVENTS) {
+        weft_say("weft: what was slow: weft diagnose %s\n", path);
+    } else {
+        WEFT_THEN(code, weft_findings_of_trace(session, &request, &findings, &err));
+        weft_cli_quiet_line(cli);
+        if (code == WEFT_OK)
+            print_finding(findings, path);
+    }
+    weft_result_free(findings);
+    weft_session_close(session);
 }
 
 enum weft_code weft_closing_trace(struct weft_cli *cli, const char *path)

@@ -13,6 +13,10 @@
  * finished trace `path`. What opening it returns. */
 WEFT_CHECKED enum weft_code weft_closing_trace(struct weft_cli *cli, const char *path);
 
+/* What `weft diagnose` says first of the finished trace, in a line; of a large trace only the
+ * command, as that takes a while. Nothing if it fails. */
+void weft_closing_finding(struct weft_cli *cli, const char *path);
+
 /* Of a recording of which no trace could be made: what was read for it, and what is not in it. */
 void weft_closing_recording(const char *path, const struct weft_recorder_state *state);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What signals ask to stop, and the last of them. */
 static struct weft_progress work;
@@ -119,6 +120,12 @@ static void print_version(const void *context, struct weft_output *out)
     weft_output_text(out, "weft " WEFT_VERSION "\n");
 }
 
+static bool is_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 int main(int argc, char **argv)
 {
     catch_signals();
@@ -131,5 +138,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
         return weft_cli_print(print_version, NULL);
     const struct weft_command *command = weft_command_find(argv[1]);
+    if (!command && is_file(argv[1])) /* a trace alone */
+        return run_command(&weft_cmd_diagnose, argc - 1, argv + 1);
     return command ? run_command(command, argc - 2, argv + 2) : weft_command_unknown(argv[1]);
 }

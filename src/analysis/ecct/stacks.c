@@ -387,6 +387,8 @@ static enum weft_code go_to_span(struct weft_ecct_stacks *stacks, struct weft_ec
 
 /* ---- the operations -------------------------------------------------------------------------- */
 
+enum { LONG_NS = 10000 };
+
 /* Is the node a call right below `spot`, as of a function of libc in a program whose own functions
  * are not recorded? */
 static bool is_outermost(const struct weft_ecct_tree *tree, const struct weft_ecct_spot *spot,
@@ -418,6 +420,50 @@ static void forget_parts(struct weft_ecct_parts *parts, size_t n)
     parts->n -= n;
 }
 
+/* Does a stack go through the function, whatever libc puts around its name? Recordings call
+ * operations of one kind alike: pread64 is "read", fdatasync "fsync". */
+static bool goes_through(struct weft_str stack, struct weft_str function)
+{
+    if (weft_str_equal(function, WEFT_STR("fsync")))
+        function = WEFT_STR("sync");
+    return function.n_bytes > 0 && stack.n_bytes > 0 &&
+           memmem(stack.bytes, stack.n_bytes, function.bytes, function.n_bytes);
+}
+
+/* Where a wait began in an outermost call, the stack that was seen of it says more: its callers. */
+static enum weft_code go_to_callers(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                                    uint32_t thread_id, uint64_t at_ns,
+                                    const struct weft_ecct_spot *from, struct weft_ecct_spot *spot,
+                                    struct weft_err *err)
+{
+    struct weft_str stack;
+    if (!is_outermost(tree, from, spot->node))
+        return WEFT_OK;
+    WEFT_TRY(weft_path_stack(stacks->samples, thread_id, at_ns, at_ns, true, &stack, err));
+    stack = without_kernel(stack);
+    const struct weft_frame *call =
+        &weft_ecct_tree_frames(tree)[weft_ecct_tree_nodes(tree)[spot->node].frame];
+    if (!goes_through(stack, call->name)) /* of an earlier wait */
+        return WEFT_OK;
+    *spot = *from;
+    return go_down(tree, stack, spot, err);
+}
+
+/* Callers of outermost calls, as seen in the last stack before, if that is of the same function.
+ * Not of short times, of which there are many. */
+static enum weft_code add_callers(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                                  const struct weft_ecct_interval *interval,
+                                  const struct weft_ecct_spot *below, struct weft_ecct_parts *parts,
+                                  struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t i = 0; i < parts->n && code == WEFT_OK; i++)
+        if (parts->items[i].weight >= LONG_NS)
+            code = go_to_callers(stacks, tree, interval->thread_id, interval->from_ns, below,
+                                 &parts->items[i].spot, err);
+    return code;
+}
+
 static enum weft_code running(void *context, struct weft_ecct_tree *tree,
                               const struct weft_ecct_interval *interval,
                               const struct weft_ecct_spot *below, struct weft_ecct_parts *parts,
@@ -428,8 +474,10 @@ static enum weft_code running(void *context, struct weft_ecct_tree *tree,
     bool is_found = false;
     enum weft_code code = run_calls(stacks, tree, interval, below, parts, err);
     *is_share = false;
-    if (code != WEFT_OK || (parts->n && !is_mostly_outside(tree, interval, below, parts)))
+    if (code != WEFT_OK)
         return code;
+    if (parts->n && !is_mostly_outside(tree, interval, below, parts))
+        return add_callers(stacks, tree, interval, below, parts, err);
     const size_t n_calls = parts->n;
     *is_share = true;
     code = run_samples(stacks, tree, interval, below, parts, err);
@@ -439,7 +487,7 @@ static enum weft_code running(void *context, struct weft_ecct_tree *tree,
     }
     *is_share = n_calls == 0;
     if (n_calls)
-        return WEFT_OK;
+        return add_callers(stacks, tree, interval, below, parts, err);
     code = go_to_span(stacks, tree, interval->thread_id, interval->from_ns, interval->to_ns, &spot,
                       &is_found, err);
     return is_found && code == WEFT_OK ? add_part(parts, spot.node, spot.confidence, 1, err) : code;
@@ -466,38 +514,6 @@ static enum weft_code wait_in_call(struct weft_ecct_stacks *stacks, struct weft_
             spot->node = stacks->nodes.items[i];
     }
     return code;
-}
-
-/* Does a stack go through the function, whatever libc puts before its name? */
-static bool goes_through(struct weft_str stack, struct weft_str function)
-{
-    for (size_t at = 0, n; at < stack.n_bytes; at += n + 1) {
-        const char *end = memchr(stack.bytes + at, ';', stack.n_bytes - at);
-        n = end ? (size_t)(end - stack.bytes) - at : stack.n_bytes - at;
-        if (n >= function.n_bytes &&
-            memcmp(stack.bytes + at + n - function.n_bytes, function.bytes, function.n_bytes) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Where a wait began in an outermost call, the stack that was seen of it says more: its callers. */
-static enum weft_code go_to_callers(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
-                                    uint32_t thread_id, uint64_t at_ns,
-                                    const struct weft_ecct_spot *from, struct weft_ecct_spot *spot,
-                                    struct weft_err *err)
-{
-    struct weft_str stack;
-    if (!is_outermost(tree, from, spot->node))
-        return WEFT_OK;
-    WEFT_TRY(weft_path_stack(stacks->samples, thread_id, at_ns, at_ns, true, &stack, err));
-    stack = without_kernel(stack);
-    const struct weft_frame *call =
-        &weft_ecct_tree_frames(tree)[weft_ecct_tree_nodes(tree)[spot->node].frame];
-    if (!goes_through(stack, call->name)) /* of an earlier wait */
-        return WEFT_OK;
-    *spot = *from;
-    return go_down(tree, stack, spot, err);
 }
 
 static enum weft_code waiting(void *context, struct weft_ecct_tree *tree, uint32_t thread_id,

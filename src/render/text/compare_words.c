@@ -98,6 +98,37 @@ void weft_words_change(struct weft_output *out, const struct weft_compare_metric
         weft_output_text(out, "too few executions for an interval)");
 }
 
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+size_t weft_words_columns(struct weft_str text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.n_bytes; i++)
+        n += ((unsigned char)text.bytes[i] & 0xc0) != 0x80;
+    return n;
+}
+
+void weft_words_wrapped(struct weft_output *out, struct weft_str text, size_t indent)
+{
+    size_t column = indent;
+    for (size_t at = 0; at < text.n_bytes;) {
+        size_t end = at + 1;
+        while (end < text.n_bytes && text.bytes[end] != ' ')
+            end++;
+        const size_t n = weft_words_columns((struct weft_str){ text.bytes + at, end - at });
+        if (column + n > WEFT_TEXT_COLUMNS && column > indent) {
+            weft_output_text(out, "\n");
+            weft_output_repeat(out, " ", indent);
+            column = indent;
+            at += text.bytes[at] == ' ';
+        }
+        weft_output_write(out, text.bytes + at, end - at);
+        column += n;
+        at = end;
+    }
+    weft_output_text(out, "\n");
+}
+
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 void weft_words_name(struct weft_output *out, struct weft_str name)

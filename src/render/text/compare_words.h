@@ -50,6 +50,15 @@ void weft_words_argument(struct weft_output *out, struct weft_str word);
  * function. */
 void weft_words_function(struct weft_output *out, struct weft_str name);
 
+enum { WEFT_TEXT_COLUMNS = 100 };
+
+/* How many columns UTF-8 takes, one a character. */
+size_t weft_words_columns(struct weft_str text);
+
+/* A text behind `indent` columns that are written already, broken between words where a line is
+ * full; and the end of the line. */
+void weft_words_wrapped(struct weft_output *out, struct weft_str text, size_t indent);
+
 /* Text without what a terminal obeys. */
 void weft_words_name(struct weft_output *out, struct weft_str name);
 

@@ -21,6 +21,7 @@ enum {
     MOST_TOLD = 8,
     MOST_PROBLEMS = 5,
     MOST_HEALTHY = 3,
+    HEALTHY_INDENT = 4,
 };
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -544,16 +545,24 @@ static bool has_problem(const struct weft_findings_table *table, const struct we
 static void put_healthy_types(struct weft_output *out, const struct weft_findings_table *table,
                               bool has_any)
 {
+    struct weft_output *line;
+    struct weft_err err = { 0 };
     size_t n = 0;
+    if (weft_output_to_memory(&line, &err) != WEFT_OK) {
+        weft_output_fail(out, &err);
+        return;
+    }
     for (size_t i = 0; i < table->n_rows && n < MOST_HEALTHY; i++) {
         if (has_problem(table, &table->rows[i]) || table->rows[i].is_significant)
             continue;
         if (n++ == 0)
             weft_output_text(out, has_any ? "Not a problem:\n" : "Nothing significant:\n");
         weft_output_text(out, "    ");
-        weft_healthy_put(out, &table->rows[i]);
-        weft_output_text(out, "\n");
+        weft_healthy_put(line, &table->rows[i]);
+        weft_words_wrapped(out, weft_output_held(line), HEALTHY_INDENT);
+        weft_output_clear(line);
     }
+    weft_output_abort(line);
 }
 
 static void print_text(const struct weft_view *view, const struct weft_findings_table *table,

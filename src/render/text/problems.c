@@ -190,14 +190,6 @@ void weft_problem_put_sentence(struct weft_output *out, const struct weft_proble
 
 /* ---- cards ----------------------------------------------------------------------------------- */
 
-static size_t columns_of(struct weft_str text)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < text.n_bytes; i++)
-        n += ((unsigned char)text.bytes[i] & 0xc0) != 0x80;
-    return n;
-}
-
 static void put_chain(struct weft_output *out, const struct weft_chain *chain)
 {
     weft_output_text(out, chain->n > 0 ? "  " : "");
@@ -214,22 +206,21 @@ static void put_headline(struct weft_output *out, const struct weft_problem *pro
 {
     weft_output_printf(out, "%2zu  ", number);
     put_head(scratch, problem);
-    const size_t n_head = columns_of(weft_output_held(scratch));
+    const size_t n_head = weft_words_columns(weft_output_held(scratch));
     weft_output_text(scratch, ": ");
     put_symptom(scratch, problem);
-    const size_t n_all = columns_of(weft_output_held(scratch));
+    const size_t n_all = weft_words_columns(weft_output_held(scratch));
     weft_output_clear(scratch);
     const struct weft_human share = weft_human_share(problem->share);
     const size_t n_share = strlen(share.text) + strlen(" of request time");
-    const bool is_one = n_all + n_share + 6 <= WEFT_PROBLEM_COLUMNS;
+    const bool is_one = n_all + n_share + 6 <= WEFT_TEXT_COLUMNS;
     const size_t n_used = 4 + (is_one ? n_all : n_head) + n_share;
     put_head(out, problem);
     if (is_one) {
         weft_output_text(out, ": ");
         put_symptom(out, problem);
     }
-    weft_output_repeat(out, " ",
-                       n_used + 2 <= WEFT_PROBLEM_COLUMNS ? WEFT_PROBLEM_COLUMNS - n_used : 2);
+    weft_output_repeat(out, " ", n_used + 2 <= WEFT_TEXT_COLUMNS ? WEFT_TEXT_COLUMNS - n_used : 2);
     weft_output_printf(out, "%s of request time\n", share.text);
     if (is_one)
         return;
@@ -299,28 +290,6 @@ static void put_work(struct weft_output *out, const struct weft_work *work)
                        weft_human_mean(work->slow_ns).text);
 }
 
-/* Behind a label, broken between words where a line is full. */
-static void put_wrapped(struct weft_output *out, struct weft_str text)
-{
-    size_t column = LABELLED;
-    for (size_t at = 0; at < text.n_bytes;) {
-        size_t end = at + 1;
-        while (end < text.n_bytes && text.bytes[end] != ' ')
-            end++;
-        const size_t n = columns_of((struct weft_str){ text.bytes + at, end - at });
-        if (column + n > WEFT_PROBLEM_COLUMNS && column > LABELLED) {
-            weft_output_text(out, "\n");
-            weft_output_repeat(out, " ", LABELLED);
-            column = LABELLED;
-            at += text.bytes[at] == ' ';
-        }
-        weft_output_write(out, text.bytes + at, end - at);
-        column += n;
-        at = end;
-    }
-    weft_output_text(out, "\n");
-}
-
 /* Of a critical path: what it does, and its share of it. */
 static void put_path_headline(struct weft_output *out, const struct weft_problem *problem,
                               size_t number, struct weft_output *scratch)
@@ -329,12 +298,11 @@ static void put_path_headline(struct weft_output *out, const struct weft_problem
     const char *of = " of the critical path";
     put_path_head(scratch, problem);
     const size_t n_used =
-        4 + columns_of(weft_output_held(scratch)) + strlen(share.text) + strlen(of);
+        4 + weft_words_columns(weft_output_held(scratch)) + strlen(share.text) + strlen(of);
     weft_output_clear(scratch);
     weft_output_printf(out, "%2zu  ", number);
     put_path_head(out, problem);
-    weft_output_repeat(out, " ",
-                       n_used + 2 <= WEFT_PROBLEM_COLUMNS ? WEFT_PROBLEM_COLUMNS - n_used : 2);
+    weft_output_repeat(out, " ", n_used + 2 <= WEFT_TEXT_COLUMNS ? WEFT_TEXT_COLUMNS - n_used : 2);
     weft_output_printf(out, "%s%s\n", share.text, of);
 }
 
@@ -361,7 +329,7 @@ static void put_card(struct weft_output *out, const struct weft_problem *problem
     put_evidence(out, problem);
     put_label(out, "fix");
     put_words(scratch, problem, kinds[problem->kind].fix);
-    put_wrapped(out, weft_output_held(scratch));
+    weft_words_wrapped(out, weft_output_held(scratch), LABELLED);
     weft_output_clear(scratch);
     put_label(out, "open");
     weft_render_open_command(out, problem->finding->matrix, problem->worst);

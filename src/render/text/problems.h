@@ -11,8 +11,6 @@
 
 #include <stdbool.h>
 
-enum { WEFT_PROBLEM_COLUMNS = 100 };
-
 /* What the trace is about, and whether it is complete: one line. Nothing of a database. */
 void weft_problems_put_head(const struct weft_view *view,
                             const struct weft_findings_table *findings);
