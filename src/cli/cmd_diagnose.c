@@ -24,8 +24,6 @@ static const struct weft_option options[] = {
     { 0, "explain", NULL, "which rules were tried, which fired, and why", WEFT_OPTION_FLAG,
       MEMBER(how.with_rules), NULL },
     { 0, "all", NULL, "smaller findings, too", WEFT_OPTION_FLAG, MEMBER(how.with_all), NULL },
-    { 0, "verbose", NULL, "all that is known of each type of executions", WEFT_OPTION_FLAG,
-      MEMBER(how.with_details), NULL },
     WEFT_OPTIONS_COMPARED(MEMBER(compared)),
 };
 
@@ -79,6 +77,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         code = weft_cli_view(cli, &view);
     }
     if (code == WEFT_OK) {
+        opts.how.with_details = cli->common.verbose;
         weft_render_findings(&view, findings->table, &opts.how);
         code = weft_output_close(view.out, &cli->err);
     }
@@ -88,15 +87,14 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_diagnose = {
     .name = "diagnose",
-    .summary = "why some executions are slow, in sentences",
+    .summary = "why requests are slow",
     .arguments = "TRACE|DATABASE",
     .about =
-        "Finds the slow executions of each type by itself, compares them with the others, sorts\n"
-        "them by what makes them slow, and says it in sentences, with the evidence and the "
-        "command\n"
-        "that shows more; or says that there is nothing significant. Without rules, the "
-        "executions\n"
-        "are those that the trace suggests.",
+        "Finds the slow executions of each type by itself, compares them with the others, and\n"
+        "lists what makes them slow, each cause once: its cost, the thread that holds up, those\n"
+        "that wait, the evidence, what to change, and the command that shows more. Without rules,\n"
+        "the executions are those that the trace suggests; where nothing repeats, the critical\n"
+        "path of the main thread is listed. --verbose says all that is known of each type.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,

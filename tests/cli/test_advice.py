@@ -106,7 +106,7 @@ groups = ["--a", "duration<500us", "--b", "duration>500us"]
 compared = json.loads(weft("compare", WORK / "b.weft", "--rules", rules, *groups,
                            "--json").stdout)
 commands = [row["command"] for row in compared["executions_b"] + compared["causes"]]
-diagnosed = weft("diagnose", WORK / "b.weft", "--rules", rules).stdout
+diagnosed = weft("diagnose", "--verbose", WORK / "b.weft", "--rules", rules).stdout
 commands += [line.strip().removeprefix("example").strip() for line in diagnosed.splitlines()
              if line.strip().startswith("example")]
 ok(len(commands) >= 5 and all(f"--rules '{rules}'" in command for command in commands),

@@ -204,10 +204,10 @@ def test_words(database):
     ok(verdict.startswith("B is ") and "slower than A" in verdict and "remap" in verdict
        and "thread `journal`" in verdict, "the verdict names the holder's function")
     ok("weft path base0.weft --thread 42 --from" in text, "executions have a command to open them")
-    found = weft("diagnose", database)
-    first = found.stdout.splitlines()[0]
-    ok(found.returncode == 0 and "remap" in first and "are slow" in first,
-       "the diagnosis names it in its first sentence")
+    found = weft("diagnose", "--verbose", database)
+    first = found.stdout.split("\n\n")[0]
+    ok(found.returncode == 0 and first.startswith(" 1  ") and "remap" in first and "are slow" in found.stdout,
+       "the diagnosis names it in its first finding", found.stdout)
     ok("more: weft compare" in found.stdout, "and the command that shows more")
     parsed = json.loads(weft("diagnose", database, "--json").stdout)["types"][0]
     ok(parsed["significant"] and parsed["tail"]["found"] and len(parsed["causes"]) == 1,
@@ -224,12 +224,12 @@ def test_words(database):
     runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[0]
     ok("1 run of A and 1 of B: too few" in runs, "one run of each is too few, which is said")
     ok("runs" not in verdict, "runs with executions of both are no blocks")
-    versus = weft("diagnose", database, "--a", "tag=base and duration<5ms", "--b",
+    versus = weft("diagnose", "--verbose", database, "--a", "tag=base and duration<5ms", "--b",
                   "tag=new and duration<5ms").stdout
-    ok("slower than A" in versus.splitlines()[0] and "parse" in versus.splitlines()[0],
-       "builds are compared")
+    ok(any("slower than A" in line and "parse" in line for line in versus.splitlines()) and
+       "parse" in versus.split("\n\n")[0], "builds are compared", versus)
     quoted = ["metric('duration') < 5ms", 'metric("duration") >= 5ms']
-    found = weft("diagnose", database, "--a", quoted[0], "--b", quoted[1])
+    found = weft("diagnose", "--verbose", database, "--a", quoted[0], "--b", quoted[1])
     more = [line for line in found.stdout.splitlines() if line.startswith("  more: ")]
     words = shlex.split(more[0].removeprefix("  more: ")) if more else [found.stderr]
     ok(words[0] == "weft" and words[-4:] == ["--a", quoted[0], "--b", quoted[1]],
@@ -349,13 +349,14 @@ def test_spread(folder):
 def test_healthy(path):
     lines, _ = executions(99, 300, lock_share=0)
     make(path, ["source req - calm.weft", *lines])
-    found = weft("diagnose", path)
+    found = weft("diagnose", "--verbose", path)
     ok(found.stdout.startswith("Nothing significant"), "healthy executions have no diagnosis")
     for n, said in ((1, "1 execution of `req` is too few"), (2, "2 executions of `req` are too few")):
         few = f"{path}.few{n}"
         make(few, ["source req - calm.weft", *lines[:n]])
-        text = weft("diagnose", few).stdout
-        ok(text.startswith(f"Nothing significant: {said} to tell slow ones from others."), said)
+        text = weft("diagnose", "--verbose", few).stdout
+        ok(f"\nNothing significant: {said} to tell slow ones from others." in text and
+           text.startswith("Nothing significant:\n"), said, text)
 
 
 def test_rare(folder):
@@ -373,9 +374,9 @@ def test_rare(folder):
         ok(kind["significant"] == (slow == 10) and kind["tail"]["alone"] == (slow == 2),
            "too few for a comparison are told one by one" if slow == 2 else "with evidence")
     ok("2 of 400 executions of `req` are far slower than all others" in said, "in the first sentence")
-    text = weft("diagnose", path).stdout
-    ok(text.count("weft path rare.weft --thread 42") == 2 and text.count("its path") == 2,
-       "with a command, and what its path holds, for each")
+    text = weft("diagnose", "--verbose", path).stdout
+    ok(text.count("    to open   weft path rare.weft --thread 42") == 2 and text.count("its path") == 2,
+       "with a command, and what its path holds, for each", text)
 
 
 def test_many_contexts(folder):

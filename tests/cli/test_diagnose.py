@@ -71,7 +71,7 @@ def test_confidence():
            told["causes"])
         rows = weft("diagnose", "--format", "csv", *rule, f"{name}.weft").stdout.splitlines()
         ok(rows[0].endswith("confidence,confidence_level") and rows[1].endswith(",low"), f"{name}: CSV does", rows)
-        ok("\n    confidence low (" in weft("diagnose", *rule, f"{name}.weft").stdout,
+        ok("\n    confidence low (" in weft("diagnose", "--verbose", *rule, f"{name}.weft").stdout,
            f"{name}: so does the evidence")
     ok(abs(values["lost"] - values["whole"] / 3) < 0.01, "losses lower it by their share", values)
     weft("executions", "-q", *rule, "--db", "lost.db", "lost.weft")

@@ -66,7 +66,7 @@ def test_tree():
 def test_disk():
     made = weft("record", "-q", "--no-kernel", "-o", "disk.weft", "--", PROGRAM, 200)
     ok(made.returncode == 0, "a program with a slow disk is recorded", made.stderr)
-    found = weft("diagnose", "disk.weft").stdout
+    found = weft("diagnose", "--verbose", "disk.weft").stdout
     first = re.split(r"\.(?= |\n|$)", found)[0]
     ok(all(word in first for word in ("blocked: block device", "load > read", "thread `logger`",
                                       "flush_log > fsync")),

@@ -244,7 +244,7 @@ static void put_threads(struct weft_output *out, const struct weft_problem *prob
                            : "waits for");
         weft_words_name(out, problem->holder);
         put_chain(out, &problem->holding);
-        if (problem->preemptor.n_bytes > 0) {
+        if (problem->preemptor.n_bytes > 0 && problem->kind == WEFT_PROBLEM_LOCK_NO_CPU) {
             weft_output_text(out, ", preempted by ");
             weft_words_name(out, problem->preemptor);
         }
@@ -264,7 +264,8 @@ static void put_threads(struct weft_output *out, const struct weft_problem *prob
     weft_output_text(out, "\n");
 }
 
-static void put_evidence(struct weft_output *out, const struct weft_problem *problem)
+static void put_evidence(struct weft_output *out, const struct weft_problem *problem,
+                         struct weft_output *scratch)
 {
     const uint64_t n_usual = problem->finding->table->n_a;
     put_label(out, "evidence");
@@ -277,8 +278,9 @@ static void put_evidence(struct weft_output *out, const struct weft_problem *pro
     if (weft_confidence_level(weft_confidence_value(&problem->confidence)) == WEFT_CONFIDENCE_HIGH)
         return;
     put_label(out, "confidence");
-    weft_confidence_put(out, &problem->confidence);
-    weft_output_text(out, "\n");
+    weft_confidence_put(scratch, &problem->confidence);
+    weft_words_wrapped(out, weft_output_held(scratch), LABELLED);
+    weft_output_clear(scratch);
 }
 
 static void put_work(struct weft_output *out, const struct weft_work *work)
@@ -326,7 +328,7 @@ static void put_card(struct weft_output *out, const struct weft_problem *problem
     put_threads(out, problem);
     if (problem->kind == WEFT_PROBLEM_MORE_WORK)
         put_work(out, &problem->finding->work);
-    put_evidence(out, problem);
+    put_evidence(out, problem, scratch);
     put_label(out, "fix");
     put_words(scratch, problem, kinds[problem->kind].fix);
     weft_words_wrapped(out, weft_output_held(scratch), LABELLED);
