@@ -22,7 +22,7 @@ import {
 import { durations, folding, pinning, recalling } from './patterns.mjs';
 import { timelineTests } from './timeline.mjs';
 
-const { ok, end, threw } = makeTap(560);
+const { ok, end, threw } = makeTap(561);
 
 async function open(browser, path, options = {}, fragment = '') {
   const context = await newContext(browser, options);

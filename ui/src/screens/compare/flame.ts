@@ -57,10 +57,12 @@ export function foldedNames(path: readonly { name: string; kind: string }[]): st
   return names;
 }
 
+const UNKNOWN_FRAME = { name: '?', kind: 'function', wait: '' } as const;
+
 function ecctNodes({ parent, frame, frames }: Executions): EcctNode[] {
   return Array.from({ length: Math.max(0, parent.length - 1) }, (_, i) => {
-    const { name, kind } = frames[frame[i + 1]!] ?? { name: '?', kind: 'function' as const };
-    return { parent: parent[i + 1]! - 1, kind, name, self: 0 };
+    const { name, kind, wait } = frames[frame[i + 1]!] ?? UNKNOWN_FRAME;
+    return { parent: parent[i + 1]! - 1, kind, name, self: 0, wait };
   });
 }
 

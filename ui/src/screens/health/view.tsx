@@ -10,6 +10,7 @@ import type { App } from '../../shared/state/app';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
 import { Command } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
+import { ratio } from '../../shared/lib/numbers';
 import { clockRows, findingsOf, verdictOf, Health } from './state';
 import type { Finding, HealthClass, Info, Ahead } from './state';
 
@@ -156,7 +157,7 @@ function aheadRows(ahead: readonly Ahead[]): [string, string][] {
 }
 
 function fileRows(info: Info): [string, string][] {
-  const ratio = info.bytesOut > 0 ? info.bytesIn / info.bytesOut : 0;
+  const times = info.bytesOut > 0 ? info.bytesIn / info.bytesOut : 0;
   return [
     [
       'source',
@@ -164,7 +165,7 @@ function fileRows(info: Info): [string, string][] {
     ],
     [
       'size',
-      `${bytes(info.bytesOut)}${info.bytesIn > 0 ? `; ${bytes(info.bytesIn)} when imported (${ratio.toFixed(1)} times)` : ''}`,
+      `${bytes(info.bytesOut)}${info.bytesIn > 0 ? `; ${bytes(info.bytesIn)} when imported (${ratio(times)} times)` : ''}`,
     ],
     [
       'calls',

@@ -12,6 +12,7 @@ import * as act from '../../shared/state/actions';
 import type { OnReady } from '../../shared/state/screens';
 import { hueVar, tipStyle } from '../../shared/views/parts';
 import { useApp, useAtom } from '../../shared/views/use';
+import { ratio } from '../../shared/lib/numbers';
 import { toneOf, toneStep, decodeBlocking } from './data';
 import { PlateStage } from './draw';
 import { SITE_FN } from './load';
@@ -631,7 +632,7 @@ function Shares({
         <Row
           name={`mean of all ${integer(mean.count)}`}
           value={duration(mean.ns)}
-          share={mean.ns > 0 ? `\u00d7${(length / mean.ns).toPrecision(2)}` : ''}
+          share={mean.ns > 0 ? `\u00d7${ratio(length / mean.ns)}` : ''}
         />
       )}
     </>

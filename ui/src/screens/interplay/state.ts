@@ -5,7 +5,7 @@ import { num, objects } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
 import type { Tile } from '../../shared/api/tiles';
 import { Atom, Own } from '../../shared/lib/atom';
-import { duration, exact, messageOf } from '../../shared/lib/format';
+import { duration, exact, messageOf, percent } from '../../shared/lib/format';
 import type { Span } from '../../shared/lib/model';
 import * as act from '../../shared/state/actions';
 import { committedSpan } from '../../shared/state/actions';
@@ -429,7 +429,7 @@ export class Interplay {
   sentence(hit: PlateHit): string {
     const name = hit.count > 1 ? `${hit.count} short ones` : this.hitName(hit);
     const share = (hit.wait + hit.io) / Math.max(1, hit.end - hit.start);
-    const blocked = share > 0 ? `, ${Math.round(share * 1000) / 10} % of it blocked` : '';
+    const blocked = share > 0 ? `, ${percent(share)} of it blocked` : '';
     return `${name}, ${duration(hit.end - hit.start)}, ${this.label(hit.thread)}, starts at ${exact(hit.start)}${blocked}.`;
   }
 

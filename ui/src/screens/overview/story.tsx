@@ -10,6 +10,7 @@ import type { Families } from '../../shared/lib/names';
 import * as act from '../../shared/state/actions';
 import { Name, Swatch, Heads } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
+import { fixed } from '../../shared/lib/numbers';
 import { RegimeStatus } from './regimes';
 
 interface Told {
@@ -96,7 +97,7 @@ function headline(trace: Trace, s: Sums): { headline: string; lead: string } {
   const parallel = s.ran / Math.max(1, trace.duration);
   const complete = trace.threads.every(t => t.pausesAll === t.pauses.n);
   const busy = complete ? sweep(trace.threads.flatMap(runs)) : null;
-  const cpu = `${parallel.toFixed(2)} of one CPU`;
+  const cpu = `${fixed(parallel, 2)} of one CPU`;
   const isTakingTurns = busy !== null && busy.shareAtMostOne > 0.7;
   if (n >= 3 && isTakingTurns && parallel > 0.5 && (s.wait + s.still) / all > 0.5)
     return {
@@ -106,15 +107,15 @@ function headline(trace: Trace, s: Sums): { headline: string; lead: string } {
   if (s.wait / all >= 0.5)
     return {
       headline: `The threads waited ${percent(s.wait / all)} of their time`,
-      lead: `${total}, ${parallel.toFixed(1)} at once on average.`,
+      lead: `${total}, ${fixed(parallel, 1)} at once on average.`,
     };
   if (s.still / all >= 0.4)
     return {
       headline: `The threads stood still ${percent(s.still / all)} of their time`,
-      lead: `${total}, ${parallel.toFixed(1)} at once on average. Silent inside calls for the rest.`,
+      lead: `${total}, ${fixed(parallel, 1)} at once on average. Silent inside calls for the rest.`,
     };
   return {
-    headline: `${parallel.toFixed(1)} threads ran at once on average`,
+    headline: `${fixed(parallel, 1)} threads ran at once on average`,
     lead: `${total}.${busy ? ` At most ${busy.most} at once.` : ''}`,
   };
 }

@@ -11,6 +11,7 @@ import type { App, Model } from '../../shared/state/app';
 import { ColorInput } from '../../shared/views/colors';
 import { Command, hueVar, tipStyle } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
+import { ratio } from '../../shared/lib/numbers';
 import { useOccurrence, DiffTab, CallIcicle, ShapeGlyph, ShapeTree } from './shapes';
 import { because, RareTab } from './side';
 import { usePattern, SpreadOf } from './spread';
@@ -40,9 +41,6 @@ const BY: Record<ClusterKey, (a: Behaviour, b: Behaviour) => number> = {
   surprise: (a, b) => b.cluster.surprise - a.cluster.surprise,
 };
 
-const surpriseText = (value: number): string =>
-  value >= 100 ? integer(value) : String(+value.toPrecision(2));
-
 const COLUMNS: [ClusterKey, string, (b: Behaviour) => string][] = [
   ['count', 'count', b => integer(b.cluster.count)],
   ['sum', 'total', b => duration(b.cluster.sum)],
@@ -51,7 +49,7 @@ const COLUMNS: [ClusterKey, string, (b: Behaviour) => string][] = [
   ['max', 'max', b => (b.cluster.has ? duration(b.cluster.max) : '')],
   ['threads', 'threads', b => integer(b.cluster.threads)],
   ['first', 'first seen', b => (b.cluster.first ? duration(b.cluster.first.start) : '')],
-  ['surprise', 'surprise', b => (b.cluster.has ? surpriseText(b.cluster.surprise) : '')],
+  ['surprise', 'surprise', b => (b.cluster.has ? ratio(b.cluster.surprise) : '')],
 ];
 
 function Head({ by, name, sort }: { by: ClusterKey; name: string; sort: ClusterKey }): JSX.Element {

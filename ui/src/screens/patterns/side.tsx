@@ -12,6 +12,7 @@ import type { App } from '../../shared/state/app';
 import { OwnColors } from '../../shared/views/colors';
 import { hueVar, Command } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
+import { ratio } from '../../shared/lib/numbers';
 import { Hue } from './behaviour';
 import { usePattern } from './spread';
 import * as pat from './state';
@@ -456,7 +457,7 @@ function Row({ rare }: { rare: Rare }): JSX.Element {
     rare.mean > 0 ? duration(rare.mean) : '',
     integer(rare.count),
     integer(rare.functionCalls),
-    rare.bits.toFixed(1),
+    ratio(rare.bits),
     duration(rare.time),
     app.model.trace.threads[rare.thread]!.label,
     duration(rare.start),
