@@ -474,9 +474,9 @@ async function empty(ok, browser) {
   const server = await serveCompare(100);
   const none = 'm~duration~~1';
   for (const [groups, words, means] of [
-    [`&A=${none}&B=`, 'Group A is empty', 3],
-    [`&A=&B=${none}`, 'Group B is empty', 3],
-    [`&A=${none}&B=${none}`, 'Both groups are empty', 0],
+    [`&A=${none}&B=`, 'Nothing to compare: group A has', 3],
+    [`&A=&B=${none}`, 'Nothing to compare: group B has', 3],
+    [`&A=${none}&B=${none}`, 'Nothing to compare: group A, and group B,', 0],
   ]) {
     const opened = await open(browser, server.address, '#v=1&s=6' + SUBJECT + groups);
     const { page, context, trouble } = opened;

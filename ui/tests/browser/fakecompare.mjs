@@ -148,7 +148,9 @@ function executions(runs, get, flush) {
 export const CSV = 'node,path\n1,"\'=a, \u2068b\u2069"\n';
 
 /** As the server answers, if the test gives no verdict of its own. */
-function answerOf({ difference, low, high }) {
+function answerOf({ difference, low, high }, nA, nB) {
+  const empty = nA === 0 && nB === 0 ? 'A, and group B,' : nA === 0 ? 'A' : nB === 0 ? 'B' : '';
+  if (empty) return { answer: `nothing to compare: group ${empty} has no execution`, grounds: '' };
   if (!(low > 0 || high < 0)) return { answer: 'no evidence', grounds: '' };
   const word = difference > 0 ? 'slower' : 'faster';
   return { answer: `B is ${word} by ${Math.abs(difference)} ns per insert`, grounds: '' };
@@ -191,7 +193,7 @@ function compare(runs, get, verdict, nCauses) {
   const reals = Object.keys(rows[0]).filter(name => name.endsWith('_ns'));
   const both = inA.filter((is, i) => is && inB[i]).length;
   const neither = inA.filter((is, i) => !is && !inB[i]).length;
-  const said = verdict ?? answerOf(metrics[0]);
+  const said = verdict ?? answerOf(metrics[0], groups[0].length, groups[1].length);
   return encodeColumns({ a: groups[0].length, b: groups[1].length, neither, both, ...said }, [
     {
       ...{ name: 'nodes', rows },

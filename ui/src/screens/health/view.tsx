@@ -8,7 +8,7 @@ import { bytes, duration, integer, percent, plural, shortNote } from '../../shar
 import * as act from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
-import { Command } from '../../shared/views/parts';
+import { Command, Heads } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
 import { ratio } from '../../shared/lib/numbers';
 import { clockRows, findingsOf, verdictOf, Health } from './state';
@@ -75,18 +75,9 @@ function Table({ findings, kind }: { findings: Finding[]; kind: HealthClass }): 
         <p class="none-found">{none}</p>
       ) : (
         <table class="fixed findings">
-          <thead>
-            <tr>
-              <th scope="col" class="num c-count">
-                count
-              </th>
-              <th scope="col" class="c-what">
-                what
-              </th>
-              <th scope="col">what it means</th>
-              <th scope="col">what to do</th>
-            </tr>
-          </thead>
+          <Heads
+            of={[['count', 'num c-count'], ['what', 'c-what'], 'what it means', 'what to do']}
+          />
           <tbody>
             {own.map(finding => (
               <Row key={`${finding.kind}${finding.title}`} finding={finding} />

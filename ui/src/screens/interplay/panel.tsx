@@ -8,7 +8,7 @@ import { objectName } from '../../shared/lib/names';
 import type { WaitObject } from '../../shared/lib/names';
 import * as act from '../../shared/state/actions';
 import type { OnReady } from '../../shared/state/screens';
-import { Key, hueVar, Heads } from '../../shared/views/parts';
+import { Key, hueVar, Heads, SortHead } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
 import { decodeLockTree, FLAG, waitsIn } from './data';
 import type { LockTree, Summary, ThreadWaits, Waits } from './data';
@@ -140,17 +140,13 @@ function Threads({ screen, summary }: { screen: Interplay; summary: Summary }): 
               </button>
             </th>
             {THREAD_HEADS.map(([key, name, title]) => (
-              <th
-                scope="col"
-                class="num"
+              <SortHead
                 key={key}
-                aria-sort={sort === key ? 'descending' : undefined}
-              >
-                <button class="link" title={title} onClick={() => setSort(key)}>
-                  {name}
-                  {sort === key ? ' \u25be' : ''}
-                </button>
-              </th>
+                name={name}
+                now={sort === key}
+                title={title}
+                sort={() => setSort(key)}
+              />
             ))}
             <th scope="col">mostly for</th>
             <th
@@ -393,25 +389,17 @@ function Sites({ screen, summary }: { screen: Interplay; summary: Summary }): JS
   return (
     <div class="scroll">
       <table class="sites">
-        <thead>
-          <tr>
-            <th scope="col">waits in</th>
-            <th scope="col">for</th>
-            <th scope="col">released from</th>
-            <th scope="col" class="num">
-              waited {'\u25be'}
-            </th>
-            <th scope="col" class="num">
-              of all
-            </th>
-            <th scope="col" class="num">
-              waits
-            </th>
-            <th scope="col" class="num">
-              longest
-            </th>
-          </tr>
-        </thead>
+        <Heads
+          of={[
+            'waits in',
+            'for',
+            'released from',
+            `#waited ${'\u25be'}`,
+            '#of all',
+            '#waits',
+            '#longest',
+          ]}
+        />
         <tbody>
           {summary.pairs.slice(0, SHOWN).map((pair, i) => {
             const site = summary.sites[pair.site];

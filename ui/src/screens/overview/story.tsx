@@ -446,17 +446,7 @@ function Outliers(): JSX.Element {
         <p class="remark">No call is unusual for its function or its thread.</p>
       ) : (
         <table class="fixed">
-          <thead>
-            <tr>
-              <th scope="col">deepest function</th>
-              <th scope="col" class="num n">
-                n
-              </th>
-              <th scope="col" class="num t">
-                longest
-              </th>
-            </tr>
-          </thead>
+          <Heads of={['deepest function', ['n', 'num n'], ['longest', 'num t']]} />
           <tbody>
             {calls.slice(0, FIRST).map(group => (
               <OutlierRow key={group.fn} group={group} />

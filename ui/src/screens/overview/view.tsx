@@ -18,7 +18,7 @@ import { stepSet } from '../../shared/state/sets';
 import { ChartSettings, Frame, bindPointer, runKey } from '../../shared/views/chart';
 import type { Pointing } from '../../shared/views/chart';
 import { ColorInput, OwnColors } from '../../shared/views/colors';
-import { Swatch, Key, hueVar, tipStyle } from '../../shared/views/parts';
+import { Swatch, Key, hueVar, tipStyle, Marks } from '../../shared/views/parts';
 import { useApp, usePart, useAtom } from '../../shared/views/use';
 import { Stage } from './draw';
 import { hover as hoverItem, OVERVIEW_STATE, overviewOf } from './state';
@@ -555,7 +555,7 @@ function Rest({ list }: { list: Family[] }): JSX.Element | null {
   );
 }
 
-function Marks(): JSX.Element {
+function MarkList(): JSX.Element {
   const rows: [JSX.Element, string][] = [
     [
       <rect x="1" y="2" width="34" height="11" fill="var(--h7)" stroke="var(--edge)" />,
@@ -619,16 +619,7 @@ function Marks(): JSX.Element {
   return (
     <section>
       <h2>Marks</h2>
-      <ul class="marks">
-        {rows.map(([drawing, word]) => (
-          <li key={word}>
-            <svg width="36" height="15" aria-hidden="true">
-              {drawing}
-            </svg>
-            {word}
-          </li>
-        ))}
-      </ul>
+      <Marks of={rows} />
     </section>
   );
 }
@@ -668,7 +659,7 @@ function Legend(): JSX.Element {
       <Rest list={families.list.slice(SHOWN)} />
       <FamilyColor />
       <OwnColors />
-      <Marks />
+      <MarkList />
     </aside>
   );
 }

@@ -9,7 +9,7 @@ import { callsOf, columnTime } from '../../shared/lib/shapes';
 import type { CallTree, Cluster, Occurrence, Rare } from '../../shared/lib/shapes';
 import type { App, Model } from '../../shared/state/app';
 import { ColorInput } from '../../shared/views/colors';
-import { Command, hueVar, tipStyle } from '../../shared/views/parts';
+import { Command, hueVar, tipStyle, SortHead } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
 import { ratio } from '../../shared/lib/numbers';
 import { useOccurrence, DiffTab, CallIcicle, ShapeGlyph, ShapeTree } from './shapes';
@@ -54,18 +54,14 @@ const COLUMNS: [ClusterKey, string, (b: Behaviour) => string][] = [
 
 function Head({ by, name, sort }: { by: ClusterKey; name: string; sort: ClusterKey }): JSX.Element {
   const app = useApp();
-  const isNow = by === sort;
   return (
-    <th
-      scope="col"
-      class={by === 'name' ? '' : 'num c-num'}
-      aria-sort={isNow ? (by === 'name' || by === 'first' ? 'ascending' : 'descending') : undefined}
-    >
-      <button class="link" onClick={() => pat.put(app, { sort: by })}>
-        {name}
-        {isNow ? (by === 'name' || by === 'first' ? ' ▴' : ' ▾') : ''}
-      </button>
-    </th>
+    <SortHead
+      name={name}
+      now={by === sort}
+      isUp={by === 'name' || by === 'first'}
+      kind={by === 'name' ? '' : 'num c-num'}
+      sort={() => pat.put(app, { sort: by })}
+    />
   );
 }
 

@@ -174,18 +174,70 @@ export function NoCalls({ served }: { served: Served }): JSX.Element {
   );
 }
 
-/** The head of a table; "#" before a name: a column of numbers. */
-export function Heads({ of }: { of: readonly string[] }): JSX.Element {
+/** The head of a table; "#" before a name: a column of numbers; or a name with its class. */
+export function Heads({
+  of,
+}: {
+  of: readonly (string | readonly [string, string])[];
+}): JSX.Element {
   return (
     <thead>
       <tr>
-        {of.map((name, i) => (
-          <th key={i} scope="col" class={name.startsWith('#') ? 'num' : undefined}>
-            {name.replace('#', '')}
-          </th>
-        ))}
+        {of.map((head, i) => {
+          const [name, of] =
+            typeof head === 'string'
+              ? [head.replace('#', ''), head.startsWith('#') ? 'num' : undefined]
+              : head;
+          return (
+            <th key={i} scope="col" class={of}>
+              {name}
+            </th>
+          );
+        })}
       </tr>
     </thead>
+  );
+}
+
+/** The head of a column by which rows can be sorted; `now`: they are. */
+export function SortHead({
+  name,
+  now,
+  sort,
+  kind = 'num',
+  isUp = false,
+  title,
+}: {
+  name: ComponentChildren;
+  now: boolean;
+  sort: () => void;
+  kind?: string;
+  isUp?: boolean;
+  title?: string;
+}): JSX.Element {
+  return (
+    <th scope="col" class={kind} aria-sort={now ? (isUp ? 'ascending' : 'descending') : undefined}>
+      <button class="link" title={title} onClick={sort}>
+        {name}
+        {now ? (isUp ? ' \u25b4' : ' \u25be') : ''}
+      </button>
+    </th>
+  );
+}
+
+/** What marks of a picture mean: a small drawing, and words. */
+export function Marks({ of }: { of: readonly (readonly [JSX.Element, string])[] }): JSX.Element {
+  return (
+    <ul class="marks">
+      {of.map(([drawing, word]) => (
+        <li key={word}>
+          <svg width="36" height="15" aria-hidden="true">
+            {drawing}
+          </svg>
+          {word}
+        </li>
+      ))}
+    </ul>
   );
 }
 
