@@ -215,7 +215,7 @@ export function flameSvg(executions: Executions, compared: Compared, options: Sv
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     `<text x="20" y="26" font-size="15" font-weight="600" fill="#15181c">${escape(options.title)}</text>`,
     ...boxes,
-    `<text x="20" y="${height - 8}" fill="#616a76">Width: mean of ${options.by.toUpperCase()}. Colour: exclusive difference B \u2212 A, blue faster, orange slower. Hatched: not sure.</text>`,
+    `<text x="20" y="${height - 8}" fill="#616a76">Width: mean of ${options.by.toUpperCase()}. Colour: exclusive difference B \u2212 A, blue faster, orange slower. Hatched: not significant.</text>`,
     '</svg>',
   ].join('\n');
 }

@@ -67,7 +67,7 @@ const VERB: Record<string, string> = {
 
 /** A name from its plain form to what is read of it alone. */
 function formsOf({ kind, name, wait = '' }: EcctNode, prefix: string): string[] {
-  if (kind === 'thread') return [`goes on in thread ${name}`, `in ${name}`, name];
+  if (kind === 'thread') return [`continues in thread ${name}`, `in ${name}`, name];
   if (kind === 'state') return wait === '' ? [name] : [name, wait];
   if (kind !== 'function') return [`${VERB[kind]}${name}`];
   const plain = plainName(stripPrefix(name, prefix));
@@ -126,7 +126,7 @@ function NodeTip({
             '95 % interval',
             Number.isFinite(nodes.low[place]!)
               ? `${signed(nodes.low[place]!)} to ${signed(nodes.high[place]!)}`
-              : 'too few to tell',
+              : 'too few executions',
           ],
           ['p, adjusted', pWords(nodes.pAdjusted[place]!)],
           ['effect size', valueWords(nodes.effect[place]!, 'number')],
@@ -143,7 +143,7 @@ function NodeTip({
       </div>
       <p class="remark">
         {foldedNames(path.slice(0, -1)).slice(-5).map(plainName).join(' \u203a ')}
-        {place >= 0 && isUnsure(compared, place) && '; not sure'}
+        {place >= 0 && isUnsure(compared, place) && '; not significant'}
       </p>
       {many && (
         <p class="remark">

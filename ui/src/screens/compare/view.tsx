@@ -229,8 +229,8 @@ function Body(): JSX.Element {
         </h2>
         {waiting === 'executions' && <div class="cmp-line" role="status" />}
         <p class="remark">
-          Choose what the program does again and again; then two groups of it are compared: the fast
-          and the slow, or two builds.
+          Choose a repeated operation (requests, iterations); then two groups of it are compared:
+          the fast and the slow, or two builds.
         </p>
         <Trouble />
         <SubjectList />
@@ -583,8 +583,8 @@ const NONE: Subject = { db: -1, type: '', begin: '', end: '', match: '', within:
 const FIELDS = [
   ['type', 'Name', 'request'],
   ['begin', 'Begins with', 'call:handle_request'],
-  ['end', 'Ends with', 'left out: the whole call'],
-  ['match', 'Same', 'id, left out: none'],
+  ['end', 'Ends with', 'empty: the whole call'],
+  ['match', 'Same', 'id; empty: none'],
   ['within', 'Within', 'thread, process, trace'],
 ] as const;
 
@@ -653,7 +653,7 @@ function SubjectList(): JSX.Element {
       {hasTrace && (
         <section aria-label="Executions of the trace">
           <h2>
-            What {trace.name} does again and again{' '}
+            Repeated operations of {trace.name}{' '}
             <small>proposed from its marks, probes, spans and calls</small>
           </h2>
           <ul>

@@ -546,7 +546,7 @@ function CallRows({ calls }: { calls: Calls }): JSX.Element {
             ['#', 'num c-rank'],
             ['thread', 'c-thread'],
             '#start',
-            `${set.isSelf ? 'self time' : 'wall-time'}`,
+            set.isSelf ? 'self time' : 'wall-time',
             ['depth', 'num c-depth'],
           ]}
         />

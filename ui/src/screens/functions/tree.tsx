@@ -396,7 +396,7 @@ function TreeTable({ tree }: { tree: CallTree }): JSX.Element {
               ['share', 'num c-share'],
               ['self', 'num c-time'],
               ['calls', 'num c-calls'],
-              `${view.isInverted ? 'function, called by' : 'function'}`,
+              view.isInverted ? 'function, called by' : 'function',
             ]}
           />
           <tbody>

@@ -626,7 +626,7 @@ function Shares({
       <Row name="waiting" value={duration(own.wait)} share={percent(own.wait / length)} />
       <Row name="input, output" value={duration(own.io)} share={percent(own.io / length)} />
       {own.wait > 0 && (
-        <Row name={`of the life of ${screen.label(hit.thread)}`} value={percent(ofLife)} />
+        <Row name={`of the lifetime of ${screen.label(hit.thread)}`} value={percent(ofLife)} />
       )}
       {mean && hit.count === 1 && (
         <Row

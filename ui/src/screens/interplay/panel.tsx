@@ -24,7 +24,7 @@ const HELD = new Set(['mutex', 'rwlock', 'spinlock', 'futex']);
 
 export const TAB_NAMES: [Tab, string][] = [
   ['threads', 'Threads'],
-  ['matrix', 'Who waits for whom'],
+  ['matrix', 'Blocked by'],
   ['objects', 'Locks and other objects'],
   ['sites', 'From where to where'],
   ['selection', 'Selected wait'],
@@ -47,7 +47,7 @@ type ThreadSort = 'name' | 'waitNs' | 'share' | 'waits' | 'longestNs' | 'ioNs' |
 
 const THREAD_HEADS: [ThreadSort, string, string][] = [
   ['waitNs', 'waited', 'Time of its waits'],
-  ['share', 'of its life', 'Share of its life that it waited'],
+  ['share', '% of lifetime', 'Share of its lifetime that it waited'],
   ['waits', 'waits', ''],
   ['longestNs', 'longest', 'Its longest wait; a click selects it'],
   ['ioNs', 'input, output', 'Time in blocking input and output'],
@@ -199,7 +199,7 @@ function Matrix({ screen, summary }: { screen: Interplay; summary: Summary }): J
                 scope="col"
                 class="num"
                 key={to}
-                title={to < 0 ? 'Nobody is known to have ended it' : screen.title(to)}
+                title={to < 0 ? 'The thread that ended it is unknown' : screen.title(to)}
               >
                 {to < 0 ? 'not known' : screen.label(to)}
               </th>
@@ -245,7 +245,7 @@ function Matrix({ screen, summary }: { screen: Interplay; summary: Summary }): J
 
 type TreeKind = 'who' | 'waits' | 'sections' | 'meanwhile';
 const TREES: [TreeKind, string][] = [
-  ['who', 'Who, how long'],
+  ['who', 'Threads, times'],
   ['waits', 'Waits: from where'],
   ['sections', 'Critical sections'],
   ['meanwhile', 'What holders did meanwhile'],
@@ -303,7 +303,7 @@ const NO_STACKS =
 function whyEmpty(kind: TreeKind, object: WaitObject | null): string {
   const isNoLock = kind === 'sections' && object !== null && !HELD.has(object.kind);
   return isNoLock
-    ? `Nobody has a ${object.kind} for a while: it has no critical sections.`
+    ? `A ${object.kind} is not held: it has no critical sections.`
     : NO_STACKS;
 }
 
@@ -394,7 +394,7 @@ function Sites({ screen, summary }: { screen: Interplay; summary: Summary }): JS
             'waits in',
             'for',
             'released from',
-            `#waited ${'\u25be'}`,
+            `#waited \u25be`,
             '#of all',
             '#waits',
             '#longest',
@@ -471,7 +471,7 @@ export function waitWords(screen: Interplay, waits: Waits, i: number): string {
   const who =
     to >= 0
       ? `ended by ${screen.title(to)}${releasedIn(waits, i)} (${waits.confidences[waits.confidence[i]!] ?? ''})`
-      : (waits.reasons[waits.unknown[i]!] ?? 'who ended it is not known');
+      : (waits.reasons[waits.unknown[i]!] ?? 'ended by an unknown thread');
   return `${what}, ${who}`;
 }
 
@@ -524,7 +524,7 @@ function Selection({ screen }: { screen: Interplay }): JSX.Element {
           From {exact(start)} to {exact(end)}
           {to >= 0 && `, released at ${exact(waits.last[i]!)}`}
           {waits.count[i]! > 1 &&
-            `; ${plural(waits.count[i]!, 'wait')} that lie too close to be told apart here`}
+            `; ${plural(waits.count[i]!, 'wait')} that lie too close together to be drawn apart here`}
         </p>
         {flagWords(waits.flags[i]!).length > 0 && (
           <p class="warn-text">{flagWords(waits.flags[i]!).join('; ')}.</p>

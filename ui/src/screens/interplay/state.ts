@@ -309,7 +309,7 @@ export class Interplay {
   toggleAll(): void {
     const { isAll, summary } = this.state.get();
     if (!isAll && summary?.leftOut === 0)
-      return this.say('No thread is left out: all are of the recorded program.');
+      return this.say('No thread is omitted: all are of the recorded program.');
     this.set({ isAll: !isAll });
     this.say(isAll ? 'Threads of the recorded program wait.' : 'Threads of all processes wait.');
   }
@@ -550,7 +550,7 @@ export class Interplay {
     const { selected } = this.state.get();
     const waits = selected && this.waitsOf(selected.thread);
     const to = waits && selected.item >= 0 ? waits.releaser[selected.item]! : -1;
-    if (!waits || to < 0) return this.say('Who ended it is not known.');
+    if (!waits || to < 0) return this.say('Unknown: the thread that ended this wait.');
     const at = waits.last[selected.item]!;
     const site = waits.sites[waits.releaseSite[selected.item]!];
     const { focus, contexts } = this.state.get();

@@ -62,7 +62,7 @@ function Threads({ set }: { set: CallSet }): JSX.Element {
   const list = useMemo(() => byThread(set), [set]);
   return (
     <table class="fixed by-thread">
-      <Heads of={['Thread', '#calls', '#sum', '#of its life', '#longest']} />
+      <Heads of={['Thread', '#calls', '#sum', '#of its lifetime', '#longest']} />
       <tbody>
         {list.map(one => {
           const { label, first, last } = threads[one.thread]!;

@@ -210,7 +210,7 @@ export function ExactTable({ answer, what }: { answer: Exact; what: string }): J
               <th scope="col">Most self time in</th>
               {head('top', 'there', 'num c-time')}
               {head('none', 'no call', 'num c-time')}
-              <th scope="col">Open all along</th>
+              <th scope="col">On the stack throughout</th>
             </tr>
           </thead>
           <tbody>

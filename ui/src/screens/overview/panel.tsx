@@ -197,7 +197,7 @@ function summarize(all: readonly Did[]): string {
     ['runs', 'ran'],
     ['waits, runs', 'waited and ran'],
     ['waits', 'waited throughout'],
-    ['stands still', 'stood still inside a call'],
+    ['stands still', 'stalled inside a call'],
     ['inside a call', 'were inside one call'],
     ['no call', 'had no call'],
   ];
@@ -243,7 +243,7 @@ function DidRow({ did, length }: { did: Did; length: number }): JSX.Element {
   return (
     <tr class={item?.thread === thread.index ? 'now' : ''}>
       <th scope="row">
-        <button class="row-link" title="Show what was open all along" onClick={choose}>
+        <button class="row-link" title="Show what was on the stack throughout" onClick={choose}>
           {thread.label}
         </button>
       </th>
@@ -330,7 +330,7 @@ function IntervalTable({
               'Most self time in',
               ['there', 'num c-time'],
               ['only in sum', 'num c-time'],
-              'Open all along',
+              'On the stack throughout',
               ['open for', 'num c-time'],
             ]}
           />

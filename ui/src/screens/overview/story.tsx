@@ -111,7 +111,7 @@ function headline(trace: Trace, s: Sums): { headline: string; lead: string } {
     };
   if (s.still / all >= 0.4)
     return {
-      headline: `The threads stood still ${percent(s.still / all)} of their time`,
+      headline: `The threads were stalled ${percent(s.still / all)} of their time`,
       lead: `${total}, ${fixed(parallel, 1)} at once on average. Silent inside calls for the rest.`,
     };
   return {
@@ -303,7 +303,8 @@ function KernelOnly(): JSX.Element {
   const app = useApp();
   return (
     <>
-      It tells of the kernel. When each thread ran, was ready, or waited, and for what, is on the{' '}
+      It has kernel events alone. When each thread ran, was ready, or waited, and for what, is on
+      the{' '}
       <button class="link" onClick={() => act.setScreen(app, 'timeline')}>
         Timeline
       </button>

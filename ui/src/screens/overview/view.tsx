@@ -163,14 +163,14 @@ function leftOutOf(threads: readonly Thread[]): LeftOut {
 }
 
 function leftOutTitle({ calls, ns, nodes, foldedNs }: LeftOut): string {
-  return `${plural(calls, 'call')} in slivers, ${duration(ns)}; ${plural(nodes, 'node')} folded, ${duration(foldedNs)}`;
+  return `${plural(calls, 'sub-pixel call')}, ${duration(ns)}; ${plural(nodes, 'node')} folded, ${duration(foldedNs)}`;
 }
 
 function LeftOutCell({ out }: { out: LeftOut }): JSX.Element {
   if (out.calls === 0 && out.nodes === 0) return <>nothing</>;
   return (
     <>
-      {compact(out.calls)} in slivers
+      {compact(out.calls)} sub-pixel
       <br />
       <i>{out.nodes > 0 ? `${compact(out.nodes)} folded` : duration(out.ns)}</i>
     </>
@@ -236,7 +236,7 @@ function Numbers({ row, top }: { row: ChartRow; top: number }): JSX.Element {
           <LeftOutCell out={out} />
         ) : (
           <>
-            {isSketch ? '' : out.calls === 0 ? 'nothing' : `${compact(out.calls)} in slivers`}
+            {isSketch ? '' : out.calls === 0 ? 'nothing' : `${compact(out.calls)} sub-pixel`}
             <br />
             <button class="link" onClick={() => act.togglePack(app, row.pack!.key)}>
               expand ▸
@@ -268,8 +268,8 @@ function Totals({ n }: { n: number }): JSX.Element {
   return (
     <div class="totals">
       <span class="grow">
-        {words} {integer(n)} of {plural(trace.threads.length, 'thread')} shown. Left out:{' '}
-        {plural(out.calls, 'call')}, {duration(out.ns)} in slivers; {duration(foldedNs)} folded into
+        {words} {integer(n)} of {plural(trace.threads.length, 'thread')} shown. Omitted:{' '}
+        {plural(out.calls, 'sub-pixel call')}, {duration(out.ns)}; {duration(foldedNs)} folded into
         “other”;{' '}
         {raised === 0
           ? 'no threshold raised'
@@ -282,7 +282,7 @@ function Totals({ n }: { n: number }): JSX.Element {
               class="link"
               onClick={() => [...unpacked].forEach(key => act.togglePack(app, key))}
             >
-              pack alike threads
+              pack similar threads
             </button>
           </>
         )}
@@ -338,7 +338,7 @@ function Chart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Elemen
     <Frame<ChartRow, Stage>
       label="Threads over time"
       listLabel="Items of all threads. Left and right walk in time, up and down between threads."
-      heads={['calls \u2192 rows', 'left out']}
+      heads={['calls \u2192 rows', 'omitted']}
       make={(app, canvases) => new Stage(app, canvases)}
       bind={bindItems}
       onKey={chartKey}
@@ -590,7 +590,7 @@ function MarkList(): JSX.Element {
         />
         <path d="M4 6h30M7 9h28" stroke="var(--h3)" stroke-width="1.4" stroke-dasharray="1.4 4" />
       </g>,
-      'stood still (inferred)',
+      'stalled (inferred)',
     ],
     [<path d="M2 7.5h32M2.5 5v5M33.5 5v5" stroke="var(--ink3)" />, 'no call (gap)'],
     [
@@ -598,7 +598,7 @@ function MarkList(): JSX.Element {
         <rect x="1.5" y="2.5" width="16" height="10" fill="var(--other)" stroke="var(--line2)" />
         <path d="M24.5 9v5M28.5 9v5M31.5 9v5" stroke="var(--ink3)" />
       </g>,
-      'other (n) \u00b7 slivers',
+      'other (n) \u00b7 sub-pixel calls',
     ],
     [<path d="M14.5 4h7L18 10.2z" fill="var(--bad)" />, 'outlier for its function'],
     [

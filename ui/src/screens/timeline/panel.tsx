@@ -546,7 +546,7 @@ function Nothing(): JSX.Element {
         <h2>No call in this trace</h2>
         <p>
           {served.trace.hasStates
-            ? 'It tells of the kernel: the strips show when each thread ran, was ready, or was blocked, and for what. The pointer on a strip says it in words; drag to measure.'
+            ? 'It has kernel events alone: the strips show when each thread ran, was ready, or was blocked, and for what. The pointer on a strip says it in words; drag to measure.'
             : whyNoCalls(served)}
         </p>
         {served.trace.hasStates && (

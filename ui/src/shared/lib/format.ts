@@ -150,7 +150,7 @@ const SHORT: Record<string, string> = {
   duplicate_buffer: 'events twice',
   clock_set: 'ns of doubt between clocks',
   exit_without_entry: 'exits without entry',
-  exit_ignored: 'exits left out',
+  exit_ignored: 'exits ignored',
   missing_exit: 'missing exits',
   open_at_end: 'calls open at the end',
   time_backward: 'steps back in time',

@@ -34,7 +34,7 @@ const COLUMNS: [SortKey | '', string, (t: Thread) => string][] = [
   ['first', 'first activity', t => duration(t.first)],
   ['ran', 'ran', t => duration(t.runningNs)],
   ['wait', 'wait', t => duration(t.waitNs)],
-  ['still', 'stood still', t => duration(t.stillNs)],
+  ['still', 'stalled', t => duration(t.stillNs)],
   ['', 'rows', t => integer(t.rowsAfter)],
 ];
 

@@ -156,10 +156,10 @@ const HOW = 'XRAY_OPTIONS="patch_premain=true xray_mode=xray-fdr" ./PROGRAM';
 
 /** Of a trace without any call: why there are none. */
 export function whyNoCalls({ trace, threads }: Served): string {
-  if (threads.length === 0) return 'Nothing is in this trace: no thread, no event.';
+  if (threads.length === 0) return 'This trace is empty: no threads, no events.';
   return trace.hasStates
-    ? 'This trace holds no call: it tells of the kernel alone. When each thread ran, was ready, or waited, and for what, is on the Timeline (2).'
-    : 'This trace holds no call, and nothing of the scheduler: only other events, which no screen shows yet.';
+    ? 'This trace has no calls, only kernel events. When each thread ran, was ready, or waited, and for what, is on the Timeline (2).'
+    : 'This trace has no calls and no scheduler events: only other events, which no screen shows yet.';
 }
 
 export function NoCalls({ served }: { served: Served }): JSX.Element {
