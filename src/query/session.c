@@ -412,7 +412,7 @@ static uint64_t count_lost(const struct weft_trace *trace)
     uint64_t n = 0;
     for (size_t i = 0; i < weft_trace_meta(trace)->n_notes; i++) {
         const struct weft_note *note = weft_trace_note(trace, i);
-        if (note->kind == WEFT_NOTE_LOST_RECORDS)
+        if (weft_note_is_lost(note->kind))
             n = weft_add_sat_u64(n, note->count);
     }
     return n;

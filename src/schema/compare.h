@@ -19,6 +19,9 @@ enum { WEFT_RUNS_MIN = 3 };
 /* Executions of a group, below which it is not trusted: what is rare may be missing from it. */
 enum { WEFT_TRUSTED_EXECUTIONS = 10 };
 
+/* So many nodes, of those ranked first, have intervals of the bootstrap too. */
+enum { WEFT_COMPARE_BOOTSTRAP = 64 };
+
 enum { WEFT_CAUSES_TESTED = 64 };
 
 struct weft_interval_ns {

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#define BLOCKED_IN "blocked: in "
+#define BLOCKED "blocked: "
+#define BLOCKED_IN BLOCKED "in "
 
 const char *weft_frame_kind_name(enum weft_frame_kind kind)
 {
@@ -38,18 +39,38 @@ uint64_t weft_ecct_matrix_unfinished(const struct weft_ecct_matrix *matrix)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
+const char *weft_frame_state_name(enum weft_frame_state state)
+{
+    static const char *const names[WEFT_FRAME_STATES] = { "none",        "unknown",   "running",
+                                                          "interrupted", "preempted", "blocked" };
+    return names[state];
+}
+
 bool weft_frame_is_blocked(const struct weft_frame *frame, enum weft_path_reason reason,
                            uint8_t flags)
 {
     return frame->state == WEFT_FRAME_BLOCKED && frame->reason == reason && frame->flags == flags;
 }
 
+/* What follows that in a name; empty, if the name does not begin so. */
+static struct weft_str after(struct weft_str name, const char *start)
+{
+    const size_t n = strlen(start);
+    if (name.n_bytes < n || memcmp(name.bytes, start, n) != 0)
+        return (struct weft_str){ 0 };
+    return (struct weft_str){ name.bytes + n, name.n_bytes - n };
+}
+
 struct weft_str weft_frame_call(const struct weft_frame *frame)
 {
-    const size_t n = strlen(BLOCKED_IN);
-    if (!(frame->flags & WEFT_FRAME_IN_CALL) || frame->name.n_bytes < n)
-        return (struct weft_str){ 0 };
-    return (struct weft_str){ frame->name.bytes + n, frame->name.n_bytes - n };
+    return frame->flags & WEFT_FRAME_IN_CALL ? after(frame->name, BLOCKED_IN)
+                                             : (struct weft_str){ 0 };
+}
+
+struct weft_str weft_frame_wait(const struct weft_frame *frame)
+{
+    return frame->state == WEFT_FRAME_BLOCKED ? after(frame->name, BLOCKED)
+                                              : (struct weft_str){ 0 };
 }
 
 static bool takes(struct weft_str *text, const char *start)

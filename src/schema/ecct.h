@@ -47,6 +47,8 @@ enum weft_frame_state {
     WEFT_FRAME_STATES,
 };
 
+const char *weft_frame_state_name(enum weft_frame_state state); /* stable: "blocked"; "none" */
+
 enum weft_frame_flag {
     WEFT_FRAME_IN_FLIGHT = 1, /* BLOCKED: what ended the wait was under way */
     WEFT_FRAME_TIMED_OUT = 2, /* BLOCKED: for something that did not come in time */
@@ -69,6 +71,9 @@ struct weft_frame {
 bool weft_frame_is_blocked(const struct weft_frame *frame, enum weft_path_reason reason,
                            uint8_t flags);
 struct weft_str weft_frame_call(const struct weft_frame *frame);
+
+/* What a blocked thread waits for, as its name says it: "lock, in flight", "poll, timed out". */
+struct weft_str weft_frame_wait(const struct weft_frame *frame);
 
 /* Sets state, reason and flags by the name: of states that are kept by name alone, as in databases
  * of versions 1 to 3. */

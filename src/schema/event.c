@@ -140,7 +140,15 @@ static const struct note_words {
                               WEFT_NOTE_CLASS_LOST },
     [WEFT_NOTE_FORMLESS] = { "formless", "events kept as instants: the input lacks their format",
                              WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_LOST_SWITCHES] = { "lost_switches",
+                                  "missing switches of threads, inferred from later events",
+                                  WEFT_NOTE_CLASS_LOST },
 };
+
+bool weft_note_is_lost(enum weft_note_kind kind)
+{
+    return kind == WEFT_NOTE_LOST_RECORDS || kind == WEFT_NOTE_LOST_SWITCHES;
+}
 
 const char *weft_note_name(enum weft_note_kind kind)
 {

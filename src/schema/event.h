@@ -215,6 +215,7 @@ enum weft_note_kind {
     WEFT_NOTE_EXCLUDED,         /* likewise, as was asked for */
     WEFT_NOTE_UNWRITTEN,        /* the recording's file could take no more; count = bytes */
     WEFT_NOTE_FORMLESS,         /* events whose format the input lacks: kept without fields */
+    WEFT_NOTE_LOST_SWITCHES,    /* of threads; inferred from later events */
     WEFT_NOTE_KINDS,
 };
 
@@ -224,6 +225,9 @@ enum weft_note_class {
     WEFT_NOTE_CLASS_REPAIRED, /* data was repaired */
     WEFT_NOTE_CLASS_INFO,     /* neither */
 };
+
+/* The note counts records that the source lost, whatever they were. */
+bool weft_note_is_lost(enum weft_note_kind kind);
 
 const char *weft_note_name(enum weft_note_kind kind); /* stable, "missing_exit" */
 const char *weft_note_text(enum weft_note_kind kind); /* "exits missing; closed by a caller's" */

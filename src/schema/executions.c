@@ -88,6 +88,18 @@ const char *weft_execution_path_value_name(unsigned place)
     return path_values[place].name;
 }
 
+bool weft_execution_path_value_of(struct weft_str metric, enum weft_path_state *state,
+                                  enum weft_path_reason *reason)
+{
+    for (unsigned i = 0; i < WEFT_EXECUTION_PATH_VALUES; i++)
+        if (weft_str_equal(metric, weft_str_of(path_values[i].name))) {
+            *state = path_values[i].state;
+            *reason = path_values[i].reason;
+            return true;
+        }
+    return false;
+}
+
 /* Which value the time of a segment belongs to: each to exactly one. */
 static unsigned value_of(const struct weft_path_segment *segment)
 {

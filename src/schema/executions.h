@@ -129,6 +129,9 @@ const char *weft_metric_unit_name(enum weft_metric_unit unit);
  * for one of them, so that they sum to the duration. Segments alone are read. */
 enum { WEFT_EXECUTION_PATH_VALUES = 14 };
 const char *weft_execution_path_value_name(unsigned place);
+/* The state of a metric of that name, and of a wait its reason; false: it is of no state. */
+bool weft_execution_path_value_of(struct weft_str metric, enum weft_path_state *state,
+                                  enum weft_path_reason *reason);
 void weft_execution_path_values(const struct weft_path_table *path, double *values); /* so many */
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema/path.h"
 
-#include <string.h>
-
 const char *weft_path_state_name(enum weft_path_state state)
 {
     static const char *const names[WEFT_PATH_STATES] = { "unknown",      "running",
@@ -27,14 +25,6 @@ const char *weft_path_edge_name(enum weft_path_edge edge)
                                                         "flow",    "fork",   "condition",
                                                         "barrier", "join",   "wait" };
     return names[edge];
-}
-
-bool weft_path_is_timed_out(const struct weft_path_segment *segment)
-{
-    static const char tail[] = ", timed out";
-    const size_t n_tail = sizeof tail - 1;
-    return segment->reason == WEFT_PATH_TIMER && segment->name.n_bytes > n_tail &&
-           memcmp(segment->name.bytes + segment->name.n_bytes - n_tail, tail, n_tail) == 0;
 }
 
 #define OPEN_REASONS                                                                               \

@@ -44,11 +44,12 @@ enum weft_path_reason {
 };
 
 enum weft_path_flag {
-    WEFT_PATH_IN_FLIGHT = 1,  /* what ended the wait was under way: sent, and not yet arrived */
-    WEFT_PATH_UNCERTAIN = 2,  /* who ended the wait is inferred */
-    WEFT_PATH_CYCLE = 4,      /* its waker waits itself, for this very path: not followed */
-    WEFT_PATH_TOO_DEEP = 8,   /* too many waits within waits: not followed */
-    WEFT_PATH_UNFINISHED = 16 /* the wait goes on after the end of the path */
+    WEFT_PATH_IN_FLIGHT = 1,   /* what ended the wait was under way: sent, and not yet arrived */
+    WEFT_PATH_UNCERTAIN = 2,   /* who ended the wait is inferred */
+    WEFT_PATH_CYCLE = 4,       /* its waker waits itself, for this very path: not followed */
+    WEFT_PATH_TOO_DEEP = 8,    /* too many waits within waits: not followed */
+    WEFT_PATH_UNFINISHED = 16, /* the wait continues after the end of the path */
+    WEFT_PATH_TIMED_OUT = 32,  /* a wait for something else that ended because its time was over */
 };
 
 /* How one thread acts on another. */
@@ -171,9 +172,5 @@ struct weft_path_table {
     uint64_t n_cycles, n_too_deep;
     bool has_kernel; /* states are those the kernel told, not inferred from calls and locks */
 };
-
-/* A wait for something else that ended because its time was over: its name says so ("poll, timed
- * out"). */
-bool weft_path_is_timed_out(const struct weft_path_segment *segment);
 
 #endif

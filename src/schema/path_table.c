@@ -104,6 +104,7 @@ static const struct weft_field segment_fields[] = {
     FLAG("cycle", WEFT_PATH_CYCLE, "its waker waits for this path"),
     FLAG("too_deep", WEFT_PATH_TOO_DEEP, "within too many other waits"),
     FLAG("unfinished", WEFT_PATH_UNFINISHED, "did not end in the trace"),
+    FLAG("timed_out", WEFT_PATH_TIMED_OUT, "a wait that ended because its time was over"),
     WEFT_FIELD("stack", NULL, TEXT, stack, "folded stack of its samples", .zero_is_unknown = true),
     WEFT_FIELD("other_stack", NULL, TEXT, other_stack, "folded stack of the other thread",
                .zero_is_unknown = true),

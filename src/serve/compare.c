@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BOOTSTRAP = 64 }; /* nodes ranked first whose intervals are bootstrapped, when at rest */
-
 /* ---- types ----------------------------------------------------------------------------------- */
 
 static void put_types(struct weft_json *json, const struct weft_execution_type *types,
@@ -226,25 +224,49 @@ static void put_sources(const struct listing *listing, struct weft_json *json)
     weft_json_end_array(json);
 }
 
+/* What a frame's name says of a state, as data. */
+static void put_state(const struct weft_frame *frame, struct weft_json *json)
+{
+    weft_json_text(json, "state", weft_frame_state_name(frame->state));
+    if (frame->state != WEFT_FRAME_BLOCKED)
+        return;
+    weft_json_text(json, "reason", weft_path_reason_name(frame->reason));
+    weft_json_str(json, "wait", weft_frame_wait(frame));
+}
+
 static void put_frames(const struct weft_ecct_matrix *matrix, struct weft_json *json)
 {
     weft_json_begin_array(json, "frames");
     for (size_t i = 0; i < matrix->n_frames; i++) {
+        const struct weft_frame *frame = &matrix->frames[i];
         weft_json_begin_object(json, NULL);
-        weft_json_str(json, "name", matrix->frames[i].name);
-        weft_json_str(json, "module", matrix->frames[i].module);
-        weft_json_text(json, "kind", weft_frame_kind_name(matrix->frames[i].kind));
+        weft_json_str(json, "name", frame->name);
+        weft_json_str(json, "module", frame->module);
+        weft_json_text(json, "kind", weft_frame_kind_name(frame->kind));
+        if (frame->kind == WEFT_FRAME_STATE)
+            put_state(frame, json);
         weft_json_end_object(json);
     }
     weft_json_end_array(json);
 }
 
+static void put_metric(const struct weft_metric *metric, struct weft_json *json)
+{
+    enum weft_path_state state;
+    enum weft_path_reason reason;
+    weft_json_begin_object(json, NULL);
+    weft_json_str(json, "name", metric->name);
+    weft_json_text(json, "unit", weft_metric_unit_name(metric->unit));
+    if (weft_execution_path_value_of(metric->name, &state, &reason)) {
+        weft_json_text(json, "state", weft_path_state_name(state));
+        if (state == WEFT_PATH_BLOCKED)
+            weft_json_text(json, "reason", weft_path_reason_name(reason));
+    }
+    weft_json_end_object(json);
+}
+
 static void put_listing(const void *context, struct weft_json *json)
 {
-    static const char *const units[] = { [WEFT_METRIC_NS] = "ns",
-                                         [WEFT_METRIC_COUNT] = "count",
-                                         [WEFT_METRIC_BYTES] = "bytes",
-                                         [WEFT_METRIC_NUMBER] = "number" };
     const struct listing *listing = context;
     const struct weft_ecct_matrix *matrix = listing->matrix;
     weft_json_u64(json, "damaged", matrix->n_damaged);
@@ -255,12 +277,8 @@ static void put_listing(const void *context, struct weft_json *json)
         weft_json_str(json, NULL, listing->threads[i]);
     weft_json_end_array(json);
     weft_json_begin_array(json, "metrics");
-    for (size_t i = 0; i < matrix->n_metrics; i++) {
-        weft_json_begin_object(json, NULL);
-        weft_json_str(json, "name", matrix->metrics[i].name);
-        weft_json_text(json, "unit", units[matrix->metrics[i].unit]);
-        weft_json_end_object(json);
-    }
+    for (size_t i = 0; i < matrix->n_metrics; i++)
+        put_metric(&matrix->metrics[i], json);
     weft_json_end_array(json);
     put_sources(listing, json);
     put_frames(matrix, json);
@@ -387,6 +405,7 @@ WEFT_ENDPOINT(executions)
 struct answered {
     const struct weft_compare_table *table;
     struct weft_str verdict;
+    size_t answer_bytes; /* of the verdict, its answer; the grounds follow after ". " */
 };
 
 static void put_counts(const void *context, struct weft_json *json)
@@ -394,12 +413,36 @@ static void put_counts(const void *context, struct weft_json *json)
     const struct answered *answered = context;
     const struct weft_compare_table *table = answered->table;
     weft_json_str(json, "verdict", answered->verdict);
+    const struct weft_str verdict = answered->verdict;
+    const size_t n = answered->answer_bytes, n_gap = n < verdict.n_bytes ? strlen(". ") : 0;
+    weft_json_str(json, "answer", (struct weft_str){ verdict.bytes, n });
+    weft_json_str(json, "grounds",
+                  (struct weft_str){ verdict.bytes + n + n_gap, verdict.n_bytes - n - n_gap });
     weft_json_u64(json, "a", table->n_a);
     weft_json_u64(json, "b", table->n_b);
     weft_json_u64(json, "neither", table->n_neither);
     weft_json_u64(json, "both", table->n_both);
     weft_json_bool(json, "by_runs", table->is_by_runs);
     weft_json_bool(json, "too_small", table->is_small);
+}
+
+static struct weft_comparison_view comparison_view(const struct weft_ask *ask,
+                                                   const struct weft_ecct_matrix *matrix,
+                                                   const struct weft_compare_table *table)
+{
+    return (struct weft_comparison_view){
+        .matrix = matrix, .table = table, .a = ask->query->a.bytes, .b = ask->query->b.bytes
+    };
+}
+
+/* As `weft compare --format csv` writes them. */
+static void write_csv(const struct weft_ask *ask, const struct weft_comparison_view *how)
+{
+    struct weft_view view = weft_ask_view(ask);
+    view.format = WEFT_FORMAT_CSV;
+    ask->answer->type = weft_type_csv;
+    weft_output_set_form(view.out, WEFT_OUTPUT_TEXT);
+    weft_render_comparison(&view, how);
 }
 
 static enum weft_code write_compared(const struct weft_ask *ask,
@@ -420,16 +463,17 @@ static enum weft_code write_compared(const struct weft_ask *ask,
     uint64_t n_bytes = 0;
     for (size_t i = 0; i < n; i++)
         n_bytes += weft_columns_bytes(&tables[i]);
-    const struct weft_comparison_view how = {
-        .matrix = matrix, .table = table, .a = ask->query->a.bytes, .b = ask->query->b.bytes
-    };
+    const struct weft_comparison_view how = comparison_view(ask, matrix, table);
     struct weft_output *verdict = NULL;
     enum weft_code code = weft_ask_fits(n_bytes, err);
     ask->answer->type = weft_type_columns;
     WEFT_THEN(code, weft_output_to_memory(&verdict, err));
     if (code == WEFT_OK) {
-        weft_render_verdict(verdict, &how);
-        const struct answered answered = { table, weft_output_held(verdict) };
+        struct answered answered = { .table = table };
+        weft_render_answer(verdict, &how);
+        answered.answer_bytes = weft_output_held(verdict).n_bytes;
+        weft_render_grounds(verdict, &how);
+        answered.verdict = weft_output_held(verdict);
         weft_columns_write(tables, n, put_counts, &answered, ask->answer->body);
     }
     weft_output_abort(verdict);
@@ -443,14 +487,20 @@ WEFT_ENDPOINT(compare)
     const struct weft_comparison_opts opts = {
         .a = { query->a.bytes, query->a.n },
         .b = { query->b.bytes, query->b.n },
-        .n_bootstrap = is_draft ? 0 : BOOTSTRAP,
+        .n_bootstrap = is_draft ? 0 : WEFT_COMPARE_BOOTSTRAP,
         .with_causes = !is_draft,
     };
     struct weft_comparison *comparison = NULL;
     struct weft_compare_table *table = NULL;
     enum weft_code code = weft_comparisons_get(ask, &comparison, err);
     WEFT_THEN(code, weft_comparison_run(comparison, &opts, &table, err));
-    WEFT_THEN(code, write_compared(ask, comparison, table, err));
+    if (code == WEFT_OK && query->is_csv == 1) {
+        const struct weft_comparison_view how =
+            comparison_view(ask, weft_comparison_matrix(comparison), table);
+        write_csv(ask, &how);
+    } else {
+        WEFT_THEN(code, write_compared(ask, comparison, table, err));
+    }
     weft_result_free(table);
     return code;
 }

@@ -16,6 +16,7 @@
 
 const char weft_type_json[] = "application/json";
 const char weft_type_columns[] = "application/vnd.weft.columns";
+const char weft_type_csv[] = "text/csv; charset=utf-8";
 
 /* What an answer may have, and all answers under way together if there is no ceiling for memory. */
 #define ANSWER_BYTES_MAX (UINT64_C(64) << 20)
@@ -40,7 +41,7 @@ static const struct weft_endpoint endpoints[] = {
       PART | BIT(FN) | BIT(MIN_NS) | BIT(MAX_NS) | BIT(SORT) | BIT(SELF) | BIT(LIMIT), 0, -1,
       weft_serve_calls },
     { "colors", WEFT_ANSWER_NOW, 0, 0, -1, weft_serve_colors },
-    { "compare", WEFT_ANSWER_HEAVY, EXECUTIONS | BIT(A) | BIT(B) | BIT(DRAFT), 0, -1,
+    { "compare", WEFT_ANSWER_HEAVY, EXECUTIONS | BIT(A) | BIT(B) | BIT(DRAFT) | BIT(CSV), 0, -1,
       weft_serve_compare },
     { "correspondences", WEFT_ANSWER_QUICK,
       PART | BIT(WIDTH) | BIT(LIMIT) | BIT(OBJECT) | BIT(RELEASERS), 0, -1,

@@ -115,7 +115,7 @@ WEFT_CHECKED enum weft_code weft_ask_number(const struct weft_ask *ask, enum wef
 /* WEFT_E_LIMIT when an answer would have more bytes than one may. */
 WEFT_CHECKED enum weft_code weft_ask_fits(uint64_t n_bytes, struct weft_err *err);
 
-extern const char weft_type_json[], weft_type_columns[];
+extern const char weft_type_json[], weft_type_columns[], weft_type_csv[];
 
 /* ---- endpoints, by the file they stand in ---------------------------------------------------- */
 

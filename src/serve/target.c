@@ -67,6 +67,7 @@ static const struct row rows[] = {
     { "a", TEXT, FIELD(a), WEFT_QUERY_TEXT, NULL },
     { "b", TEXT, FIELD(b), WEFT_QUERY_TEXT, NULL },
     { "draft", CHOICE, FIELD(is_draft), 0, flags },
+    { "csv", CHOICE, FIELD(is_csv), 0, flags },
     { "node", NUMBER, FIELD(node), UINT32_MAX - 1, NULL },
     { "object", NUMBER, FIELD(object), UINT64_MAX, NULL },
     { "releasers", IDS, FIELD(releasers), UINT32_MAX - 1, NULL },

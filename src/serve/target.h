@@ -56,6 +56,7 @@ enum weft_param {
     WEFT_PARAM_A,
     WEFT_PARAM_B,
     WEFT_PARAM_DRAFT,
+    WEFT_PARAM_CSV,
     WEFT_PARAM_NODE,
     WEFT_PARAM_OBJECT,
     WEFT_PARAM_RELEASERS,
@@ -90,7 +91,7 @@ struct weft_query {
     uint64_t given; /* WEFT_PARAM_BIT of each */
     uint64_t trace, from_ns, to_ns, min_ns, max_ns, limit, width, thread, at_ns, depth, depths;
     uint64_t glyphs, duration_ns, gap_ns, span_ns, outlier_factor, outlier_min_ns;
-    uint64_t is_self, is_draft, is_all, is_explained, db, node;
+    uint64_t is_self, is_draft, is_csv, is_all, is_explained, db, node;
     uint64_t object;                      /* weft_shared_object.id */
     uint64_t sort, direction, of, preset; /* enums; preset: index of weft_query_presets */
     uint64_t kind;                        /* enum weft_query_kind */

@@ -726,7 +726,20 @@ def check_states(folder):
     ok(server.end() == 0, "the server of states ends")
 
 
-def check_compared(server, trace, wanted, question, where):
+def check_compared_csv(server, path, a, b, question, where):
+    """Differences as CSV are those of the command, byte by byte."""
+    options = ["--type", question["type"]] if "db" in question else ["--begin", question["begin"]]
+    told = weft("compare", "--format", "csv", "--a", a, "--b", b, *options, path).stdout
+    text = "&".join(f"{key}={urllib.parse.quote(str(value))}" for key, value in
+                    {**question, "a": a, "b": b, "csv": 1}.items())
+    response, body = server.get(f"api/compare?{text}")
+    ok(response.status == 200 and response.headers["Content-Type"].startswith("text/csv"),
+       f"differences of {where} as CSV", response.status)
+    ok(body == told and len(told.splitlines()) > 1,
+       f"differences of {where} as CSV are those of the command", f"{body[:300]} {told[:300]}")
+
+
+def check_compared(server, path, wanted, question, where):
     """Executions as the command lists them; groups of a comparison as a plain look at each."""
     told = server.api("executions", **question)
     rows = told["executions"]
@@ -737,6 +750,11 @@ def check_compared(server, trace, wanted, question, where):
     middle = int(sorted(lengths)[len(lengths) // 2])
     a, b = (urllib.parse.quote(f"duration{op}{middle}ns") for op in ("<", ">="))
     answer = server.api("compare", a=a, b=b, **question)
+    check_compared_csv(server, path, f"duration<{middle}ns", f"duration>={middle}ns", question,
+                       where)
+    ok(answer["verdict"].startswith(answer["answer"]) and
+       answer["verdict"].endswith(answer["grounds"]) and answer["answer"],
+       f"the verdict of {where} is its answer and its grounds", answer["verdict"])
     slow = [length >= middle for length in lengths]
     ok((answer["a"], answer["b"]) == (slow.count(False), slow.count(True)) and
        [row["value"] for row in answer["members"]] == [2 if is_slow else 1 for is_slow in slow] and
@@ -843,7 +861,7 @@ def check_executions(trace, folder):
         status = server.get(f"api/diagnose?{text}")[0].status
         ok(status == want, f"diagnose?{text}: {want}", status)
     check_compared(server, trace, wanted, {"type": "get", "begin": "call:get"}, "a trace")
-    check_compared(server, trace, wanted, {"db": 0, "type": "get"}, "a database")
+    check_compared(server, database, wanted, {"db": 0, "type": "get"}, "a database")
     check_cut(server, {"type": "get", "begin": "call:get"}, trace, "a trace")
     check_cut(server, {"db": 0, "type": "get"}, database, "a database")
     check_diagnose(server, {"type": "get", "begin": "call:get"}, trace, "a trace")

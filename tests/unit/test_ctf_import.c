@@ -95,7 +95,7 @@ static void test_kernel(void)
            "thread 3 tid 20 pid 0 name known\n"
            "thread 4 tid 21 pid 0 name other\n"
            "thread 5 tid 22 pid 0\n"
-           "note lost_records 1 (switches of threads, inferred from later events)\n"
+           "note lost_switches 1\n"
            "-- 0\n"
            "switch @0 cpu 0 next 1 state 0\n"
            "end @0\n"

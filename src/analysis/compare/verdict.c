@@ -42,10 +42,9 @@ static const struct weft_compare_node *sure_node(const struct weft_ecct_matrix *
 
 static bool is_path_value(struct weft_str name)
 {
-    for (unsigned i = 0; i < WEFT_EXECUTION_PATH_VALUES; i++)
-        if (weft_str_equal(name, weft_str_of(weft_execution_path_value_name(i))))
-            return true;
-    return false;
+    enum weft_path_state state;
+    enum weft_path_reason reason;
+    return weft_execution_path_value_of(name, &state, &reason);
 }
 
 /* The state on the path of which most of the difference is, if there is evidence; NULL if not. */

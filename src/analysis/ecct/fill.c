@@ -589,7 +589,7 @@ static void name_wait(const struct weft_path_segment *segment, bool is_named, ch
 static uint8_t flags_of(const struct weft_path_segment *segment, bool is_named)
 {
     if (is_named)
-        return weft_path_is_timed_out(segment) ? WEFT_FRAME_TIMED_OUT : WEFT_FRAME_IN_CALL;
+        return segment->flags & WEFT_PATH_TIMED_OUT ? WEFT_FRAME_TIMED_OUT : WEFT_FRAME_IN_CALL;
     return segment->flags & WEFT_PATH_IN_FLIGHT ? WEFT_FRAME_IN_FLIGHT : 0;
 }
 
@@ -598,7 +598,7 @@ static enum weft_code go_to_reason(struct weft_ecct_fill *fill,
                                    const struct weft_path_segment *segment,
                                    struct weft_ecct_spot *spot, struct weft_err *err)
 {
-    const bool is_named = weft_path_is_timed_out(segment) ||
+    const bool is_named = segment->flags & WEFT_PATH_TIMED_OUT ||
                           (segment->reason == WEFT_PATH_CALL && segment->name.n_bytes > 0);
     const bool is_in_flight = segment->flags & WEFT_PATH_IN_FLIGHT;
     uint32_t *known = &fill->states[segment->reason][is_in_flight];

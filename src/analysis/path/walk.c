@@ -98,6 +98,8 @@ static enum weft_code add_segment(struct walk *walk, const struct weft_graph_sta
         return WEFT_OK;
     if (frame->is_uncertain || state->is_uncertain)
         flags |= WEFT_PATH_UNCERTAIN;
+    if (state->is_timed_out)
+        flags |= WEFT_PATH_TIMED_OUT;
     if (!weft_room_reserve(&segments->items, &segments->cap, segments->n + 1,
                            sizeof *segments->items))
         return weft_no_memory(err, "a critical path");

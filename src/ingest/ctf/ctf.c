@@ -328,9 +328,8 @@ static enum weft_code note_all(struct ctf_convert *convert)
                     "metadata of a version before 1.8, read as 1.8");
     for (size_t k = 0; code == WEFT_OK && k < reader->n_lanes; k++)
         code = note_lane(convert, &reader->lanes[k]);
-    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_LOST_RECORDS,
-                                convert->kernel.threads.n_inferred, WEFT_NO_OFFSET,
-                                "switches of threads, inferred from later events"));
+    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_LOST_SWITCHES,
+                                convert->kernel.threads.n_inferred, WEFT_NO_OFFSET, ""));
     WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_NOT_ALIGNED, reader->is_unaligned,
                                 WEFT_NO_OFFSET, "offsets of clocks beyond 292 years"));
     return code;

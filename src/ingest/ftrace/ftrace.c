@@ -394,8 +394,7 @@ static enum weft_code note_all(struct reader *reader)
                                       reader->unknown_off, "lines that are no events");
     WEFT_THEN(code,
               kernel_note(kernel, WEFT_NOTE_LOST_RECORDS, reader->n_lost, WEFT_NO_OFFSET, ""));
-    WEFT_THEN(code, kernel_note(kernel, WEFT_NOTE_LOST_RECORDS, n_inferred, WEFT_NO_OFFSET,
-                                "switches of threads, inferred from later events"));
+    WEFT_THEN(code, kernel_note(kernel, WEFT_NOTE_LOST_SWITCHES, n_inferred, WEFT_NO_OFFSET, ""));
     WEFT_THEN(code,
               kernel_note(kernel, WEFT_NOTE_TIME_BACKWARD, reader->n_backward, WEFT_NO_OFFSET, ""));
     return code;

@@ -267,8 +267,7 @@ static enum weft_code note_all(struct perf_convert *convert)
           "samples that the processor or the kernel lost" },
         { WEFT_NOTE_LOST_RECORDS, convert->n_throttled, WEFT_NO_OFFSET,
           "times that the kernel throttled samples" },
-        { WEFT_NOTE_LOST_RECORDS, n_inferred, WEFT_NO_OFFSET,
-          "switches of threads, inferred from later events" },
+        { WEFT_NOTE_LOST_SWITCHES, n_inferred, WEFT_NO_OFFSET, "" },
         { WEFT_NOTE_TIME_BACKWARD, convert->order.n_late, WEFT_NO_OFFSET, "" },
     };
     enum weft_code code = WEFT_OK;

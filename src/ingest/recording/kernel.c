@@ -315,8 +315,8 @@ static enum weft_code note_losses(struct rec_kernel *kernel)
                                       "records of the kernel");
     WEFT_THEN(code, kernel_note(convert, WEFT_NOTE_UNKNOWN_RECORD, kernel->n_unknown,
                                 WEFT_NO_OFFSET, "records of the kernel"));
-    WEFT_THEN(code, kernel_note(convert, WEFT_NOTE_LOST_RECORDS, convert->threads.n_inferred,
-                                WEFT_NO_OFFSET, "switches of threads, inferred from later events"));
+    WEFT_THEN(code, kernel_note(convert, WEFT_NOTE_LOST_SWITCHES, convert->threads.n_inferred,
+                                WEFT_NO_OFFSET, ""));
     WEFT_THEN(code, kernel_note(convert, WEFT_NOTE_NOT_KEPT, kernel->stacks.n_run_out,
                                 WEFT_NO_OFFSET, "stacks that go on beyond their copies"));
     return code;

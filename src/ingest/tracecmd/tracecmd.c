@@ -203,8 +203,8 @@ static enum weft_code note_all(struct convert *convert)
           "formats of events" },
         { WEFT_NOTE_NOT_KEPT, file->n_other_buffers, WEFT_NO_OFFSET,
           "buffers of instances, which are not read" },
-        { WEFT_NOTE_LOST_RECORDS, convert->has_switches ? convert->kernel.threads.n_inferred : 0,
-          WEFT_NO_OFFSET, "switches of threads, inferred from later events" },
+        { WEFT_NOTE_LOST_SWITCHES, convert->has_switches ? convert->kernel.threads.n_inferred : 0,
+          WEFT_NO_OFFSET, "" },
     };
     enum weft_code code = WEFT_OK;
     for (size_t k = 0; code == WEFT_OK && k < file->cpus.n; k++)

@@ -30,6 +30,7 @@ struct weft_graph_state {
     int32_t waker_cpu;            /* where that was */
     struct weft_str name;         /* valid until the graph is closed */
     bool is_uncertain;
+    bool is_timed_out;  /* BLOCKED: for something that did not come in time */
     bool is_of_program; /* inferred from calls and locks, not from kernel events */
 };
 

@@ -740,6 +740,7 @@ static enum weft_code name_ready(const struct weft_graph_user *user, uint32_t th
     state->name = weft_trace_function(user->trace, call->function_id)->name;
     state->reason = told.is_timed_out ? WEFT_PATH_TIMER : WEFT_PATH_CALL;
     state->is_uncertain |= !told.is_timed_out;
+    state->is_timed_out = told.is_timed_out;
     if (told.is_timed_out)
         state->name = weft_timed_out_name(state->name);
     return code;

@@ -237,7 +237,7 @@ static void count_lost(struct weft_interplay *interplay)
 {
     for (size_t i = 0; i < weft_trace_meta(interplay->trace)->n_notes; i++) {
         const struct weft_note *note = weft_trace_note(interplay->trace, i);
-        if (note->kind == WEFT_NOTE_LOST_RECORDS)
+        if (weft_note_is_lost(note->kind))
             interplay->lost += note->count ? note->count : 1;
     }
 }

@@ -29,8 +29,10 @@ struct weft_comparison_view {
 void weft_render_comparison(const struct weft_view *view,
                             const struct weft_comparison_view *comparison);
 
-/* "B is 3.10 ms slower than A ...": without the point at its end. What was counted, and how far to
- * trust that, are sentences behind the first. */
+/* "B is 3.10 ms slower than A ...": the answer, without the point at its end; the grounds, which
+ * say what was counted and how far to trust it: sentences, each after ". "; both. */
+void weft_render_answer(struct weft_output *out, const struct weft_comparison_view *comparison);
+void weft_render_grounds(struct weft_output *out, const struct weft_comparison_view *comparison);
 void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison);
 
 /* Examples of a group, of all durations: up to `n_most` items, ascending by duration, the first,

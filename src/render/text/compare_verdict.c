@@ -76,32 +76,6 @@ static void put_where(struct weft_output *out, const struct weft_comparison_view
     }
 }
 
-/* Where groups are of different runs: executions of one run are alike for reasons of that run. */
-static void put_runs(struct weft_output *out, const struct weft_compare_table *table)
-{
-    if (!table->runs_are_apart || table->n_runs_a == 0 || table->n_runs_b == 0)
-        return;
-    if (table->is_by_runs)
-        weft_output_printf(out, ". Runs were compared: %s of A and %s of B",
-                           weft_human_count(table->n_runs_a).text,
-                           weft_human_count(table->n_runs_b).text);
-    else
-        weft_output_printf(out,
-                           ". Executions were counted, of %s of A and %s of B: too few to tell "
-                           "what runs differ by anyway",
-                           weft_human_plural(table->n_runs_a, "run").text,
-                           weft_human_count(table->n_runs_b).text);
-}
-
-static void put_small(struct weft_output *out, const struct weft_compare_table *table)
-{
-    if (table->is_small)
-        weft_output_printf(out,
-                           ". A group of fewer than %d executions is not to be trusted: what is "
-                           "rare may be missing from it",
-                           WEFT_TRUSTED_EXECUTIONS);
-}
-
 static void put_counts(struct weft_output *out, const struct weft_compare_table *table)
 {
     weft_output_printf(out, " (n = %s and %s)", weft_human_count(table->n_a).text,
@@ -124,8 +98,6 @@ static void put_in_place(struct weft_output *out, const struct weft_comparison_v
     weft_words_cause(out, comparison->matrix, focus->node);
     weft_output_text(out, "; of the whole duration there is no evidence: ");
     weft_words_change(out, duration, WEFT_METRIC_NS);
-    put_runs(out, table);
-    put_small(out, table);
 }
 
 static void put_same(struct weft_output *out, const struct weft_comparison_view *comparison,
@@ -139,8 +111,6 @@ static void put_same(struct weft_output *out, const struct weft_comparison_view 
                            weft_human_change(verdict->node->difference_ns).text);
         weft_words_cause(out, comparison->matrix, verdict->node->node);
     }
-    put_runs(out, comparison->table);
-    put_small(out, comparison->table);
 }
 
 static void put_differs(struct weft_output *out, const struct weft_comparison_view *comparison,
@@ -157,12 +127,10 @@ static void put_differs(struct weft_output *out, const struct weft_comparison_vi
                        weft_human_change(duration->high).text, weft_human_count(table->n_a).text,
                        weft_human_count(table->n_b).text);
     put_where(out, comparison, verdict);
-    put_runs(out, table);
-    put_small(out, table);
 }
 
-static void put_verdict(struct weft_output *out, const struct weft_comparison_view *comparison,
-                        const struct weft_compare_verdict *verdict)
+static void put_answer(struct weft_output *out, const struct weft_comparison_view *comparison,
+                       const struct weft_compare_verdict *verdict)
 {
     const struct weft_compare_table *table = comparison->table;
     const struct weft_compare_metric *duration = verdict->duration;
@@ -190,14 +158,56 @@ static void put_verdict(struct weft_output *out, const struct weft_comparison_vi
     }
 }
 
-void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison)
+/* Where groups are of different runs: executions of one run are alike for reasons of that run. */
+static void put_runs(struct weft_output *out, const struct weft_compare_table *table)
+{
+    if (!table->runs_are_apart || table->n_runs_a == 0 || table->n_runs_b == 0)
+        return;
+    if (table->is_by_runs)
+        weft_output_printf(out, ". Runs were compared: %s of A and %s of B",
+                           weft_human_count(table->n_runs_a).text,
+                           weft_human_count(table->n_runs_b).text);
+    else
+        weft_output_printf(out,
+                           ". Executions were counted, of %s of A and %s of B: too few to tell "
+                           "what runs differ by anyway",
+                           weft_human_plural(table->n_runs_a, "run").text,
+                           weft_human_count(table->n_runs_b).text);
+}
+
+static void put_small(struct weft_output *out, const struct weft_compare_table *table)
+{
+    if (table->is_small)
+        weft_output_printf(out,
+                           ". A group of fewer than %d executions is not to be trusted: what is "
+                           "rare may be missing from it",
+                           WEFT_TRUSTED_EXECUTIONS);
+}
+
+void weft_render_answer(struct weft_output *out, const struct weft_comparison_view *comparison)
 {
     const struct weft_compare_verdict verdict =
         weft_compare_verdict_of(comparison->matrix, comparison->table);
-    put_verdict(out, comparison, &verdict);
-    if (comparison->table->n_a == 0 || comparison->table->n_b == 0 ||
+    put_answer(out, comparison, &verdict);
+}
+
+void weft_render_grounds(struct weft_output *out, const struct weft_comparison_view *comparison)
+{
+    const struct weft_compare_table *table = comparison->table;
+    const struct weft_compare_verdict verdict = weft_compare_verdict_of(comparison->matrix, table);
+    if (verdict.kind != WEFT_COMPARE_EMPTY && verdict.kind != WEFT_COMPARE_TOO_FEW) {
+        put_runs(out, table);
+        put_small(out, table);
+    }
+    if (table->n_a == 0 || table->n_b == 0 ||
         weft_confidence_level(weft_confidence_value(&verdict.confidence)) == WEFT_CONFIDENCE_HIGH)
         return;
     weft_output_text(out, ". Confidence: ");
     weft_confidence_put(out, &verdict.confidence);
+}
+
+void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison)
+{
+    weft_render_answer(out, comparison);
+    weft_render_grounds(out, comparison);
 }

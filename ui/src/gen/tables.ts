@@ -789,6 +789,7 @@ export interface PathSegmentsRow {
   cycle: boolean; // its waker waits for this path
   too_deep: boolean; // within too many other waits
   unfinished: boolean; // did not end in the trace
+  timed_out: boolean; // a wait that ended because its time was over
   stack: string | null; // folded stack of its samples
   other_stack: string | null; // folded stack of the other thread
   span: string | null; // span that covers most of it

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Screens 5 Critical path and 6 Compare of the served page, before a made-up server; and before a
 // real one if WEFT_BIN and WEFT_TRACE say which.
-import { serveCompare } from './fakecompare.mjs';
+import { readFileSync } from 'node:fs';
+import { CSV, serveCompare } from './fakecompare.mjs';
 import { fragmentOf, newContext, PATIENCE_MS, settle } from './page.mjs';
 import { openServed, serve } from './serve.mjs';
 import { testTimelinePath } from './timelinepath.mjs';
@@ -249,7 +250,10 @@ async function groups(ok, browser, server) {
   await linked(ok, page, browser, server);
   const csv = page.waitForEvent('download');
   await page.locator('.cmp-export button:text-is("CSV")').click();
-  ok((await csv).suggestedFilename() === 'differences.csv', 'differences are saved');
+  const saved = await csv;
+  ok(saved.suggestedFilename() === 'differences.csv', 'differences are saved');
+  const bytes = readFileSync(await saved.path(), 'utf8');
+  ok(bytes === CSV, 'as the server writes them, byte by byte', bytes);
   const fragment = await fragmentOf(page);
   await page.locator('.cmp-executions tbody .link').first().click();
   await settle(page);
@@ -409,8 +413,10 @@ async function keys(ok, browser, server) {
 
 async function verdicts(ok, browser) {
   const server = await serveCompare(400, {
-    verdict:
-      'B is 1 ms slower than A; 90 % of that is in `a > <img src=x>`; executions were counted, of 1 run of A and 1 of B: too few',
+    verdict: {
+      answer: 'B is 1 ms slower than A; 90 % of that is in `a > <img src=x>`',
+      grounds: 'Executions were counted, of 1 run of A and 1 of B: too few',
+    },
   });
   const fragment = '#v=1&s=6' + SUBJECT;
   const { page, context, trouble } = await open(browser, server.address, fragment);
@@ -468,9 +474,9 @@ async function empty(ok, browser) {
   const server = await serveCompare(100);
   const none = 'm~duration~~1';
   for (const [groups, words, means] of [
-    [`&A=${none}&B=`, 'Group A is empty', 3],
-    [`&A=&B=${none}`, 'Group B is empty', 3],
-    [`&A=${none}&B=${none}`, 'Both groups are empty', 0],
+    [`&A=${none}&B=`, 'Nothing to compare: group A has', 3],
+    [`&A=&B=${none}`, 'Nothing to compare: group B has', 3],
+    [`&A=${none}&B=${none}`, 'Nothing to compare: group A, and group B,', 0],
   ]) {
     const opened = await open(browser, server.address, '#v=1&s=6' + SUBJECT + groups);
     const { page, context, trouble } = opened;

@@ -61,7 +61,7 @@ async function overview(ok, page) {
     curves.some(({ thread, to }) => thread === 0 && to === 9),
     'and the main thread waits for the one that it created',
   );
-  await tab(page, 'Who waits for whom');
+  await tab(page, 'Blocked by');
   const row = page.locator('table.matrix tbody tr', { hasText: 'worker-1' });
   ok(
     (await row.locator('td button').count()) === 1,
@@ -158,7 +158,11 @@ async function mainThread(ok, page) {
     'its releases are at several depths: independent tasks, no loop',
   );
   const life = await tipAt(page, 0, 1000e6, 0);
-  ok(/life of T100\s*0\.19/.test(life.replace(/\u00a0/g, ' ')), 'it waits 0.2 % of its life', life);
+  ok(
+    /lifetime of T100\s*0\.19/.test(life.replace(/\u00a0/g, ' ')),
+    'it waits 0.2 % of its life',
+    life,
+  );
   const before = await page.evaluate(async () =>
     (await window.weftReady).stage.frames()[0].levels.at(1),
   );
@@ -388,7 +392,7 @@ async function real(ok, browser, binary, trace) {
   });
   ok(waits > 0, 'a recording: its waits are there', String(waits));
   await hits(ok, page, 300);
-  for (const name of ['Who waits', 'Locks', 'From where', 'Selected']) await tab(page, name);
+  for (const name of ['Blocked by', 'Locks', 'From where', 'Selected']) await tab(page, name);
   for (const key of ['.', 'v', 'v', 'v', 'o', 'o']) await page.keyboard.press(key);
   await page.keyboard.press('2');
   await settle(page);
@@ -403,7 +407,7 @@ async function processes(ok, browser) {
   const { page, context, trouble } = await open(browser, server.address);
   const said = () => page.locator('.left-out').textContent();
   const polls = () => rowOf(page, 'poller').count();
-  ok((await said()).startsWith('2 threads of other processes are left out'), 'who is left out');
+  ok((await said()).startsWith('2 threads of other processes are omitted'), 'who is left out');
   ok((await polls()) === 0, 'threads of other processes do not wait');
   await page.keyboard.press('e');
   await settle(page);

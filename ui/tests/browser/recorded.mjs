@@ -144,7 +144,7 @@ async function farmerAndWorkers(page, answer, focus) {
     'and that there are workers that do next to nothing: superfluous ones',
     said.join(' | '),
   );
-  await tab(page, 'Who waits for whom');
+  await tab(page, 'Blocked by');
   const rows = page.locator('table.matrix tbody tr', { hasText: 'worker' });
   const column = await page
     .locator('table.matrix thead th')
@@ -193,7 +193,7 @@ async function swapped(page, threads, focus) {
   const [life] = await callsOf(page, worker, 'work');
   const tip = await tipAt(page, worker, (life.start + life.end) / 2, life.level);
   ok(
-    /^work/.test(tip) && /waiting[^%]+%/.test(tip) && tip.includes('of the life of'),
+    /^work/.test(tip) && /waiting[^%]+%/.test(tip) && tip.includes('of the lifetime of'),
     'its function under the pointer, and how much of its life it waits',
     tip,
   );
@@ -571,7 +571,7 @@ async function keys(page) {
   await page.keyboard.press('Escape');
   await page.keyboard.press('v');
   await page.keyboard.press('v');
-  for (const name of ['Who waits', 'Locks', 'From where', 'Selected', 'Threads']) {
+  for (const name of ['Blocked by', 'Locks', 'From where', 'Selected', 'Threads']) {
     await tab(page, name);
     await settle(page);
     const wrong = await troubleOf(page);

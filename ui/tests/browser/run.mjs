@@ -22,7 +22,7 @@ import {
 import { durations, folding, pinning, recalling } from './patterns.mjs';
 import { timelineTests } from './timeline.mjs';
 
-const { ok, end, threw } = makeTap(560);
+const { ok, end, threw } = makeTap(561);
 
 async function open(browser, path, options = {}, fragment = '') {
   const context = await newContext(browser, options);
@@ -90,7 +90,7 @@ async function facts(page) {
   ok(text.includes(trace.name), 'names the trace');
   ok(text.includes(trace.calls.toLocaleString('en-US')), 'says how many calls');
   ok((await page.locator('.story .headline').textContent()).length > 10, 'has a headline');
-  ok(text.includes('Left out:'), 'says what was left out');
+  ok(text.includes('Omitted:'), 'says what was left out');
   const labels = await page.locator('.rows .label').count();
   ok(labels > 0, 'shows rows');
   const painted = await page.evaluate(async () => {

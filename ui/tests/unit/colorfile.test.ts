@@ -40,7 +40,7 @@ describe('a colour file', () => {
     const many = Array.from({ length: 30000 }, (_, i) => `f${i} #123456 1`).join('\n');
     const { colors, problems } = read(many);
     expect(colors.size).toBe(20000);
-    expect(problems).toEqual(['10000 more lines were left out']);
+    expect(problems).toEqual(['10000 more lines were omitted']);
     let seed = 1;
     for (let k = 0; k < 2000; k++) {
       let text = '';
@@ -77,7 +77,7 @@ describe('warnings', () => {
     checkColors(read(text).colors, ['a', 'b', 'c'], automatic).join(' ');
   it('name colours that cannot be told apart, by any eye', () => {
     expect(check('a #1f5fa8 1\nb #b85500 1\n')).toBe('');
-    expect(check('a #c04040 1\nb #c04444 1\n')).toMatch(/a and b can hardly be told apart/);
+    expect(check('a #c04040 1\nb #c04444 1\n')).toMatch(/a and b are hard to distinguish/);
     expect(check('a #c83232 1\nb #6b6b00 1\n')).toMatch(/for eyes without (red|green) cones/);
   });
   it('name what can hardly be seen, what is not there, and hues of others', () => {

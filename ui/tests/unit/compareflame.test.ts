@@ -11,7 +11,12 @@ type Row = [string, number, number, number];
 
 function made(rows: Row[]): { executions: Executions; compared: Compared } {
   const frames = rows.map(
-    ([name]): Frame => ({ name, module: '', kind: name.startsWith('!') ? 'state' : 'function' }),
+    ([name]): Frame => ({
+      name,
+      module: '',
+      kind: name.startsWith('!') ? 'state' : 'function',
+      wait: '',
+    }),
   );
   const n = rows.length;
   const zeros = (): Float64Array => new Float64Array(n);

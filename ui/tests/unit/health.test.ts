@@ -70,8 +70,7 @@ it('a recording that leaves something out never says that nothing was lost', () 
 });
 
 it('switches that were missed are no calls that were lost', () => {
-  const missed = { ...note('lost_records', 'lost'), detail: 'switches of threads, inferred' };
-  const [finding] = findingsOf(infoOf([missed]), 't.weft');
+  const [finding] = findingsOf(infoOf([note('lost_switches', 'lost')]), 't.weft');
   expect(finding!.means).toContain('Calls are all there');
   expect(finding!.command).toBe('');
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import * as numbers from '../../src/shared/lib/numbers';
 
@@ -18,4 +18,22 @@ it('prints numbers as the command line does', () => {
     .filter(([, , text, found]) => found.replace(/\u00a0/g, ' ') !== text);
   expect(lines.length).toBeGreaterThan(3000);
   expect(wrong).toEqual([]);
+});
+
+/** Numbers that are not read by people: filters, addresses, values to be found, coordinates of SVG. */
+const OTHER_NUMBERS = [
+  'screens/compare/data.ts',
+  'screens/compare/flame.ts',
+  'screens/interplay/view.tsx',
+];
+
+it('numbers are made text in one place', () => {
+  const src = new URL('../../src/', import.meta.url).pathname;
+  const files = (readdirSync(src, { recursive: true }) as string[]).filter(name =>
+    /\.tsx?$/.test(name),
+  );
+  const own = files.filter(name =>
+    /\.(toFixed|toPrecision|toExponential|toLocaleString)\(/.test(readFileSync(src + name, 'utf8')),
+  );
+  expect(own.sort()).toEqual([...OTHER_NUMBERS, 'shared/lib/numbers.ts'].sort());
 });

@@ -76,7 +76,7 @@ describe('a path', () => {
 
   it('is told in a sentence', () => {
     expect(pathSentence(path, 'It', nameOf).replace(/\u00a0/g, ' ')).toBe(
-      'It took 100 ns: 40 ns without a processor in T2 (40.0 %), 20 ns running in T0 (20.0 %), ' +
+      'It took 100 ns: 40 ns preempted in T2 (40.0 %), 20 ns running in T0 (20.0 %), ' +
         '10 ns (10.0 %) unexplained.',
     );
   });
@@ -110,7 +110,7 @@ describe('a path', () => {
     expect(own).toEqual([
       'T0>ask>running 10',
       'T0>T1>main>serve>running 10',
-      'T0>T1>T2>ready, no processor 40',
+      'T0>T1>T2>runnable (preempted) 40',
       'T0>T1>waits for a disk: read 20',
       'T0>unexplained 10',
       'T0>running 10',

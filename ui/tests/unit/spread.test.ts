@@ -47,10 +47,10 @@ it('rates are short', () => {
   const texts = [0, 0.0523, 3.25, 431.7, 9999, 12345, 2.5e6].map(rateText);
   expect(texts).toEqual([
     '0/s',
-    '0.0523/s',
+    '0.052/s',
     '3.25/s',
     '432/s',
-    '9999/s',
+    '9,999/s',
     '12.3\u00a0k/s',
     '2.5\u00a0M/s',
   ]);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Executions with their metrics, and two groups of them that conditions choose. The server compares;
 // counts and histograms follow a drag here, without asking.
-import type { CompareDifferencesRow } from '../../gen/tables';
 import type { FrameKind } from '../../shared/lib/flame';
-import { bare, bytes, duration, integer, percent, plain } from '../../shared/lib/format';
-import { pValue } from '../../shared/lib/numbers';
+import { bytes, duration, integer } from '../../shared/lib/format';
+import { pValue, ratio } from '../../shared/lib/numbers';
 import type { CountScale } from '../../shared/lib/histogram';
 import { isNamed, plainName, splitName } from '../../shared/lib/names';
 
@@ -13,6 +12,9 @@ export type MetricUnit = 'ns' | 'count' | 'bytes' | 'number';
 export interface Metric {
   name: string;
   unit: MetricUnit;
+  /** Of time on the critical path: the state, and what a wait is for; '' of other metrics. */
+  state: string;
+  reason: string;
   /** By execution; NaN (it has none) counts as 0. */
   values: Float64Array;
 }
@@ -29,6 +31,8 @@ export interface Frame {
   name: string;
   module: string;
   kind: FrameKind;
+  /** Of a blocked state, what it waits for: "lock, in flight", "in recv"; '' of others. */
+  wait: string;
 }
 
 export interface Executions {
@@ -478,8 +482,9 @@ export interface Compared {
   /** Of the executions of B, in their order. */
   causeOf: Uint32Array;
   members: Uint8Array;
-  /** In the server's words; '' if it has none. */
-  verdict: string;
+  /** In the server's words: "B is 3.10 ms slower than A", and sentences on what was counted. */
+  answer: string;
+  grounds: string;
   /** Runs were compared as blocks, not their executions. */
   isByRuns: boolean;
 }
@@ -534,7 +539,7 @@ export function valueWords(value: number, unit: MetricUnit): string {
   if (unit === 'ns') return duration(value);
   if (unit === 'bytes') return value < 0 ? `\u2212${bytes(-value)}` : bytes(Math.round(value));
   if (Number.isInteger(value)) return integer(value);
-  return value.toPrecision(3).replace('-', '\u2212');
+  return value < 0 ? `\u2212${ratio(-value)}` : ratio(value);
 }
 
 /** "+45.2 ms" */
@@ -583,13 +588,9 @@ function sentence(clause: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Where a verdict leaves the matter, and says what was counted, and how far to trust it. */
-const COUNTED = /[.;] (?=(?:executions were counted|runs were compared|a group of fewer than)\b)/i;
-
-/** What was counted for the verdict, if the server says it: sentences of their own. */
-export function countedOf({ verdict }: Compared): string {
-  return verdict.split(COUNTED).slice(1).map(sentence).join(' ');
-}
+/** The answer, and what was counted for it: sentences of the server. */
+export const answerOf = ({ answer }: Compared): string => sentence(answer);
+export const groundsOf = ({ grounds }: Compared): string => (grounds ? sentence(grounds) : '');
 
 /** "Group A is empty"; '' if neither is. */
 export function emptyWords({ nA, nB }: Compared): string {
@@ -601,79 +602,8 @@ export function emptyWords({ nA, nB }: Compared): string {
 export const durationOf = (compared: Compared | null): ComparedMetric | undefined =>
   compared?.metrics.find(({ metric }) => metric === DURATION);
 
-/** The answer in one sentence, should the server not say one itself. */
-export function verdictOf(executions: Executions, compared: Compared, what: string): string {
-  if (compared.verdict !== '') return sentence(compared.verdict.split(COUNTED)[0]!);
-  const own = durationOf(compared);
-  const empty = emptyWords(compared);
-  if (empty !== '') return `${empty}: drag over a histogram to choose executions.`;
-  if (!own) return 'Nothing is known of their durations.';
-  if (!Number.isFinite(own.low) || !Number.isFinite(own.high))
-    return `Too few executions for a verdict: B lasts ${duration(own.meanB)}, A ${duration(own.meanA)} on average.`;
-  const interval = `[${duration(own.low)}, ${duration(own.high)}]`;
-  const isSure = own.low > 0 || own.high < 0;
-  if (!isSure)
-    return `No difference in duration is certain: ${signed(own.difference)} ${interval} per ${what}.`;
-  const word = own.difference > 0 ? 'slower' : 'faster';
-  const head = `B is ${word} by ${duration(Math.abs(own.difference))} ${interval} per ${what}`;
-  const first = compared.ranked[0];
-  if (first === undefined || compared.nodes.isSure[first] === 0)
-    return `${head}; no context stands out.`;
-  const { difference, node } = compared.nodes;
-  const where = whereOf(contextOf(executions, node[first]!));
-  const share = percent(difference[first]! / own.difference);
-  const thread = where.thread === '' ? '' : `, on ${where.thread}`;
-  return `${head}; ${share} of that is ${nameOf(where)}${thread}.`;
-}
-
 export function causeWords(executions: Executions, cause: ComparedCause): string {
   if (cause.node < 0) return 'nothing stands out';
   const where = whereOf(contextOf(executions, cause.node));
   return nameOf({ ...where, place: lastOf(where.place) }) || 'its own time';
-}
-
-/* ---- export ---------------------------------------------------------------------------------- */
-
-const ESCAPES: Record<string, string> = { '\t': '\\t', '\r': '\\r', '\n': '\\n' };
-
-/** A cell as weft_output_csv (src/render/output.c) writes it: a text that a spreadsheet would take
- * for a formula begins with an apostrophe, and only what needs quotes has them. A number that is none
- * is empty. */
-export function csvCell(value: string | number): string {
-  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '';
-  const text = bare(value);
-  const isFormula = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text);
-  const shown = bare(plain(text.replace(/[\t\r\n]/g, sign => ESCAPES[sign]!)));
-  const whole = `${isFormula ? "'" : ''}${shown.replace(/"/g, '""')}`;
-  return /[,"\r\n]/.test(text) ? `"${whole}"` : whole;
-}
-
-/** All nodes, ranked, with exact ns. */
-export function rankedCsv(executions: Executions, compared: Compared): string {
-  const { nodes, ranked } = compared;
-  type Cell = (i: number, rank: number) => string | number;
-  const columns: [keyof CompareDifferencesRow | 'rank', Cell][] = [
-    ['rank', (_, rank) => rank + 1],
-    [
-      'path',
-      i =>
-        contextOf(executions, nodes.node[i]!)
-          .map(({ name }) => name)
-          .join(';'),
-    ],
-    ['mean_a_ns', i => nodes.meanA[i]!],
-    ['mean_b_ns', i => nodes.meanB[i]!],
-    ['difference_ns', i => nodes.difference[i]!],
-    ['low_ns', i => nodes.low[i]!],
-    ['high_ns', i => nodes.high[i]!],
-    ['t', i => nodes.t[i]!],
-    ['p', i => nodes.p[i]!],
-    ['p_adjusted', i => nodes.pAdjusted[i]!],
-    ['effect', i => nodes.effect[i]!],
-    ['n_a', i => nodes.nA[i]!],
-    ['n_b', i => nodes.nB[i]!],
-    ['sure', i => nodes.isSure[i]!],
-  ];
-  const rows = [...ranked].map((i, rank) => columns.map(([, of]) => csvCell(of(i, rank))));
-  return [columns.map(([name]) => name), ...rows].map(row => row.join(',')).join('\n') + '\n';
 }

@@ -6,6 +6,7 @@ import { mix } from '../../shared/lib/color';
 import { compact } from '../../shared/lib/format';
 import { fittingScale, heightOf, heightTicks } from '../../shared/lib/histogram';
 import type { CountScale } from '../../shared/lib/histogram';
+import { short } from '../../shared/lib/numbers';
 import { valueWords } from './data';
 import type { MetricUnit } from './data';
 
@@ -215,10 +216,6 @@ export function valueTicks(bins: MetricBins, axis: BinAxis, width: number): Tick
   return values.map(value => ({ value, x: axis.x(value) * width }));
 }
 
-/** "1.5 ms" of "1.50 ms", "10 ms" of "10.0 ms". */
-export const shortWords = (words: string): string =>
-  words.replace(/(\.\d*?)0+(?=\D|$)/, '$1').replace(/\.(?=\D|$)/, '');
-
 class HistPainter {
   private readonly axis: BinAxis;
   private readonly width: number;
@@ -308,7 +305,7 @@ class HistPainter {
     for (const { value, x } of valueTicks(this.scene.bins, this.axis, this.width)) {
       const at = HIST_SIDE + x;
       this.fill(theme.ink3, at, at + 1, this.bottom, this.bottom + 4);
-      const words = shortWords(valueWords(value, this.scene.unit));
+      const words = short(valueWords(value, this.scene.unit));
       const half = text.width(`400 ${10 * dpr}px ${theme.font}`, words) / dpr / 2;
       const middle = Math.min(width - half - 1, at);
       if (middle - half < last + WORD_GAP || at > width - 4 || words === said) continue;

@@ -57,10 +57,12 @@ export function foldedNames(path: readonly { name: string; kind: string }[]): st
   return names;
 }
 
+const UNKNOWN_FRAME = { name: '?', kind: 'function', wait: '' } as const;
+
 function ecctNodes({ parent, frame, frames }: Executions): EcctNode[] {
   return Array.from({ length: Math.max(0, parent.length - 1) }, (_, i) => {
-    const { name, kind } = frames[frame[i + 1]!] ?? { name: '?', kind: 'function' as const };
-    return { parent: parent[i + 1]! - 1, kind, name, self: 0 };
+    const { name, kind, wait } = frames[frame[i + 1]!] ?? UNKNOWN_FRAME;
+    return { parent: parent[i + 1]! - 1, kind, name, self: 0, wait };
   });
 }
 
@@ -213,7 +215,7 @@ export function flameSvg(executions: Executions, compared: Compared, options: Sv
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     `<text x="20" y="26" font-size="15" font-weight="600" fill="#15181c">${escape(options.title)}</text>`,
     ...boxes,
-    `<text x="20" y="${height - 8}" fill="#616a76">Width: mean of ${options.by.toUpperCase()}. Colour: exclusive difference B \u2212 A, blue faster, orange slower. Hatched: not sure.</text>`,
+    `<text x="20" y="${height - 8}" fill="#616a76">Width: mean of ${options.by.toUpperCase()}. Colour: exclusive difference B \u2212 A, blue faster, orange slower. Hatched: not significant.</text>`,
     '</svg>',
   ].join('\n');
 }

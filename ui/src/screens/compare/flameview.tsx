@@ -5,7 +5,7 @@ import { useContext, useMemo } from 'preact/hooks';
 import type { Pane } from '../../shared/draw/canvas';
 import { ECCT_LEVEL } from '../../shared/draw/ecct';
 import type { FrameLook } from '../../shared/draw/ecct';
-import type { Flame } from '../../shared/lib/flame';
+import type { EcctNode, Flame } from '../../shared/lib/flame';
 import { duration, integer, plural } from '../../shared/lib/format';
 import { commonPrefix, plainName, splitName, stripPrefix } from '../../shared/lib/names';
 import { Key, tipStyle } from '../../shared/views/parts';
@@ -66,9 +66,9 @@ const VERB: Record<string, string> = {
 };
 
 /** A name from its plain form to what is read of it alone. */
-function formsOf(kind: string, name: string, prefix: string): string[] {
-  if (kind === 'thread') return [`goes on in thread ${name}`, `in ${name}`, name];
-  if (kind === 'state') return [name, name.replace(/^blocked: /, '')];
+function formsOf({ kind, name, wait = '' }: EcctNode, prefix: string): string[] {
+  if (kind === 'thread') return [`continues in thread ${name}`, `in ${name}`, name];
+  if (kind === 'state') return wait === '' ? [name] : [name, wait];
   if (kind !== 'function') return [`${VERB[kind]}${name}`];
   const plain = plainName(stripPrefix(name, prefix));
   const [scope, last] = splitName(plain);
@@ -76,8 +76,7 @@ function formsOf(kind: string, name: string, prefix: string): string[] {
 }
 
 function labelsAt(scope: FlameScope, at: number, prefix: string): string[] {
-  const { kind, name } = scope.diff.nodes[scope.diff.tree.fn[at]!]!;
-  const forms = formsOf(kind, name, prefix);
+  const forms = formsOf(scope.diff.nodes[scope.diff.tree.fn[at]!]!, prefix);
   const mean = duration(scope.diff.tree.sum[at]!);
   const place = placeAt(scope, at);
   const box = scope.diff.tree.fn[at]!;
@@ -127,7 +126,7 @@ function NodeTip({
             '95 % interval',
             Number.isFinite(nodes.low[place]!)
               ? `${signed(nodes.low[place]!)} to ${signed(nodes.high[place]!)}`
-              : 'too few to tell',
+              : 'too few executions',
           ],
           ['p, adjusted', pWords(nodes.pAdjusted[place]!)],
           ['effect size', valueWords(nodes.effect[place]!, 'number')],
@@ -144,7 +143,7 @@ function NodeTip({
       </div>
       <p class="remark">
         {foldedNames(path.slice(0, -1)).slice(-5).map(plainName).join(' \u203a ')}
-        {place >= 0 && isUnsure(compared, place) && '; not sure'}
+        {place >= 0 && isUnsure(compared, place) && '; not significant'}
       </p>
       {many && (
         <p class="remark">

@@ -8,7 +8,7 @@ import { integer, percent } from '../../shared/lib/format';
 import { useOwnCanvas, useAtom } from '../../shared/views/use';
 import type { OwnCanvas } from '../../shared/views/use';
 import { contextOf, lastOf, valueWords, whereOf, BIT } from './data';
-import type { Condition, Executions, MetricUnit, Side, Group } from './data';
+import type { Condition, Executions, Metric, MetricUnit, Side, Group } from './data';
 import { paintCompareHist, scaleOf, valueAt, xOf, binRange, countBins, moveRange } from './draw';
 import type { EdgeMove, MetricBins } from './draw';
 import { whatOf } from './state';
@@ -45,6 +45,9 @@ export function SideSwatch({ side }: { side: Side | 'none' }): JSX.Element {
 export function metricWords(name: string): string {
   return name.replace(/_/g, ' ');
 }
+
+/** What a metric measures, where "blocked" is said already: "lock". */
+export const waitWords = ({ name, reason }: Metric): string => metricWords(reason || name);
 
 function unitOf(executions: Executions, name: string): MetricUnit {
   return executions.metrics.find(metric => metric.name === name)?.unit ?? 'ns';

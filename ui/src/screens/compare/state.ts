@@ -390,22 +390,41 @@ export class Compare {
     this.timer = globalThis.setTimeout(full, rest_ms) as unknown as number;
   }
 
-  /** One draft at a time: the next begins when it is there. The whole gives up a draft, and a draft
-   * the whole of the groups before. */
-  private async ask(isDraft: boolean): Promise<void> {
+  /** What is asked of the groups that are chosen now. */
+  private question(): Params | null {
     const { executions, subject, groups } = this.state.get();
-    if (!executions || !subject) return;
-    const filters = {
+    if (!executions || !subject) return null;
+    return {
+      ...this.params(subject),
       a: compare.filterText(executions, groups.a),
       b: compare.filterText(executions, groups.b),
     };
+  }
+
+  /** All differences, as the command line writes them; null: there are none yet. */
+  async csv(): Promise<ArrayBuffer | null> {
+    const question = this.question();
+    if (!question) return null;
+    try {
+      return await this.served.source.bytes('compare', { ...question, csv: 1 }, 'compare.csv');
+    } catch (error) {
+      this.fail(error);
+      return null;
+    }
+  }
+
+  /** One draft at a time: the next begins when it is there. The whole gives up a draft, and a draft
+   * the whole of the groups before. */
+  private async ask(isDraft: boolean): Promise<void> {
+    const question = this.question();
+    if (!question) return;
     const turn = ++this.turn;
     const isNewest = (): boolean => turn === this.turn;
     this.isDrafting = isDraft;
     this.isAgain = false;
     this.set({ waiting: 'compare', error: '' });
     try {
-      const params = { ...this.params(subject), ...filters, draft: isDraft ? 1 : undefined };
+      const params = { ...question, draft: isDraft ? 1 : undefined };
       const answer = await this.served.source.columns('compare', params, 'compare.compare');
       if (!isNewest()) return;
       this.set({ compared: decodeCompared(answer), isDraft, waiting: '' });
@@ -557,7 +576,7 @@ function firstCharts({ metrics }: Executions): string[] {
   const told = metrics.filter(
     ({ name, values }) => name !== 'duration' && name !== 'start' && sum(values) > 0,
   );
-  const waits = told.filter(({ name }) => name.startsWith('blocked') || name === 'preempted');
+  const waits = told.filter(({ state }) => state === 'blocked' || state === 'preempted');
   const most = waits.length > 0 ? waits : told;
   most.sort((a, b) => sum(b.values) - sum(a.values) || (a.name < b.name ? -1 : 1));
   const names = [metrics[0]?.name, most[0]?.name, metrics[1]?.name];
@@ -626,6 +645,7 @@ function decodeFrame(json: Json): Frame {
     name: text(json, 'name'),
     module: text(json, 'module'),
     kind: KINDS.has(kind) ? (kind as FrameKind) : 'function',
+    wait: text(json, 'wait'),
   };
 }
 
@@ -649,6 +669,8 @@ function decodeExecutions(columns: Columns): Executions {
       name: text(metric, 'name'),
       values: take<Float64Array>(columns, `metric_${i}`, 'value'),
       unit: UNITS.has(unit) ? (unit as MetricUnit) : 'number',
+      state: text(metric, 'state'),
+      reason: text(metric, 'reason'),
     };
   });
   return {
@@ -727,7 +749,8 @@ function decodeCompared(columns: Columns): Compared {
     nB: num(meta, 'b'),
     neither: num(meta, 'neither'),
     both: num(meta, 'both'),
-    verdict: text(meta, 'verdict'),
+    answer: text(meta, 'answer'),
+    grounds: text(meta, 'grounds'),
     isByRuns: meta['by_runs'] === true,
     nodes: {
       n: node.length,

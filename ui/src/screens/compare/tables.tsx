@@ -5,6 +5,8 @@ import { useMemo, useState } from 'preact/hooks';
 import { duration, exact, integer, plural, signedPercent, quoted } from '../../shared/lib/format';
 import { LongName, Key, Gap, useRowsInView } from '../../shared/views/parts';
 import { memo, useLater } from '../../shared/views/use';
+import { short } from '../../shared/lib/numbers';
+import { writeSpan } from '../../shared/lib/fragment';
 import {
   contextOf,
   numberOf,
@@ -19,10 +21,9 @@ import {
   durationOf,
   BIT,
 } from './data';
-import type { Executions, Side, Compared, ComparedCause } from './data';
-import { shortWords } from './draw';
+import type { Executions, Metric, Side, Compared, ComparedCause } from './data';
 import { filterByNode } from './flameview';
-import { LETTER, metricWords, SideSwatch, useCompare, useCompareState } from './group';
+import { LETTER, metricWords, SideSwatch, useCompare, useCompareState, waitWords } from './group';
 
 const MOST_RANKED = 200;
 const OWN_THREAD = 'the thread of the execution';
@@ -59,7 +60,7 @@ function scaleOf({ nodes, ranked }: Compared): Scale {
 function tickWords({ ticks }: Scale, i: number): string {
   const tick = ticks[i]!;
   if (tick === 0) return '0';
-  const [words, last] = [tick, ticks.at(-1)! || ticks[0]!].map(one => shortWords(signed(one)));
+  const [words, last] = [tick, ticks.at(-1)! || ticks[0]!].map(one => short(signed(one)));
   const unit = /\s\D+$/;
   const isSame = unit.exec(words!)?.[0] === unit.exec(last!)?.[0];
   return isSame && words !== last ? words!.replace(unit, '') : words!;
@@ -467,19 +468,16 @@ function PartsBar({
 function PartsLegend({ executions }: { executions: Executions }): JSX.Element {
   const own = useMemo(
     () =>
-      PARTS.filter(name =>
-        executions.metrics.some(
-          metric => metric.name === name && metric.values.some(value => value > 0),
-        ),
+      PARTS.flatMap(name => executions.metrics.filter(metric => metric.name === name)).filter(
+        ({ values }) => values.some(value => value > 0),
       ),
     [executions],
   );
   return (
-    <span class="cmp-parts-legend" title={own.map(metricWords).join(', ')}>
-      {own.map(name => (
-        <span key={name}>
-          <i class={`part-${name}`} aria-hidden="true" />{' '}
-          {metricWords(name).replace('blocked ', '')}
+    <span class="cmp-parts-legend" title={own.map(({ name }) => metricWords(name)).join(', ')}>
+      {own.map(metric => (
+        <span key={metric.name}>
+          <i class={`part-${metric.name}`} aria-hidden="true" /> {waitWords(metric)}
         </span>
       ))}
       <span>
@@ -488,6 +486,10 @@ function PartsLegend({ executions }: { executions: Executions }): JSX.Element {
     </span>
   );
 }
+
+/** "on lock" heads the column of the time blocked on locks. */
+const listedWords = (metric: Metric): string =>
+  metric.state === 'blocked' ? `on ${waitWords(metric)}` : metricWords(metric.name);
 
 /** Places of all executions, slowest first. */
 function slowestFirst({ n, start, end }: Executions): Uint32Array {
@@ -587,10 +589,10 @@ const ExecutionRow = memo(({ executions, i, member, most, metric, isTicked }: Ro
 function elsewhere(executions: Executions, i: number): string {
   const source = executions.sources[executions.source[i]!];
   if (!source || source.trace < 0) return '';
-  const ms = (ns: number): string => (ns / 1e6).toFixed(6);
-  const span = `${ms(executions.start[i]!)}-${ms(executions.end[i]! + 1)}`;
-  const room = (executions.end[i]! - executions.start[i]!) / 2;
-  const window = `${ms(Math.max(0, executions.start[i]! - room))}-${ms(executions.end[i]! + room)}`;
+  const [start, end] = [executions.start[i]!, executions.end[i]!];
+  const room = (end - start) / 2;
+  const span = writeSpan({ t0: start, t1: end + 1 });
+  const window = writeSpan({ t0: Math.max(0, start - room), t1: end + room });
   return `?trace=${source.trace}#v=1&s=2&w=${window}&r=${span}&cp=t${executions.tid[i]!}.${span}`;
 }
 
@@ -689,7 +691,7 @@ export function ExecutionTable({ executions }: { executions: Executions }): JSX.
                   class="num cmp-time clip"
                   title={metricWords(executions.metrics[metric]!.name)}
                 >
-                  {metricWords(executions.metrics[metric]!.name).replace('blocked ', 'on ')}
+                  {listedWords(executions.metrics[metric]!)}
                 </th>
               )}
               <th scope="col" class="cmp-thread">

@@ -12,15 +12,14 @@ import type { OnReady, ScreenSpec } from '../../shared/state/screens';
 import { Key, Sentence, copyExact, Command } from '../../shared/views/parts';
 import { useApp, useAtom, useLater } from '../../shared/views/use';
 import {
+  answerOf,
   contextOf,
   cutWords,
+  groundsOf,
   writeGroup,
   writeView,
-  countedOf,
   methodOf,
-  rankedCsv,
   STATISTICS,
-  verdictOf,
   durationOf,
 } from './data';
 import type { Executions, Side, Statistic } from './data';
@@ -61,7 +60,7 @@ function Verdict({ executions }: { executions: Executions }): JSX.Element {
         aria-live="polite"
       >
         {compared ? (
-          <Sentence text={verdictOf(executions, compared, whatOf(subject))} />
+          <Sentence text={answerOf(compared)} />
         ) : (
           `${plural(executions.n, whatOf(subject))}: comparing\u2026`
         )}
@@ -72,7 +71,7 @@ function Verdict({ executions }: { executions: Executions }): JSX.Element {
         <b>{plural(Math.max(0, rest), 'execution')} in neither group</b>
         {compared && compared.both > 0 && `, ${integer(compared.both)} in both`}.{' '}
         {own && Number.isFinite(own.low) && `Interval: 95 %, ${methodOf(compared!)}. `}
-        {compared && countedOf(compared)}
+        {compared && groundsOf(compared)}
         {words && ` ${words}`}
         {isDraft && ' So far without bootstrap, while you drag.'}
         {waiting === 'compare' && ' Comparing\u2026'}
@@ -81,27 +80,27 @@ function Verdict({ executions }: { executions: Executions }): JSX.Element {
   );
 }
 
-function save(name: string, type: string, text: string): void {
+function save(name: string, type: string, content: BlobPart): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([bare(text)], { type }));
+  link.href = URL.createObjectURL(new Blob([content], { type }));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-function exportCsv(compare: Compare): void {
-  const { executions, compared } = compare.state.get();
-  if (executions && compared) save('differences.csv', 'text/csv', rankedCsv(executions, compared));
+async function exportCsv(compare: Compare): Promise<void> {
+  const csv = await compare.csv();
+  if (csv !== null) save('differences.csv', 'text/csv', csv);
 }
 
 function exportSvg(compare: Compare): void {
-  const { executions, compared, statistic, focus, subject, by } = compare.state.get();
+  const { executions, compared, statistic, focus, by } = compare.state.get();
   if (!executions || !compared) return;
-  const title = plainOf(verdictOf(executions, compared, whatOf(subject)));
+  const title = plainOf(answerOf(compared));
   save(
     'differences.svg',
     'image/svg+xml',
-    flameSvg(executions, compared, { statistic, focus, title, by }),
+    bare(flameSvg(executions, compared, { statistic, focus, title, by })),
   );
 }
 
@@ -165,7 +164,7 @@ function Tools({ executions }: { executions: Executions }): JSX.Element {
         <button class="link" onClick={() => exportSvg(compare)}>
           SVG
         </button>
-        <button class="link" onClick={() => exportCsv(compare)}>
+        <button class="link" onClick={() => void exportCsv(compare)}>
           CSV
         </button>
         <button class="link" onClick={() => app.copyLink()}>
@@ -230,8 +229,8 @@ function Body(): JSX.Element {
         </h2>
         {waiting === 'executions' && <div class="cmp-line" role="status" />}
         <p class="remark">
-          Choose what the program does again and again; then two groups of it are compared: the fast
-          and the slow, or two builds.
+          Choose a repeated operation (requests, iterations); then two groups of it are compared:
+          the fast and the slow, or two builds.
         </p>
         <Trouble />
         <SubjectList />
@@ -557,7 +556,7 @@ export const COMPARE: ScreenSpec = {
       run: () => compareOf(app).turnWidths(),
     },
     { name: 'Compare: save the flame graph as SVG', run: () => exportSvg(compareOf(app)) },
-    { name: 'Compare: save the differences as CSV', run: () => exportCsv(compareOf(app)) },
+    { name: 'Compare: save the differences as CSV', run: () => void exportCsv(compareOf(app)) },
     {
       name: 'Compare: filter A by the selected context',
       key: 'Alt+a',
@@ -584,8 +583,8 @@ const NONE: Subject = { db: -1, type: '', begin: '', end: '', match: '', within:
 const FIELDS = [
   ['type', 'Name', 'request'],
   ['begin', 'Begins with', 'call:handle_request'],
-  ['end', 'Ends with', 'left out: the whole call'],
-  ['match', 'Same', 'id, left out: none'],
+  ['end', 'Ends with', 'empty: the whole call'],
+  ['match', 'Same', 'id; empty: none'],
   ['within', 'Within', 'thread, process, trace'],
 ] as const;
 
@@ -654,7 +653,7 @@ function SubjectList(): JSX.Element {
       {hasTrace && (
         <section aria-label="Executions of the trace">
           <h2>
-            What {trace.name} does again and again{' '}
+            Repeated operations of {trace.name}{' '}
             <small>proposed from its marks, probes, spans and calls</small>
           </h2>
           <ul>

@@ -9,7 +9,7 @@ import * as hist from '../../shared/lib/histogram';
 import type { Bar, Bins, LogAxis } from '../../shared/lib/histogram';
 import { parseDuration } from '../../shared/lib/search';
 import { callAt, goToCall, isSameCall } from '../../shared/state/served';
-import { copyText, Ns, Gap, useRowsInView } from '../../shared/views/parts';
+import { copyText, Ns, Gap, useRowsInView, Heads } from '../../shared/views/parts';
 import { Choice, FnSwatch, useCanvas, useFunctions, useScreen, useServed, Waiting } from './scope';
 import { MOST_CALLS } from './state';
 import type { FunctionRow, Functions, FunctionsState, Calls } from './state';
@@ -541,23 +541,15 @@ function CallRows({ calls }: { calls: Calls }): JSX.Element {
       onScroll={onScroll}
     >
       <table class="fixed calls" aria-rowcount={order.length + 1}>
-        <thead>
-          <tr>
-            <th scope="col" class="num c-rank">
-              #
-            </th>
-            <th scope="col" class="c-thread">
-              thread
-            </th>
-            <th scope="col" class="num">
-              start
-            </th>
-            <th scope="col">{set.isSelf ? 'self time' : 'wall-time'}</th>
-            <th scope="col" class="num c-depth">
-              depth
-            </th>
-          </tr>
-        </thead>
+        <Heads
+          of={[
+            ['#', 'num c-rank'],
+            ['thread', 'c-thread'],
+            '#start',
+            set.isSelf ? 'self time' : 'wall-time',
+            ['depth', 'num c-depth'],
+          ]}
+        />
         <tbody>
           <Gap rows={first} columns={5} />
           {Array.from(order.subarray(first, end), (i, at) => {
@@ -606,28 +598,7 @@ function ThreadRows({ calls }: { calls: Calls }): JSX.Element {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Calls by thread">
       <table class="fixed calls">
-        <thead>
-          <tr>
-            <th scope="col" class="c-thread">
-              thread
-            </th>
-            <th scope="col" class="num">
-              calls
-            </th>
-            <th scope="col" class="num">
-              sum
-            </th>
-            <th scope="col" class="num">
-              share
-            </th>
-            <th scope="col" class="num">
-              mean
-            </th>
-            <th scope="col" class="num">
-              longest
-            </th>
-          </tr>
-        </thead>
+        <Heads of={[['thread', 'c-thread'], '#calls', '#sum', '#share', '#mean', '#longest']} />
         <tbody>
           {rows.map(row => {
             const thread = screen.served.threads[row.thread];

@@ -11,7 +11,7 @@ import { duration, integer, percent, plural } from '../../shared/lib/format';
 import { matchesName, parseQuery } from '../../shared/lib/search';
 import { childrenByName, childrenOf, pathOf, writePath } from '../../shared/lib/tree';
 import type { CallTree, TransformKind } from '../../shared/lib/tree';
-import { copyText, Key, Gap, Ns, useRowsInView } from '../../shared/views/parts';
+import { copyText, Key, Gap, Ns, useRowsInView, Heads } from '../../shared/views/parts';
 import { usePart } from '../../shared/views/use';
 import { openRows } from './calltree';
 import type { TreeView } from './calltree';
@@ -390,23 +390,15 @@ function TreeTable({ tree }: { tree: CallTree }): JSX.Element {
         onKeyDown={event => treeKey(view, event) && event.preventDefault()}
       >
         <table class="fixed tree-table" role="treegrid" aria-rowcount={rows.length + 1}>
-          <thead>
-            <tr>
-              <th scope="col" class="num c-time">
-                time
-              </th>
-              <th scope="col" class="num c-share">
-                share
-              </th>
-              <th scope="col" class="num c-time">
-                self
-              </th>
-              <th scope="col" class="num c-calls">
-                calls
-              </th>
-              <th scope="col">{view.isInverted ? 'function, called by' : 'function'}</th>
-            </tr>
-          </thead>
+          <Heads
+            of={[
+              ['time', 'num c-time'],
+              ['share', 'num c-share'],
+              ['self', 'num c-time'],
+              ['calls', 'num c-calls'],
+              view.isInverted ? 'function, called by' : 'function',
+            ]}
+          />
           <tbody>
             <Gap rows={first} columns={5} />
             {rows.slice(first, end).map((row, i) => (

@@ -15,6 +15,7 @@ import {
   messageOf,
 } from '../../shared/lib/format';
 import type { Served } from '../../shared/state/served';
+import { significant } from '../../shared/lib/numbers';
 
 export type HealthClass = 'lost' | 'repaired' | 'info';
 
@@ -113,11 +114,15 @@ const WEFT: Recorder = {
 
 const OTHER: Recorder = { name: 'the recorder', fromStart: '', moreRoom: '', allNames: '' };
 
-function recorderOf({ format }: Info): Recorder {
-  if (format.startsWith('xray')) return XRAY;
-  if (format.startsWith('weft record')) return WEFT;
-  return format.startsWith('uftrace') ? UFTRACE : OTHER;
-}
+/** By the name of the format, as importers give it. */
+const RECORDERS: Record<string, Recorder> = {
+  'xray-fdr': XRAY,
+  'xray-basic': XRAY,
+  'weft record': WEFT,
+  uftrace: UFTRACE,
+};
+
+const recorderOf = ({ format }: Info): Recorder => RECORDERS[format] ?? OTHER;
 
 interface Advice {
   means: string;
@@ -246,6 +251,12 @@ const ADVICE: Record<string, Adviser> = {
       'The clock of a host was set by packets that it exchanged with another: each left before it came. Times of the two may differ by as much as is said here.',
     todo: 'Doubt the order of events on different hosts that lie closer together. To set it otherwise, import with --offset.',
   }),
+  // Switches that the kernel's side missed: no call is missing, and nothing was recorded too much.
+  lost_switches: () => ({
+    means:
+      'Some events say of a thread what is impossible unless it was switched meanwhile. Each such switch was put in between; until then what the thread did is unknown, and hatched red on the Timeline. Calls are all there.',
+    todo: 'A few at the ends of a recording, or on a busy machine, are nothing to mind. Of many: record fewer events of the kernel.',
+  }),
 };
 
 const UNKNOWN: Advice = {
@@ -262,21 +273,8 @@ function placeWords({ threads, firstOffset }: HealthNote): string {
   return parts.filter(Boolean).join(', ');
 }
 
-/** Switches that the kernel's side missed: no call is missing, and nothing was recorded too much. */
-const SWITCHES: Advice = {
-  means:
-    'Some events say of a thread what is impossible unless it was switched meanwhile. Each such switch was put in between; until then what the thread did is unknown, and hatched red on the Timeline. Calls are all there.',
-  todo: 'A few at the ends of a recording, or on a busy machine, are nothing to mind. Of many: record fewer events of the kernel.',
-};
-
-function adviceOf(note: HealthNote, info: Info, trace: string): Advice {
-  if (note.kind === 'lost_records' && note.detail.startsWith('switches of threads'))
-    return SWITCHES;
-  return ADVICE[note.kind]?.(info, trace) ?? UNKNOWN;
-}
-
 function findingOf(note: HealthNote, info: Info, trace: string): Finding {
-  const advice = adviceOf(note, info, trace);
+  const advice = ADVICE[note.kind]?.(info, trace) ?? UNKNOWN;
   const isCut = note.kind === 'exit_without_entry';
   const threads = isCut ? info.threads.filter(({ cutCalls }) => cutCalls > 0) : [];
   return {
@@ -367,7 +365,7 @@ export function clockRows({ clock, duration: length }: Info): [name: string, val
   const step = clock.frequencyHz > 0 ? 1e9 / clock.frequencyHz : 1;
   const rows: [string, string][] = [
     ['length', `${duration(length)}, from the first to the last event`],
-    ['ticks', `${+mega.toPrecision(6)} MHz: one is ${+step.toPrecision(3)} ns`],
+    ['ticks', `${significant(mega, 6)} MHz: one is ${significant(step, 3)} ns`],
     ['time 0', `tick ${integer(clock.zeroTicks)}`],
   ];
   if (clock.monotonicNs !== null)

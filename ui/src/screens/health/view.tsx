@@ -8,8 +8,9 @@ import { bytes, duration, integer, percent, plural, shortNote } from '../../shar
 import * as act from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
-import { Command } from '../../shared/views/parts';
+import { Command, Heads } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
+import { ratio } from '../../shared/lib/numbers';
 import { clockRows, findingsOf, verdictOf, Health } from './state';
 import type { Finding, HealthClass, Info, Ahead } from './state';
 
@@ -74,18 +75,9 @@ function Table({ findings, kind }: { findings: Finding[]; kind: HealthClass }): 
         <p class="none-found">{none}</p>
       ) : (
         <table class="fixed findings">
-          <thead>
-            <tr>
-              <th scope="col" class="num c-count">
-                count
-              </th>
-              <th scope="col" class="c-what">
-                what
-              </th>
-              <th scope="col">what it means</th>
-              <th scope="col">what to do</th>
-            </tr>
-          </thead>
+          <Heads
+            of={[['count', 'num c-count'], ['what', 'c-what'], 'what it means', 'what to do']}
+          />
           <tbody>
             {own.map(finding => (
               <Row key={`${finding.kind}${finding.title}`} finding={finding} />
@@ -156,7 +148,7 @@ function aheadRows(ahead: readonly Ahead[]): [string, string][] {
 }
 
 function fileRows(info: Info): [string, string][] {
-  const ratio = info.bytesOut > 0 ? info.bytesIn / info.bytesOut : 0;
+  const times = info.bytesOut > 0 ? info.bytesIn / info.bytesOut : 0;
   return [
     [
       'source',
@@ -164,7 +156,7 @@ function fileRows(info: Info): [string, string][] {
     ],
     [
       'size',
-      `${bytes(info.bytesOut)}${info.bytesIn > 0 ? `; ${bytes(info.bytesIn)} when imported (${ratio.toFixed(1)} times)` : ''}`,
+      `${bytes(info.bytesOut)}${info.bytesIn > 0 ? `; ${bytes(info.bytesIn)} when imported (${ratio(times)} times)` : ''}`,
     ],
     [
       'calls',

@@ -12,6 +12,7 @@ import * as act from '../../shared/state/actions';
 import type { OnReady } from '../../shared/state/screens';
 import { hueVar, tipStyle } from '../../shared/views/parts';
 import { useApp, useAtom } from '../../shared/views/use';
+import { ratio } from '../../shared/lib/numbers';
 import { toneOf, toneStep, decodeBlocking } from './data';
 import { PlateStage } from './draw';
 import { SITE_FN } from './load';
@@ -625,13 +626,13 @@ function Shares({
       <Row name="waiting" value={duration(own.wait)} share={percent(own.wait / length)} />
       <Row name="input, output" value={duration(own.io)} share={percent(own.io / length)} />
       {own.wait > 0 && (
-        <Row name={`of the life of ${screen.label(hit.thread)}`} value={percent(ofLife)} />
+        <Row name={`of the lifetime of ${screen.label(hit.thread)}`} value={percent(ofLife)} />
       )}
       {mean && hit.count === 1 && (
         <Row
           name={`mean of all ${integer(mean.count)}`}
           value={duration(mean.ns)}
-          share={mean.ns > 0 ? `\u00d7${(length / mean.ns).toPrecision(2)}` : ''}
+          share={mean.ns > 0 ? `\u00d7${ratio(length / mean.ns)}` : ''}
         />
       )}
     </>

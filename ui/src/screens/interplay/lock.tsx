@@ -192,7 +192,7 @@ export function LockCard({
   if (sums.count === 0) return <p class="remark">Nothing waited for it here.</p>;
   return (
     <div class="lock-card">
-      <ShareList title="Let others go on" list={sums.releasers} whole={sums.ns} />
+      <ShareList title="Resumed others" list={sums.releasers} whole={sums.ns} />
       <ShareList title="Waited" list={sums.waiters} whole={sums.ns} />
       <Distribution sums={sums} />
       {value.found > value.rows && (

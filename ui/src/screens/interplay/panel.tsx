@@ -8,7 +8,7 @@ import { objectName } from '../../shared/lib/names';
 import type { WaitObject } from '../../shared/lib/names';
 import * as act from '../../shared/state/actions';
 import type { OnReady } from '../../shared/state/screens';
-import { Key, hueVar, Heads } from '../../shared/views/parts';
+import { Key, hueVar, Heads, SortHead } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
 import { decodeLockTree, FLAG, waitsIn } from './data';
 import type { LockTree, Summary, ThreadWaits, Waits } from './data';
@@ -24,7 +24,7 @@ const HELD = new Set(['mutex', 'rwlock', 'spinlock', 'futex']);
 
 export const TAB_NAMES: [Tab, string][] = [
   ['threads', 'Threads'],
-  ['matrix', 'Who waits for whom'],
+  ['matrix', 'Blocked by'],
   ['objects', 'Locks and other objects'],
   ['sites', 'From where to where'],
   ['selection', 'Selected wait'],
@@ -47,7 +47,7 @@ type ThreadSort = 'name' | 'waitNs' | 'share' | 'waits' | 'longestNs' | 'ioNs' |
 
 const THREAD_HEADS: [ThreadSort, string, string][] = [
   ['waitNs', 'waited', 'Time of its waits'],
-  ['share', 'of its life', 'Share of its life that it waited'],
+  ['share', '% of lifetime', 'Share of its lifetime that it waited'],
   ['waits', 'waits', ''],
   ['longestNs', 'longest', 'Its longest wait; a click selects it'],
   ['ioNs', 'input, output', 'Time in blocking input and output'],
@@ -140,17 +140,13 @@ function Threads({ screen, summary }: { screen: Interplay; summary: Summary }): 
               </button>
             </th>
             {THREAD_HEADS.map(([key, name, title]) => (
-              <th
-                scope="col"
-                class="num"
+              <SortHead
                 key={key}
-                aria-sort={sort === key ? 'descending' : undefined}
-              >
-                <button class="link" title={title} onClick={() => setSort(key)}>
-                  {name}
-                  {sort === key ? ' \u25be' : ''}
-                </button>
-              </th>
+                name={name}
+                now={sort === key}
+                title={title}
+                sort={() => setSort(key)}
+              />
             ))}
             <th scope="col">mostly for</th>
             <th
@@ -203,7 +199,7 @@ function Matrix({ screen, summary }: { screen: Interplay; summary: Summary }): J
                 scope="col"
                 class="num"
                 key={to}
-                title={to < 0 ? 'Nobody is known to have ended it' : screen.title(to)}
+                title={to < 0 ? 'The thread that ended it is unknown' : screen.title(to)}
               >
                 {to < 0 ? 'not known' : screen.label(to)}
               </th>
@@ -249,7 +245,7 @@ function Matrix({ screen, summary }: { screen: Interplay; summary: Summary }): J
 
 type TreeKind = 'who' | 'waits' | 'sections' | 'meanwhile';
 const TREES: [TreeKind, string][] = [
-  ['who', 'Who, how long'],
+  ['who', 'Threads, times'],
   ['waits', 'Waits: from where'],
   ['sections', 'Critical sections'],
   ['meanwhile', 'What holders did meanwhile'],
@@ -307,7 +303,7 @@ const NO_STACKS =
 function whyEmpty(kind: TreeKind, object: WaitObject | null): string {
   const isNoLock = kind === 'sections' && object !== null && !HELD.has(object.kind);
   return isNoLock
-    ? `Nobody has a ${object.kind} for a while: it has no critical sections.`
+    ? `A ${object.kind} is not held: it has no critical sections.`
     : NO_STACKS;
 }
 
@@ -393,25 +389,17 @@ function Sites({ screen, summary }: { screen: Interplay; summary: Summary }): JS
   return (
     <div class="scroll">
       <table class="sites">
-        <thead>
-          <tr>
-            <th scope="col">waits in</th>
-            <th scope="col">for</th>
-            <th scope="col">released from</th>
-            <th scope="col" class="num">
-              waited {'\u25be'}
-            </th>
-            <th scope="col" class="num">
-              of all
-            </th>
-            <th scope="col" class="num">
-              waits
-            </th>
-            <th scope="col" class="num">
-              longest
-            </th>
-          </tr>
-        </thead>
+        <Heads
+          of={[
+            'waits in',
+            'for',
+            'released from',
+            `#waited \u25be`,
+            '#of all',
+            '#waits',
+            '#longest',
+          ]}
+        />
         <tbody>
           {summary.pairs.slice(0, SHOWN).map((pair, i) => {
             const site = summary.sites[pair.site];
@@ -483,7 +471,7 @@ export function waitWords(screen: Interplay, waits: Waits, i: number): string {
   const who =
     to >= 0
       ? `ended by ${screen.title(to)}${releasedIn(waits, i)} (${waits.confidences[waits.confidence[i]!] ?? ''})`
-      : (waits.reasons[waits.unknown[i]!] ?? 'who ended it is not known');
+      : (waits.reasons[waits.unknown[i]!] ?? 'ended by an unknown thread');
   return `${what}, ${who}`;
 }
 
@@ -536,7 +524,7 @@ function Selection({ screen }: { screen: Interplay }): JSX.Element {
           From {exact(start)} to {exact(end)}
           {to >= 0 && `, released at ${exact(waits.last[i]!)}`}
           {waits.count[i]! > 1 &&
-            `; ${plural(waits.count[i]!, 'wait')} that lie too close to be told apart here`}
+            `; ${plural(waits.count[i]!, 'wait')} that lie too close together to be drawn apart here`}
         </p>
         {flagWords(waits.flags[i]!).length > 0 && (
           <p class="warn-text">{flagWords(waits.flags[i]!).join('; ')}.</p>

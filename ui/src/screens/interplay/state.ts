@@ -5,7 +5,7 @@ import { num, objects } from '../../shared/api/columns';
 import { Superseded } from '../../shared/api/source';
 import type { Tile } from '../../shared/api/tiles';
 import { Atom, Own } from '../../shared/lib/atom';
-import { duration, exact, messageOf } from '../../shared/lib/format';
+import { duration, exact, messageOf, percent } from '../../shared/lib/format';
 import type { Span } from '../../shared/lib/model';
 import * as act from '../../shared/state/actions';
 import { committedSpan } from '../../shared/state/actions';
@@ -309,7 +309,7 @@ export class Interplay {
   toggleAll(): void {
     const { isAll, summary } = this.state.get();
     if (!isAll && summary?.leftOut === 0)
-      return this.say('No thread is left out: all are of the recorded program.');
+      return this.say('No thread is omitted: all are of the recorded program.');
     this.set({ isAll: !isAll });
     this.say(isAll ? 'Threads of the recorded program wait.' : 'Threads of all processes wait.');
   }
@@ -429,7 +429,7 @@ export class Interplay {
   sentence(hit: PlateHit): string {
     const name = hit.count > 1 ? `${hit.count} short ones` : this.hitName(hit);
     const share = (hit.wait + hit.io) / Math.max(1, hit.end - hit.start);
-    const blocked = share > 0 ? `, ${Math.round(share * 1000) / 10} % of it blocked` : '';
+    const blocked = share > 0 ? `, ${percent(share)} of it blocked` : '';
     return `${name}, ${duration(hit.end - hit.start)}, ${this.label(hit.thread)}, starts at ${exact(hit.start)}${blocked}.`;
   }
 
@@ -550,7 +550,7 @@ export class Interplay {
     const { selected } = this.state.get();
     const waits = selected && this.waitsOf(selected.thread);
     const to = waits && selected.item >= 0 ? waits.releaser[selected.item]! : -1;
-    if (!waits || to < 0) return this.say('Who ended it is not known.');
+    if (!waits || to < 0) return this.say('Unknown: the thread that ended this wait.');
     const at = waits.last[selected.item]!;
     const site = waits.sites[waits.releaseSite[selected.item]!];
     const { focus, contexts } = this.state.get();

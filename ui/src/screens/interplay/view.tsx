@@ -30,7 +30,7 @@ function headline(screen: Interplay, summary: Summary): string {
   const who = most
     ? `; most of it, ${duration(most.ns)}, ${screen.title(most.waiter)} for ${screen.title(most.releaser)}`
     : '';
-  return `Threads waited ${duration(waitNs)} of thread-time in ${plural(waits, 'wait')}, ${share} of their lives${who}.`;
+  return `Threads waited ${duration(waitNs)} of thread-time in ${plural(waits, 'wait')}, ${share} of their lifetimes${who}.`;
 }
 
 /** Whose waits are not told of, and how to have them told. */
@@ -41,8 +41,12 @@ function LeftOut({ screen, summary }: { screen: Interplay; summary: Summary }): 
     <span class="left-out">
       {isAll
         ? 'Threads of all processes wait here: '
-        : `${plural(summary.leftOut, 'thread')} of other processes ${summary.leftOut === 1 ? 'is' : 'are'} left out: `}
-      <button class="link" title="Whose waits are told of (e)" onClick={() => screen.toggleAll()}>
+        : `${plural(summary.leftOut, 'thread')} of other processes ${summary.leftOut === 1 ? 'is' : 'are'} omitted: `}
+      <button
+        class="link"
+        title="Which threads' waits are shown (e)"
+        onClick={() => screen.toggleAll()}
+      >
         {isAll ? 'show the recorded program alone' : 'show all'}
       </button>{' '}
       <kbd>e</kbd>.{' '}
@@ -83,7 +87,7 @@ function Headline({ screen }: { screen: Interplay }): JSX.Element {
           <>
             {plural(curves.drawn, 'curve')} drawn
             {curves.bundled > 0 && `, ${plural(curves.bundled, 'bundle')} of short waits on hover`}
-            {curves.left > 0 && `, ${integer(curves.left)} shorter ones left out: zoom in`}.
+            {curves.left > 0 && `, ${integer(curves.left)} shorter ones omitted: zoom in`}.
             {screen.loader.isBundled &&
               ` More than ${integer(ROWS)} waits: those shorter than a pixel are one where they begin in the same, and keys step over these.`}
           </>
@@ -92,7 +96,9 @@ function Headline({ screen }: { screen: Interplay }): JSX.Element {
       {summary.patterns.length > 0 && <Patterns screen={screen} summary={summary} />}
       {summary.lacks.length > 0 && (
         <details class="lacks">
-          <summary>{plural(summary.lacks.length, 'thing')} that this trace cannot tell</summary>
+          <summary>
+            {plural(summary.lacks.length, 'thing')} that this trace does not contain
+          </summary>
           <ul>
             {summary.lacks.map(({ name, text }) => (
               <li key={name}>{text}</li>
@@ -171,8 +177,8 @@ function Nothing({ screen }: { screen: Interplay }): JSX.Element | null {
     <div class="empty-panel nothing">
       <p>
         {summary.known.size === 0
-          ? 'This trace does not tell of waits: it has no locks, no blocking calls and nothing of the scheduler.'
-          : 'No wait is in this part of the trace: no thread stood still for another one.'}
+          ? 'This trace has no waits: no locks, no blocking calls, no scheduler events.'
+          : 'No wait is in this part of the trace: no thread waited for another one.'}
       </p>
       <p>
         To have them, record the program with its locks:{' '}

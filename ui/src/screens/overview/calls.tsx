@@ -7,7 +7,7 @@ import { duration, exact, integer, percent } from '../../shared/lib/format';
 import * as act from '../../shared/state/actions';
 import type { CallAt, CallSet } from '../../shared/state/served';
 import { setText, showCall, toggleSetOnly } from '../../shared/state/sets';
-import { hueVar, Key, Heads } from '../../shared/views/parts';
+import { hueVar, Key, Heads, SortHead } from '../../shared/views/parts';
 import { useApp, useAtom } from '../../shared/views/use';
 
 const FIRST = 200;
@@ -62,7 +62,7 @@ function Threads({ set }: { set: CallSet }): JSX.Element {
   const list = useMemo(() => byThread(set), [set]);
   return (
     <table class="fixed by-thread">
-      <Heads of={['Thread', '#calls', '#sum', '#of its life', '#longest']} />
+      <Heads of={['Thread', '#calls', '#sum', '#of its lifetime', '#longest']} />
       <tbody>
         {list.map(one => {
           const { label, first, last } = threads[one.thread]!;
@@ -97,12 +97,7 @@ function Calls({ set }: { set: CallSet }): JSX.Element {
   const [limit, setLimit] = useState(FIRST);
   const order = useMemo(() => orderOf(set, by), [set, by]);
   const head = (key: By, name: string, kind: string): JSX.Element => (
-    <th scope="col" class={kind} aria-sort={by === key ? 'descending' : undefined}>
-      <button class="link" onClick={() => setBy(key)}>
-        {name}
-        {by === key ? ' ▾' : ''}
-      </button>
-    </th>
+    <SortHead name={name} now={by === key} kind={kind} sort={() => setBy(key)} />
   );
   return (
     <>

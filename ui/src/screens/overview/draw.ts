@@ -423,7 +423,7 @@ function labelStill(
   const room = Math.min(view.width, x1) - 4 - from;
   if (room < 60 || y1 - y0 < 11) return;
   const font = `${(y1 - y0 >= 15 ? 11 : 10) * dpr}px ${theme.font}`;
-  const tail = `stood still ${duration(still.end - still.start)}`;
+  const tail = `stalled ${duration(still.end - still.start)}`;
   const name = brush.model.name(brush.thread.rows.fn[still.row]!);
   const tries = [`${chainName(brush, still.row)}\u2002${tail}`, `${name}\u2002${tail}`, tail];
   const text = tries.find(t => brush.text.width(font, t) / dpr <= room);
@@ -670,7 +670,7 @@ function labelCall(brush: Brush, glyph: Glyph, hue: number, y0: number, y1: numb
   const time = duration(
     (still ?? { start: rows.start[i]!, end: rows.end[i]! }).end - (still?.start ?? rows.start[i]!),
   );
-  const tail = still && !isWait ? `stood still ${time}` : time;
+  const tail = still && !isWait ? `stalled ${time}` : time;
   const gap = '\u2002';
   const long = chainName(brush, i);
   const short = model.name(fn);

@@ -14,10 +14,11 @@ import { parseQuery, matchesName } from '../../shared/lib/search';
 import * as act from '../../shared/state/actions';
 import { shownThreads } from '../../shared/state/rows';
 import type { Served } from '../../shared/state/served';
-import { hueVar } from '../../shared/views/parts';
+import { hueVar, SortHead } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
 import { rank, sortRanked, summarizeExact, overviewOf } from './state';
 import type { Context, Exact, Ranked, RankKey } from './state';
+import { HueBar } from './bar';
 
 const FIRST = 60;
 /** The exact answer for `span` once it is there; null in a report, and until then. */
@@ -42,29 +43,12 @@ function FnName({ fn }: { fn: number }): JSX.Element {
 
 function Bar({ row, length }: { row: Ranked; length: number }): JSX.Element {
   const { families, names } = useApp().served!;
-  const byHue = new Map<string, { hue: number; ns: number; isWait: boolean }>();
-  for (const { fn, ns } of row.self) {
-    const [hue, isWait] = [families.hue[fn]!, names.isWait[fn] === 1];
-    const entry = byHue.get(`${hue}.${isWait}`) ?? { hue, ns: 0, isWait };
-    entry.ns += ns;
-    byHue.set(`${hue}.${isWait}`, entry);
-  }
-  const parts = [...byHue.values()].sort(
-    (a, b) => Number(b.isWait) - Number(a.isWait) || b.ns - a.ns,
-  );
-  const share = (ns: number): string => `${(100 * ns) / length}%`;
-  return (
-    <span class="bar">
-      {parts.map(part => (
-        <i
-          key={`${part.hue}.${part.isWait}`}
-          class={part.isWait ? 'wait' : ''}
-          style={{ width: share(part.ns), background: hueVar(part.hue) }}
-        />
-      ))}
-      <i class="unresolved" style={{ width: share(row.unlisted) }} />
-    </span>
-  );
+  const times = row.self.map(({ fn, ns }) => ({
+    ns,
+    hue: families.hue[fn]!,
+    isWait: names.isWait[fn] === 1,
+  }));
+  return <HueBar times={times} rest={row.unlisted} length={length} />;
 }
 
 /** The calling contexts of a thread in the interval, as a tree of rows. */
@@ -155,29 +139,6 @@ function Row({
   );
 }
 
-function Head({
-  by,
-  name,
-  sort,
-  put,
-  kind = 'num',
-}: {
-  by: RankKey;
-  name: string;
-  sort: RankKey;
-  put: (by: RankKey) => void;
-  kind?: string;
-}): JSX.Element {
-  return (
-    <th scope="col" class={kind} aria-sort={by === sort ? 'descending' : undefined}>
-      <button class="link" onClick={() => put(by)}>
-        {name}
-        {by === sort ? ' ▾' : ''}
-      </button>
-    </th>
-  );
-}
-
 /** The function that the search names alone, or -1: threads are ranked by their time in it. */
 function soughtFunction(served: Served, query: string): number {
   if (query.trim() === '') return -1;
@@ -222,6 +183,9 @@ export function ExactTable({ answer, what }: { answer: Exact; what: string }): J
           none: 'longest without a call',
           thread: 'threads',
         }[sort] + ' first';
+  const head = (by: RankKey, name: string, kind: string): JSX.Element => (
+    <SortHead name={name} now={by === sort} kind={kind} sort={() => setSort(by)} />
+  );
   return (
     <div class="interval exact">
       <h2>
@@ -235,18 +199,18 @@ export function ExactTable({ answer, what }: { answer: Exact; what: string }): J
         <table class="fixed wide">
           <thead>
             <tr>
-              <Head by="thread" name="Thread" sort={sort} put={setSort} kind="c-thread" />
+              {head('thread', 'Thread', 'c-thread')}
               <th scope="col" class="c-state">
                 State
               </th>
-              <Head by="calls" name="Calls" sort={sort} put={setSort} kind="num c-calls" />
+              {head('calls', 'Calls', 'num c-calls')}
               <th scope="col" class="c-bar">
                 Time by function ({duration(length)})
               </th>
               <th scope="col">Most self time in</th>
-              <Head by="top" name="there" sort={sort} put={setSort} kind="num c-time" />
-              <Head by="none" name="no call" sort={sort} put={setSort} kind="num c-time" />
-              <th scope="col">Open all along</th>
+              {head('top', 'there', 'num c-time')}
+              {head('none', 'no call', 'num c-time')}
+              <th scope="col">On the stack throughout</th>
             </tr>
           </thead>
           <tbody>

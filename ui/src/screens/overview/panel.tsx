@@ -2,6 +2,7 @@
 // What a thread did in an interval, as far as the page knows it. Notable calls, gaps and pauses have
 // exact borders. An expression that lies whole in the interval is exact too; of one cut by a border
 // only bounds are known, because the order of its calls is folded. Nothing in between is guessed.
+import { GREY_HUE } from '../../shared/lib/color';
 import { overviewOf } from './state';
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
@@ -11,10 +12,11 @@ import type { Span, Thread } from '../../shared/lib/model';
 import * as act from '../../shared/state/actions';
 import type { App, Item, Model, State } from '../../shared/state/app';
 import { shownThreads } from '../../shared/state/rows';
-import { Command, hueVar, Name, Swatch } from '../../shared/views/parts';
+import { Command, Name, Swatch, Heads } from '../../shared/views/parts';
 import { useApp, usePart, useRested } from '../../shared/views/use';
 import { SetPanel } from './calls';
 import { ExactTable, useExact } from './exact';
+import { HueBar } from './bar';
 
 type DidState = 'no call' | 'waits' | 'stands still' | 'inside a call' | 'runs' | 'waits, runs';
 
@@ -195,7 +197,7 @@ function summarize(all: readonly Did[]): string {
     ['runs', 'ran'],
     ['waits, runs', 'waited and ran'],
     ['waits', 'waited throughout'],
-    ['stands still', 'stood still inside a call'],
+    ['stands still', 'stalled inside a call'],
     ['inside a call', 'were inside one call'],
     ['no call', 'had no call'],
   ];
@@ -220,34 +222,13 @@ function callsText(did: Did): string {
 
 function Bar({ did, length }: { did: Did; length: number }): JSX.Element {
   const { model } = useApp();
-  const byHue = new Map<string, { hue: number; ns: number; isWait: boolean }>();
-  for (const { fn, ns } of did.self) {
-    const hue = fn < 0 ? 10 : model.families.hue[fn]!;
-    const isWait = fn >= 0 && model.trace.functions.isWait[fn] === 1;
-    const key = `${hue}.${isWait}`;
-    const entry = byHue.get(key) ?? { hue, ns: 0, isWait };
-    entry.ns += ns;
-    byHue.set(key, entry);
-  }
-  const parts = [...byHue.values()].sort(
-    (a, b) => Number(b.isWait) - Number(a.isWait) || b.ns - a.ns,
-  );
-  const share = (ns: number): string => `${(100 * ns) / length}%`;
-  return (
-    <span
-      class="bar"
-      title={did.unresolved > 0 ? `${duration(did.unresolved)} is known only in sum` : ''}
-    >
-      {parts.map(part => (
-        <i
-          key={`${part.hue}.${part.isWait}`}
-          class={part.isWait ? 'wait' : ''}
-          style={{ width: share(part.ns), background: hueVar(part.hue) }}
-        />
-      ))}
-      <i class="unresolved" style={{ width: share(did.unresolved) }} />
-    </span>
-  );
+  const times = did.self.map(({ fn, ns }) => ({
+    ns,
+    hue: fn < 0 ? GREY_HUE : model.families.hue[fn]!,
+    isWait: fn >= 0 && model.trace.functions.isWait[fn] === 1,
+  }));
+  const title = did.unresolved > 0 ? `${duration(did.unresolved)} is known only in sum` : '';
+  return <HueBar times={times} rest={did.unresolved} length={length} title={title} />;
 }
 
 function DidRow({ did, length }: { did: Did; length: number }): JSX.Element {
@@ -262,7 +243,7 @@ function DidRow({ did, length }: { did: Did; length: number }): JSX.Element {
   return (
     <tr class={item?.thread === thread.index ? 'now' : ''}>
       <th scope="row">
-        <button class="row-link" title="Show what was open all along" onClick={choose}>
+        <button class="row-link" title="Show what was on the stack throughout" onClick={choose}>
           {thread.label}
         </button>
       </th>
@@ -340,33 +321,19 @@ function IntervalTable({
       </h2>
       <div class="scroll" tabIndex={0} role="region" aria-label="What each thread did">
         <table class="fixed wide">
-          <thead>
-            <tr>
-              <th scope="col" class="c-thread">
-                Thread
-              </th>
-              <th scope="col" class="c-state">
-                State
-              </th>
-              <th scope="col" class="num c-calls">
-                Calls
-              </th>
-              <th scope="col" class="c-bar">
-                Time by function ({duration(length)})
-              </th>
-              <th scope="col">Most self time in</th>
-              <th scope="col" class="num c-time">
-                there
-              </th>
-              <th scope="col" class="num c-time">
-                only in sum
-              </th>
-              <th scope="col">Open all along</th>
-              <th scope="col" class="num c-time">
-                open for
-              </th>
-            </tr>
-          </thead>
+          <Heads
+            of={[
+              ['Thread', 'c-thread'],
+              ['State', 'c-state'],
+              ['Calls', 'num c-calls'],
+              [`Time by function (${duration(length)})`, 'c-bar'],
+              'Most self time in',
+              ['there', 'num c-time'],
+              ['only in sum', 'num c-time'],
+              'On the stack throughout',
+              ['open for', 'num c-time'],
+            ]}
+          />
           <tbody>
             {all.slice(0, limit).map(did => (
               <DidRow key={did.thread.index} did={did} length={length} />
@@ -492,17 +459,7 @@ function Below({ item }: { item: Item }): JSX.Element | null {
   if (children.length === 0) return null;
   return (
     <table class="fixed">
-      <thead>
-        <tr>
-          <th scope="col">directly below ({children.length})</th>
-          <th scope="col" class="num n">
-            calls
-          </th>
-          <th scope="col" class="num t">
-            sum
-          </th>
-        </tr>
-      </thead>
+      <Heads of={[`directly below (${children.length})`, ['calls', 'num n'], ['sum', 'num t']]} />
       <tbody>
         {children.slice(0, 40).map(c => (
           <tr key={c}>
@@ -621,30 +578,18 @@ function OutlierTable(): JSX.Element {
       </h2>
       <div class="scroll" tabIndex={0} role="region" aria-label="All outliers">
         <table class="fixed wide">
-          <thead>
-            <tr>
-              <th scope="col">Function</th>
-              <th scope="col" class="c-thread">
-                Thread
-              </th>
-              <th scope="col" class="num c-time">
-                start
-              </th>
-              <th scope="col" class="num c-time">
-                duration
-              </th>
-              <th scope="col" class="num c-time">
-                own median
-              </th>
-              <th scope="col" class="num c-time">
-                times
-              </th>
-              <th scope="col" class="c-state">
-                unusual
-              </th>
-              <th scope="col">Called by</th>
-            </tr>
-          </thead>
+          <Heads
+            of={[
+              'Function',
+              ['Thread', 'c-thread'],
+              ['start', 'num c-time'],
+              ['duration', 'num c-time'],
+              ['own median', 'num c-time'],
+              ['times', 'num c-time'],
+              ['unusual', 'c-state'],
+              'Called by',
+            ]}
+          />
           <tbody>
             {trace.outliers.map((outlier, i) => (
               <tr key={i}>

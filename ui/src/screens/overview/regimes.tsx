@@ -3,11 +3,12 @@
 // asks for others.
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { duration, integer, span } from '../../shared/lib/format';
+import { duration, integer, span, percent } from '../../shared/lib/format';
 import { readTime } from '../../shared/lib/search';
 import type { Ask } from '../../shared/lib/search';
 import type { Live, LiveState, Progress } from '../../shared/state/live';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
+import { short } from '../../shared/lib/numbers';
 
 const SLOW_MS = 1000;
 
@@ -176,7 +177,7 @@ function Form({ live, close }: { live: Live; close: () => void }): JSX.Element {
     event.stopPropagation();
     close();
   };
-  const share = (part: number): string => `${+(part * 100).toFixed(3)} %`;
+  const share = (part: number): string => short(percent(part));
   return (
     <form class="regimes" aria-label="Regimes" ref={box} onSubmit={apply} onKeyDown={escape}>
       <Field name="Preset" hint="thresholds as shares of a thread">
@@ -234,7 +235,7 @@ function Form({ live, close }: { live: Live; close: () => void }): JSX.Element {
 const EMPTY: Ask = { preset: '', d: 0, g: 0, f: 0, glyphs: -1, k: 0, least: 0 };
 
 function threshold(fraction: number, ns: number): string {
-  return ns > 0 ? duration(ns) : `${+(fraction * 100).toFixed(3)}\u00a0%`;
+  return ns > 0 ? duration(ns) : short(percent(fraction));
 }
 
 /** Preset and thresholds in one line. */

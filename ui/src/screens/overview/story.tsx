@@ -10,6 +10,7 @@ import type { Families } from '../../shared/lib/names';
 import * as act from '../../shared/state/actions';
 import { Name, Swatch, Heads } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
+import { fixed } from '../../shared/lib/numbers';
 import { RegimeStatus } from './regimes';
 
 interface Told {
@@ -96,7 +97,7 @@ function headline(trace: Trace, s: Sums): { headline: string; lead: string } {
   const parallel = s.ran / Math.max(1, trace.duration);
   const complete = trace.threads.every(t => t.pausesAll === t.pauses.n);
   const busy = complete ? sweep(trace.threads.flatMap(runs)) : null;
-  const cpu = `${parallel.toFixed(2)} of one CPU`;
+  const cpu = `${fixed(parallel, 2)} of one CPU`;
   const isTakingTurns = busy !== null && busy.shareAtMostOne > 0.7;
   if (n >= 3 && isTakingTurns && parallel > 0.5 && (s.wait + s.still) / all > 0.5)
     return {
@@ -106,15 +107,15 @@ function headline(trace: Trace, s: Sums): { headline: string; lead: string } {
   if (s.wait / all >= 0.5)
     return {
       headline: `The threads waited ${percent(s.wait / all)} of their time`,
-      lead: `${total}, ${parallel.toFixed(1)} at once on average.`,
+      lead: `${total}, ${fixed(parallel, 1)} at once on average.`,
     };
   if (s.still / all >= 0.4)
     return {
-      headline: `The threads stood still ${percent(s.still / all)} of their time`,
-      lead: `${total}, ${parallel.toFixed(1)} at once on average. Silent inside calls for the rest.`,
+      headline: `The threads were stalled ${percent(s.still / all)} of their time`,
+      lead: `${total}, ${fixed(parallel, 1)} at once on average. Silent inside calls for the rest.`,
     };
   return {
-    headline: `${parallel.toFixed(1)} threads ran at once on average`,
+    headline: `${fixed(parallel, 1)} threads ran at once on average`,
     lead: `${total}.${busy ? ` At most ${busy.most} at once.` : ''}`,
   };
 }
@@ -302,7 +303,8 @@ function KernelOnly(): JSX.Element {
   const app = useApp();
   return (
     <>
-      It tells of the kernel. When each thread ran, was ready, or waited, and for what, is on the{' '}
+      It has kernel events alone. When each thread ran, was ready, or waited, and for what, is on
+      the{' '}
       <button class="link" onClick={() => act.setScreen(app, 'timeline')}>
         Timeline
       </button>
@@ -445,17 +447,7 @@ function Outliers(): JSX.Element {
         <p class="remark">No call is unusual for its function or its thread.</p>
       ) : (
         <table class="fixed">
-          <thead>
-            <tr>
-              <th scope="col">deepest function</th>
-              <th scope="col" class="num n">
-                n
-              </th>
-              <th scope="col" class="num t">
-                longest
-              </th>
-            </tr>
-          </thead>
+          <Heads of={['deepest function', ['n', 'num n'], ['longest', 'num t']]} />
           <tbody>
             {calls.slice(0, FIRST).map(group => (
               <OutlierRow key={group.fn} group={group} />

@@ -18,7 +18,7 @@ import { stepSet } from '../../shared/state/sets';
 import { ChartSettings, Frame, bindPointer, runKey } from '../../shared/views/chart';
 import type { Pointing } from '../../shared/views/chart';
 import { ColorInput, OwnColors } from '../../shared/views/colors';
-import { Swatch, Key, hueVar, tipStyle } from '../../shared/views/parts';
+import { Swatch, Key, hueVar, tipStyle, Marks } from '../../shared/views/parts';
 import { useApp, usePart, useAtom } from '../../shared/views/use';
 import { Stage } from './draw';
 import { hover as hoverItem, OVERVIEW_STATE, overviewOf } from './state';
@@ -163,14 +163,14 @@ function leftOutOf(threads: readonly Thread[]): LeftOut {
 }
 
 function leftOutTitle({ calls, ns, nodes, foldedNs }: LeftOut): string {
-  return `${plural(calls, 'call')} in slivers, ${duration(ns)}; ${plural(nodes, 'node')} folded, ${duration(foldedNs)}`;
+  return `${plural(calls, 'sub-pixel call')}, ${duration(ns)}; ${plural(nodes, 'node')} folded, ${duration(foldedNs)}`;
 }
 
 function LeftOutCell({ out }: { out: LeftOut }): JSX.Element {
   if (out.calls === 0 && out.nodes === 0) return <>nothing</>;
   return (
     <>
-      {compact(out.calls)} in slivers
+      {compact(out.calls)} sub-pixel
       <br />
       <i>{out.nodes > 0 ? `${compact(out.nodes)} folded` : duration(out.ns)}</i>
     </>
@@ -236,7 +236,7 @@ function Numbers({ row, top }: { row: ChartRow; top: number }): JSX.Element {
           <LeftOutCell out={out} />
         ) : (
           <>
-            {isSketch ? '' : out.calls === 0 ? 'nothing' : `${compact(out.calls)} in slivers`}
+            {isSketch ? '' : out.calls === 0 ? 'nothing' : `${compact(out.calls)} sub-pixel`}
             <br />
             <button class="link" onClick={() => act.togglePack(app, row.pack!.key)}>
               expand ▸
@@ -268,8 +268,8 @@ function Totals({ n }: { n: number }): JSX.Element {
   return (
     <div class="totals">
       <span class="grow">
-        {words} {integer(n)} of {plural(trace.threads.length, 'thread')} shown. Left out:{' '}
-        {plural(out.calls, 'call')}, {duration(out.ns)} in slivers; {duration(foldedNs)} folded into
+        {words} {integer(n)} of {plural(trace.threads.length, 'thread')} shown. Omitted:{' '}
+        {plural(out.calls, 'sub-pixel call')}, {duration(out.ns)}; {duration(foldedNs)} folded into
         “other”;{' '}
         {raised === 0
           ? 'no threshold raised'
@@ -282,7 +282,7 @@ function Totals({ n }: { n: number }): JSX.Element {
               class="link"
               onClick={() => [...unpacked].forEach(key => act.togglePack(app, key))}
             >
-              pack alike threads
+              pack similar threads
             </button>
           </>
         )}
@@ -338,7 +338,7 @@ function Chart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX.Elemen
     <Frame<ChartRow, Stage>
       label="Threads over time"
       listLabel="Items of all threads. Left and right walk in time, up and down between threads."
-      heads={['calls \u2192 rows', 'left out']}
+      heads={['calls \u2192 rows', 'omitted']}
       make={(app, canvases) => new Stage(app, canvases)}
       bind={bindItems}
       onKey={chartKey}
@@ -555,7 +555,7 @@ function Rest({ list }: { list: Family[] }): JSX.Element | null {
   );
 }
 
-function Marks(): JSX.Element {
+function MarkList(): JSX.Element {
   const rows: [JSX.Element, string][] = [
     [
       <rect x="1" y="2" width="34" height="11" fill="var(--h7)" stroke="var(--edge)" />,
@@ -590,7 +590,7 @@ function Marks(): JSX.Element {
         />
         <path d="M4 6h30M7 9h28" stroke="var(--h3)" stroke-width="1.4" stroke-dasharray="1.4 4" />
       </g>,
-      'stood still (inferred)',
+      'stalled (inferred)',
     ],
     [<path d="M2 7.5h32M2.5 5v5M33.5 5v5" stroke="var(--ink3)" />, 'no call (gap)'],
     [
@@ -598,7 +598,7 @@ function Marks(): JSX.Element {
         <rect x="1.5" y="2.5" width="16" height="10" fill="var(--other)" stroke="var(--line2)" />
         <path d="M24.5 9v5M28.5 9v5M31.5 9v5" stroke="var(--ink3)" />
       </g>,
-      'other (n) \u00b7 slivers',
+      'other (n) \u00b7 sub-pixel calls',
     ],
     [<path d="M14.5 4h7L18 10.2z" fill="var(--bad)" />, 'outlier for its function'],
     [
@@ -619,16 +619,7 @@ function Marks(): JSX.Element {
   return (
     <section>
       <h2>Marks</h2>
-      <ul class="marks">
-        {rows.map(([drawing, word]) => (
-          <li key={word}>
-            <svg width="36" height="15" aria-hidden="true">
-              {drawing}
-            </svg>
-            {word}
-          </li>
-        ))}
-      </ul>
+      <Marks of={rows} />
     </section>
   );
 }
@@ -668,7 +659,7 @@ function Legend(): JSX.Element {
       <Rest list={families.list.slice(SHOWN)} />
       <FamilyColor />
       <OwnColors />
-      <Marks />
+      <MarkList />
     </aside>
   );
 }

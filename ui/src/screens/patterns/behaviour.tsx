@@ -9,8 +9,9 @@ import { callsOf, columnTime } from '../../shared/lib/shapes';
 import type { CallTree, Cluster, Occurrence, Rare } from '../../shared/lib/shapes';
 import type { App, Model } from '../../shared/state/app';
 import { ColorInput } from '../../shared/views/colors';
-import { Command, hueVar, tipStyle } from '../../shared/views/parts';
+import { Command, hueVar, tipStyle, SortHead } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
+import { ratio } from '../../shared/lib/numbers';
 import { useOccurrence, DiffTab, CallIcicle, ShapeGlyph, ShapeTree } from './shapes';
 import { because, RareTab } from './side';
 import { usePattern, SpreadOf } from './spread';
@@ -40,9 +41,6 @@ const BY: Record<ClusterKey, (a: Behaviour, b: Behaviour) => number> = {
   surprise: (a, b) => b.cluster.surprise - a.cluster.surprise,
 };
 
-const surpriseText = (value: number): string =>
-  value >= 100 ? integer(value) : String(+value.toPrecision(2));
-
 const COLUMNS: [ClusterKey, string, (b: Behaviour) => string][] = [
   ['count', 'count', b => integer(b.cluster.count)],
   ['sum', 'total', b => duration(b.cluster.sum)],
@@ -51,23 +49,19 @@ const COLUMNS: [ClusterKey, string, (b: Behaviour) => string][] = [
   ['max', 'max', b => (b.cluster.has ? duration(b.cluster.max) : '')],
   ['threads', 'threads', b => integer(b.cluster.threads)],
   ['first', 'first seen', b => (b.cluster.first ? duration(b.cluster.first.start) : '')],
-  ['surprise', 'surprise', b => (b.cluster.has ? surpriseText(b.cluster.surprise) : '')],
+  ['surprise', 'surprise', b => (b.cluster.has ? ratio(b.cluster.surprise) : '')],
 ];
 
 function Head({ by, name, sort }: { by: ClusterKey; name: string; sort: ClusterKey }): JSX.Element {
   const app = useApp();
-  const isNow = by === sort;
   return (
-    <th
-      scope="col"
-      class={by === 'name' ? '' : 'num c-num'}
-      aria-sort={isNow ? (by === 'name' || by === 'first' ? 'ascending' : 'descending') : undefined}
-    >
-      <button class="link" onClick={() => pat.put(app, { sort: by })}>
-        {name}
-        {isNow ? (by === 'name' || by === 'first' ? ' ▴' : ' ▾') : ''}
-      </button>
-    </th>
+    <SortHead
+      name={name}
+      now={by === sort}
+      isUp={by === 'name' || by === 'first'}
+      kind={by === 'name' ? '' : 'num c-num'}
+      sort={() => pat.put(app, { sort: by })}
+    />
   );
 }
 

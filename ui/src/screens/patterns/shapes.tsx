@@ -319,7 +319,7 @@ const MOST_PAIRS = 400;
 
 const SIGNS: Record<Sign, [sign: string, word: string]> = {
   same: ['=', 'the same'],
-  inside: ['\u2248', 'alike, differs below'],
+  inside: ['\u2248', 'similar, differs below'],
   function: ['\u2260', 'another function'],
   onlyA: ['A', 'only in A'],
   onlyB: ['B', 'only in B'],

@@ -10,8 +10,9 @@ import type { Spike, Rare } from '../../shared/lib/shapes';
 import * as act from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
 import { OwnColors } from '../../shared/views/colors';
-import { hueVar, Command } from '../../shared/views/parts';
+import { hueVar, Command, Marks } from '../../shared/views/parts';
 import { useApp, usePart } from '../../shared/views/use';
+import { ratio } from '../../shared/lib/numbers';
 import { Hue } from './behaviour';
 import { usePattern } from './spread';
 import * as pat from './state';
@@ -359,16 +360,7 @@ export function PatternLegend(): JSX.Element {
       <OwnColors />
       <section>
         <h2>Marks</h2>
-        <ul class="marks">
-          {MARKS.map(([drawing, word]) => (
-            <li key={word}>
-              <svg width="36" height="15" aria-hidden="true">
-                {drawing}
-              </svg>
-              {word}
-            </li>
-          ))}
-        </ul>
+        <Marks of={MARKS} />
         <button aria-pressed={hasMarks} onClick={() => pat.toggleMarks(app)}>
           {hasMarks ? 'Hide' : 'Show'} spikes and drops <kbd>o</kbd>
         </button>
@@ -456,7 +448,7 @@ function Row({ rare }: { rare: Rare }): JSX.Element {
     rare.mean > 0 ? duration(rare.mean) : '',
     integer(rare.count),
     integer(rare.functionCalls),
-    rare.bits.toFixed(1),
+    ratio(rare.bits),
     duration(rare.time),
     app.model.trace.threads[rare.thread]!.label,
     duration(rare.start),

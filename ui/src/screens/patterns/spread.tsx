@@ -8,12 +8,13 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { paintHistogram, SIDE } from '../../shared/draw/histogram';
 import type { Behaviour } from '../../shared/lib/behaviours';
-import { NBSP, duration, integer, percent, plural } from '../../shared/lib/format';
+import { duration, integer, percent, plural } from '../../shared/lib/format';
 import { axisOf, barsOf, fittingScale } from '../../shared/lib/histogram';
 import type { Bar, Bins } from '../../shared/lib/histogram';
 import type { Shapes } from '../../shared/lib/shapes';
 import { Command, Heads } from '../../shared/views/parts';
 import { useApp, usePart, useAtom } from '../../shared/views/use';
+import { short, rough, ratio } from '../../shared/lib/numbers';
 import * as pat from './state';
 import { PATTERNS_STATE } from './state';
 import type { Chosen, PatternsState } from './state';
@@ -40,10 +41,7 @@ export function perThread(shapes: Shapes, cluster: number): OfThread[] {
 }
 
 export function rateText(rate: number): string {
-  const [value, unit] =
-    rate >= 1e6 ? [rate / 1e6, 'M'] : rate >= 1e4 ? [rate / 1e3, 'k'] : [rate, ''];
-  const digits = value >= 100 ? Math.round(value) : +value.toPrecision(3);
-  return `${digits}${unit && NBSP}${unit}/s`;
+  return `${short(rate >= 1e4 ? rough(rate) : ratio(rate))}/s`;
 }
 
 /* ---- How long the occurrences of a behaviour last, as a histogram, and what each thread has of them. ---- */

@@ -245,7 +245,7 @@ function groupRemark(model: Model, threads: readonly Thread[]): string {
 
 function makeGroup(model: Model, id: number, threads: Thread[]): Group {
   const n = threads.length;
-  const title = id < 0 ? `${n} threads without` : `${n} threads alike`;
+  const title = id < 0 ? `${n} threads without` : `${n} similar threads`;
   return { key: `g${id}`, threads, title, remark: groupRemark(model, threads) };
 }
 

@@ -176,7 +176,7 @@ function Totals({ rows }: { rows: readonly PatternRow[] }): JSX.Element {
           <>
             {' '}
             <button class="link" onClick={() => groups.forEach(key => act.togglePack(app, key))}>
-              pack alike threads
+              pack similar threads
             </button>
           </>
         )}
@@ -228,7 +228,7 @@ function PatternChart({ onReady }: { onReady: (stage: BaseStage) => void }): JSX
     <Frame<PatternRow, PatternStage>
       label="Behaviours over time"
       listLabel="Ribbons of all threads. Left and right walk in time, up and down between ribbons."
-      heads={['behaviours', 'new \u00b7 left out']}
+      heads={['behaviours', 'new \u00b7 omitted']}
       make={(app, canvases) => new PatternStage(app, canvases)}
       bind={bindRuns}
       onKey={ribbonKey}
@@ -480,7 +480,7 @@ export const PATTERNS: ScreenSpec = {
       'calls: count:',
       'Patterns, in the search box: behaviours that call it; of so many occurrences',
     ],
-    ['Alt+A, Alt+B', 'Patterns: the shape at hand is A, is B; both are compared'],
+    ['Alt+A, Alt+B', 'Patterns: the selected shape is A, is B; both are compared'],
     ['i', 'Patterns: fold stretches in which no thread shown has an occurrence'],
     ['r', 'Patterns: where runs share a pixel, favour rare behaviours; rare calls have marks'],
   ],

@@ -348,5 +348,5 @@ export function argumentsOf(numbers: readonly unknown[], texts: readonly string[
   });
   const named = rows.map(({ name, value }) => ({ name: name || 'Arguments', value }));
   if (named.length <= MOST) return named;
-  return [...named.slice(0, MOST), { name: 'More', value: `${named.length - MOST} left out` }];
+  return [...named.slice(0, MOST), { name: 'More', value: `${named.length - MOST} omitted` }];
 }

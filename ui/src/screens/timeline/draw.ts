@@ -343,7 +343,7 @@ export class TimelineStage extends BaseStage<Track> {
     const i = pieceAt(lane, view.t(x), (view.t1 - view.t0) / view.width);
     if (i < 0) return null;
     const [start, end] = [lane.start[i]!, lane.end[i]!];
-    const by = 'as the trace tells of its locks';
+    const by = 'as the trace records its locks';
     return {
       thread: track.thread,
       start,

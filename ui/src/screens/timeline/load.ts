@@ -342,8 +342,7 @@ interface LoadState {
   done: number;
 }
 
-const MEASURED =
-  'How many threads were on a processor, as the kernel saw it: the mean over each column';
+const MEASURED = 'How many threads were on a CPU, by scheduler events: the mean over each column';
 const INFERRED = 'How many threads are in a call that is not a wait';
 
 class LoadLoader {

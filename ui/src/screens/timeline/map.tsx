@@ -7,6 +7,7 @@ import type { Theme } from '../../shared/draw/canvas';
 import * as act from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
 import { useApp, useAtom } from '../../shared/views/use';
+import { short, ratio } from '../../shared/lib/numbers';
 import { loadOf } from './load';
 import { timelineOf } from './state';
 
@@ -238,7 +239,7 @@ export function MiniMap(): JSX.Element {
     <div class="tmap" style={{ height: `${MAP}px` }}>
       <span class="label" title={meaning}>
         Whole trace
-        <small>{most > 0 ? `${words}, max ${Math.round(most * 100) / 100}` : words}</small>
+        <small>{most > 0 ? `${words}, max ${short(ratio(most))}` : words}</small>
       </span>
       <div class="holder">
         <canvas ref={canvas} aria-hidden="true" />

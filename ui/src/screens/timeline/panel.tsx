@@ -18,6 +18,7 @@ import { explainSelection } from '../../shared/state/paths';
 import type { CallAt } from '../../shared/state/served';
 import { whyNoCalls, Command, copyText, Key } from '../../shared/views/parts';
 import { useApp, useAtom, usePart } from '../../shared/views/use';
+import { short } from '../../shared/lib/numbers';
 import { columnsOf, quantile, rankOf, detailsOf } from './details';
 import type { Bins } from '../../shared/lib/histogram';
 import type { BarColumn, Details, Reach, Scope } from './details';
@@ -181,11 +182,6 @@ function timeTicks(columns: readonly BarColumn[]): number[] {
   return ticks.filter((_, i) => i % every === 0);
 }
 
-/** 1 us, not 1.00 us. */
-function tickLabel(ns: number): string {
-  return duration(ns).replace(/\.0+(?=\D)/, '');
-}
-
 /** Heights of root counts where the largest column would hide the smallest. */
 function isRooted(columns: readonly BarColumn[]): boolean {
   const most = Math.max(1, ...columns.map(({ count }) => count));
@@ -253,7 +249,7 @@ function Ticks({ axis, ground }: { axis: Axis; ground: number }): JSX.Element {
         <g key={t}>
           <line x1={axis.x(t)} x2={axis.x(t)} y1={ground} y2={ground + 4} class="base" />
           <text x={Math.min(axis.width - 16, axis.x(t))} y={ground + 15} class="mid">
-            {tickLabel(t)}
+            {short(duration(t))}
           </text>
         </g>
       ))}
@@ -550,7 +546,7 @@ function Nothing(): JSX.Element {
         <h2>No call in this trace</h2>
         <p>
           {served.trace.hasStates
-            ? 'It tells of the kernel: the strips show when each thread ran, was ready, or was blocked, and for what. The pointer on a strip says it in words; drag to measure.'
+            ? 'It has kernel events alone: the strips show when each thread ran, was ready, or was blocked, and for what. The pointer on a strip says it in words; drag to measure.'
             : whyNoCalls(served)}
         </p>
         {served.trace.hasStates && (

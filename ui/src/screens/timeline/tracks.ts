@@ -276,7 +276,7 @@ export function pieceAt({ start, end, n }: Lane, t: number, near: number): numbe
 export function pieceWords(lane: Lane, i: number): string {
   const length = duration(lane.end[i]! - lane.start[i]!);
   const word = WORDS[lane.state[i]!] ?? '';
-  const many = lane.count[i]! > 1 ? `${plural(lane.count[i]!, 'short piece')}, mostly ` : '';
+  const many = lane.count[i]! > 1 ? `${plural(lane.count[i]!, 'short segment')}, mostly ` : '';
   return `${objectName(lane.object)}: ${many}${word}, ${length}`;
 }
 

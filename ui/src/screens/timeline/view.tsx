@@ -175,7 +175,7 @@ export const TIMELINE: ScreenSpec = {
     ['g', 'Timeline: sort threads otherwise'],
     ['l', 'Timeline: lanes of locks: held, held while others wait, waiting'],
     ['c', 'Timeline: the critical path that was asked for last, on the threads that it is on'],
-    ['[ ]', 'Timeline: along the path, to the thread that it came from or goes on in'],
+    ['[ ]', 'Timeline: along the path, to the thread that it came from or continues in'],
     ['{ }', 'Timeline: the path before, the next one'],
     ['e, E', 'Timeline: levels of the thread, of all'],
     ['Alt', 'Timeline: keep the tool-tip; while dragging: do not snap'],
@@ -568,7 +568,7 @@ function State({ one, path }: { one: Asked; path: TimelinePath | null }): JSX.El
     );
   if (!path) return <span class="tpath-note">not drawn</span>;
   if (path.path.segments.length === 0)
-    return <span class="tpath-note">the trace tells nothing of that time of its thread</span>;
+    return <span class="tpath-note">the trace has nothing of that time of its thread</span>;
   return (
     <>
       <Causes path={path} />

@@ -79,6 +79,11 @@ export class Source {
     return parsePlain(new TextDecoder().decode(answer)) as Json;
   }
 
+  /** The bytes as they are: of a file that the reader keeps. */
+  async bytes(name: string, params: Params = {}, lane = ''): Promise<ArrayBuffer> {
+    return this.ask(name, params, lane);
+  }
+
   async columns(name: string, params: Params = {}, lane = ''): Promise<Columns> {
     return decodeColumns(await this.ask(name, params, lane));
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Paints a histogram of durations: bars, the axis below them, lines of statistics, the brush.
-import { duration, integer, NBSP } from '../lib/format';
+import { duration } from '../lib/format';
 import { heightOf, heightTicks, timeTicks } from '../lib/histogram';
 import type { Bar, CountScale, LogAxis } from '../lib/histogram';
+import { short, rough } from '../lib/numbers';
 import type { Pane } from './canvas';
 
 const AXIS_HEIGHT = 18;
@@ -28,11 +29,6 @@ interface HistogramScene {
   /** The duration of the selected call. */
   own: number | null;
   hue: number;
-}
-
-function countWords(value: number): string {
-  if (value < 1e4) return integer(value);
-  return value < 1e6 ? `${value / 1e3}${NBSP}k` : `${value / 1e6}${NBSP}M`;
 }
 
 class HistogramPainter {
@@ -86,7 +82,7 @@ class HistogramPainter {
       const y = this.bottom - heightOf(value, this.most, scale) * room;
       this.fill(theme.grid, SIDE, y, width - SIDE, 1);
       ctx.fillStyle = theme.ink3;
-      this.words(isTime ? duration(value) : countWords(value), SIDE - 5, y, 'right');
+      this.words(isTime ? duration(value) : short(rough(value)), SIDE - 5, y, 'right');
     }
   }
 

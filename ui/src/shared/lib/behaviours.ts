@@ -190,7 +190,7 @@ export function tell(trace: Trace, behaviours: Behaviours): Told {
     n === 1 ? one : `${integer(n)} behaviours make up ${percent(sum / outer)} of the time`;
   const within = percent(Math.min(1, outer / Math.max(1, lives(trace))));
   const parts = [
-    `${plural(shapes.totals.clusters, 'behaviour')} in all, in ${plural(trace.threads.length, 'thread')}; complete calls of them fill ${within} of the threads\u2019 lives.`,
+    `${plural(shapes.totals.clusters, 'behaviour')} in all, in ${plural(trace.threads.length, 'thread')}; complete calls of them fill ${within} of the threads\u2019 lifetimes.`,
   ];
   const first = alone[0];
   if (first)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Cells of plain lists (docs/http-api.md): as their units have them printed, and in order.
-import { bytes, count, NBSP, nanoseconds, ratio, share } from './numbers';
+import { bytes, count, nanoseconds, ratio, seconds, share } from './numbers';
 
 export type Cell = string | number | boolean | null;
 
@@ -20,8 +20,13 @@ export interface PlainList {
 }
 
 const WORDS: Record<string, (value: number) => string> = {
-  ...{ count, bytes, share, ratio, ns: nanoseconds, id: String },
-  at: value => `${(Math.floor(value / 1000) / 1e6).toFixed(6)}${NBSP}s`,
+  count,
+  bytes,
+  share,
+  ratio,
+  ns: nanoseconds,
+  at: seconds,
+  id: String,
 };
 
 /** "-": unknown. */

@@ -221,7 +221,7 @@ function readLine(line: string, nameToHex: NameToHex): [string, OwnColor] | stri
   const alpha = hasAlpha ? Number(last) : 1;
   const color = words[words.length - (hasAlpha ? 2 : 1)]!;
   const name = words.slice(0, hasAlpha ? -2 : -1).join(' ');
-  if (name === '') return 'wants a function, a colour and an alpha';
+  if (name === '') return 'expected a function, a colour and an alpha';
   const hex = readColor(color, nameToHex);
   if (!hex) return `${color.slice(0, 40)} is no colour`;
   if (alpha > 1) return `an alpha of ${last.slice(0, 20)} is not between 0 and 1`;
@@ -242,7 +242,7 @@ export function parseColors(text: string, nameToHex: NameToHex): ColorFile {
     } else if (colors.size < MOST_COLORS || colors.has(read[0])) colors.set(...read);
     else n++;
   }
-  if (n > wrong.length) wrong.push(`${n - wrong.length} more lines were left out`);
+  if (n > wrong.length) wrong.push(`${n - wrong.length} more lines were omitted`);
   return { colors, problems: wrong };
 }
 
@@ -315,7 +315,7 @@ const EYES = {
 function alikeWords(pairs: { names: [string, string]; vision: Vision; least: number }[]): string {
   const worst = pairs.reduce((a, b) => (b.least < a.least ? b : a));
   const rest = pairs.length > 1 ? `, and ${pairs.length - 1} more pairs` : '';
-  return `${worst.names[0]} and ${worst.names[1]} can hardly be told apart${EYES[worst.vision]}${rest}.`;
+  return `${worst.names[0]} and ${worst.names[1]} are hard to distinguish${EYES[worst.vision]}${rest}.`;
 }
 
 /**
@@ -354,7 +354,7 @@ export function checkColors(
   }
   if (list.length > checked.length)
     out.push(
-      `${list.length} colours: only ${checked.length} were compared. More than ten are hard to tell apart.`,
+      `${list.length} colours: only ${checked.length} were compared. More than ten are hard to distinguish.`,
     );
   return out;
 }

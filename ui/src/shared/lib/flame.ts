@@ -156,6 +156,8 @@ export interface EcctNode {
   self: number;
   /** Of a state: how it is drawn (lib/states), if that is known. */
   look?: number;
+  /** Of a blocked state: what it waits for, in words. */
+  wait?: string;
 }
 
 /** The tree of nodes (parents before their children): widths are `self` and all below. */

@@ -2,7 +2,7 @@
 // Numbers for people: three significant digits and a unit, or every nanosecond; foreign text made
 // plain.
 
-import { bytes, count, nanoseconds, NBSP, ratio, rough, share as percent } from './numbers';
+import { bytes, count, fixed, nanoseconds, NBSP, ratio, rough, share as percent } from './numbers';
 
 export { bytes, NBSP, percent, rough as compact };
 
@@ -17,7 +17,7 @@ const UNITS: [number, string][] = [
 /** 85.2 ms, 357 ns, 30.0 min; of means less than 10 ns with a decimal. */
 export function duration(ns: number): string {
   if (ns < 0) return MINUS + duration(-ns);
-  return ns < 10 && ns % 1 ? `${ns.toFixed(1)}${NBSP}ns` : nanoseconds(Math.round(ns));
+  return ns < 10 && ns % 1 ? `${fixed(ns, 1)}${NBSP}ns` : nanoseconds(Math.round(ns));
 }
 
 /** Every nanosecond, in the unit a person would use: 12.879 328 ms. */
@@ -57,7 +57,7 @@ export function span(t0: number, t1: number): string {
   const width = Math.max(1, t1 - t0) / scale;
   const most = Math.round(Math.log10(scale));
   const places = Math.min(most, Math.max(0, 3 - Math.floor(Math.log10(width) + 1)));
-  const [from, to] = [t0 / scale, t1 / scale].map(t => +t.toFixed(Math.max(places, 1)));
+  const [from, to] = [t0 / scale, t1 / scale].map(t => +fixed(t, Math.max(places, 1)));
   return `${from}\u2013${to}${NBSP}${unit}`;
 }
 
@@ -143,13 +143,14 @@ const SHORT: Record<string, string> = {
   unknown_record: 'unknown records',
   formless: 'events without format',
   lost_records: 'lost records',
+  lost_switches: 'missing switches',
   not_recorded: 'processes not fully recorded',
   excluded: 'processes excluded',
   depth_limit: 'calls too deep',
   duplicate_buffer: 'events twice',
   clock_set: 'ns of doubt between clocks',
   exit_without_entry: 'exits without entry',
-  exit_ignored: 'exits left out',
+  exit_ignored: 'exits ignored',
   missing_exit: 'missing exits',
   open_at_end: 'calls open at the end',
   time_backward: 'steps back in time',

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Durations of calls as bars over a logarithmic axis: bins are joined until they are wide enough to
 // be seen, never split; so every bar's count is exact.
-import { NBSP } from './format';
+import { short } from './numbers';
+import { duration } from './format';
 
 /** Ascending, without empty ones; a bin holds from <= duration < to. */
 export interface Bins {
@@ -118,12 +119,6 @@ interface TimeTick {
   isFull: boolean;
 }
 
-function tickLabel(ns: number): string {
-  const [scale, unit]: [number, string] =
-    ns >= 1e9 ? [1e9, 's'] : ns >= 1e6 ? [1e6, 'ms'] : ns >= 1e3 ? [1e3, '\u00b5s'] : [1, 'ns'];
-  return `${+(ns / scale).toPrecision(3)}${NBSP}${unit}`;
-}
-
 /** Powers of ten, and 2 and 5 of them where there is room. */
 export function timeTicks(axis: LogAxis, least: number): TimeTick[] {
   const decade = axis.x(1e4) - axis.x(1e3);
@@ -135,7 +130,7 @@ export function timeTicks(axis: LogAxis, least: number): TimeTick[] {
       const ns = lead * 10 ** power;
       const x = axis.x(ns);
       if (x >= 0 && x <= axis.width)
-        ticks.push({ ns, label: tickLabel(ns), isFull: lead === 1 && power % 3 === 0 });
+        ticks.push({ ns, label: short(duration(ns)), isFull: lead === 1 && power % 3 === 0 });
     }
   return ticks;
 }

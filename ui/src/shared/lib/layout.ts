@@ -344,5 +344,5 @@ function makePack(
   const waits = threads.reduce((sum, t) => sum + t.waitNs, 0) / (n * (t1 - t0));
   const run = waits > 0.5 ? 'waits and turns' : 'runs';
   const remark = isRun ? `${name ? `${name}: ` : ''}${run}` : describe(list, short);
-  return { key, threads, title: `${n} threads alike`, remark };
+  return { key, threads, title: `${n} similar threads`, remark };
 }

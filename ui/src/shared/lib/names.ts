@@ -246,7 +246,7 @@ const LOCKS = /^(mutex|rwlock|spin|condition|semaphore|barrier|once|join)/;
 
 /** An address or a variable's name alone does not say what is there. */
 export function objectName(object: Pick<WaitObject, 'name' | 'kind'> | undefined): string {
-  if (!object) return 'object not told';
+  if (!object) return 'object not recorded';
   const { name, kind } = object;
   const isBare = name.startsWith('0x') || (LOCKS.test(kind) && !name.includes(kind));
   return isBare ? `${kind} ${name}` : name;

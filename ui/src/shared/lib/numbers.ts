@@ -41,6 +41,16 @@ export function three(value: number, unit = ''): string {
   return fixed(value, places) + (unit ? NBSP + unit : '');
 }
 
+/** So many significant digits, as printf's %g has them: 2700, 0.37. */
+export function significant(value: number, digits: number): string {
+  return String(+value.toPrecision(digits));
+}
+
+/** "1.5 ms" of "1.50 ms", "10 ms" of "10.0 ms": of round values. */
+export function short(words: string): string {
+  return words.replace(/(\.\d*?)0+(?=\D|$)/, '$1').replace(/\.(?=\D|$)/, '');
+}
+
 /** In the largest unit that the value does not fall short of once it is rounded. */
 function inSteps(value: number, steps: Steps): string {
   let i = 0;
@@ -59,6 +69,11 @@ export function nanoseconds(ns: number): string {
   if (ns < 1000) return `${ns}${NBSP}ns`;
   if (ns >= 7200e9) return three(ns / 3.6e12, 'h');
   return ns >= 999.5e9 ? three(ns / 6e10, 'min') : inSteps(ns, NS);
+}
+
+/** 1.234567 s: a time of the trace, cut to microseconds. */
+export function seconds(ns: number): string {
+  return `${fixed(Math.floor(ns / 1000) / 1e6, 6)}${NBSP}s`;
 }
 
 /** 631 MB */

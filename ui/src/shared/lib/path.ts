@@ -112,7 +112,7 @@ const BLOCKED: Record<string, [string, number, string]> = {
   network: ['waits for the network', LOOK.NETWORK, 'N'],
   timer: ['waits for a timer', LOOK.TIMER, 'T'],
   device: ['waits for a device', LOOK.UNKNOWN, ''],
-  ipi: ['waits for another processor', LOOK.UNKNOWN, ''],
+  ipi: ['waits for another CPU', LOOK.UNKNOWN, ''],
   thread: ['waits for a thread', LOOK.UNKNOWN, ''],
   task: ['waits for its turn', LOOK.UNKNOWN, ''],
   call: ['waits in a call', LOOK.UNKNOWN, ''],
@@ -123,7 +123,7 @@ const OTHERS: Record<string, [string, number]> = {
   running_user: ['running in user mode', LOOK.RUN],
   running_kernel: ['running in the kernel', LOOK.RUN],
   interrupted: ['interrupted', LOOK.RUN],
-  preempted: ['ready, no processor', LOOK.READY],
+  preempted: ['runnable (preempted)', LOOK.READY],
 };
 
 const UNEXPLAINED: Cause = {
@@ -206,7 +206,7 @@ export function segmentSentence(
   if (segment.other >= 0)
     words.push(
       state === 'preempted'
-        ? `while ${nameOf(segment.other)} had the processor`
+        ? `while ${nameOf(segment.other)} had the CPU`
         : `ended by ${nameOf(segment.other)}`,
     );
   const length = end - start;
@@ -217,7 +217,7 @@ export function segmentSentence(
 function largest(path: Path): { thread: number; words: string; sum: number }[] {
   const sums = path.threads.flatMap(({ thread, by }) => [
     { thread, words: 'running in', sum: by.running + by.interrupted },
-    { thread, words: 'without a processor in', sum: by.preempted },
+    { thread, words: 'preempted in', sum: by.preempted },
     { thread, words: 'blocked in', sum: by.blocked },
   ]);
   return sums.filter(({ sum }) => sum > 0).sort((a, b) => b.sum - a.sum || a.thread - b.thread);
@@ -248,7 +248,7 @@ export function pathRemarks(path: Path): string {
   const words = [
     `${plural(path.total, 'segment')} on ${plural(path.threads.length, 'thread')}`,
     path.hasKernel
-      ? 'states as the kernel told them'
+      ? 'states as the kernel recorded them'
       : 'states inferred from calls, locks and flows',
   ];
   if (path.segments.length < path.total)

@@ -71,7 +71,7 @@ function readName(query: Query, value: string, negated: boolean): void {
 
 function readLimit(query: Query, key: string, value: string, negated: boolean): void {
   const limit = parseDuration(value);
-  if (limit === null) query.error = `${key}: wants a time with its unit, as in ${key}:5ms`;
+  if (limit === null) query.error = `${key}: expected a time with its unit, as in ${key}:5ms`;
   else if ((key === 'min') !== negated) query.min = Math.max(query.min, limit);
   else query.max = Math.min(query.max, limit);
 }
@@ -85,7 +85,7 @@ function readCalls(query: Query, value: string, is: boolean): void {
 }
 
 function readCount(query: Query, value: string, negated: boolean): void {
-  if (!/^\d{1,15}$/.test(value)) query.error = 'count: wants a number, as in count:20';
+  if (!/^\d{1,15}$/.test(value)) query.error = 'count: expected a number, as in count:20';
   else if (negated) query.below = Math.min(query.below, Number(value));
   else query.least = Math.max(query.least, Number(value));
 }

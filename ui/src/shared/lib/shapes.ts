@@ -2,6 +2,7 @@
 // Shapes as the page knows them (docs/page-data.md): clusters, most time first; ribbons of every
 // thread as columns of runs; and what is asked of them without a screen.
 import type { Bins } from './histogram';
+import { ratio } from './numbers';
 
 /** One call. `shape` is an index into the page's shapes, -1 if that was not sent. */
 export interface Occurrence {
@@ -369,5 +370,5 @@ export function treeLines(table: ShapeTable, shape: number, limit: number): Tree
 export function repeatText({ least, most, mean }: TreeLine): string {
   if (least === 1 && most === 1) return '';
   if (least === most) return `\u00d7${least}`;
-  return `\u00d7${least}\u2013${most}, mean ${mean >= 10 ? Math.round(mean) : mean.toFixed(1)}`;
+  return `\u00d7${least}\u2013${most}, mean ${ratio(mean)}`;
 }

@@ -35,7 +35,7 @@ export const SHORT = [
   'lost',
   'ran (inferred)',
   'waited (inferred)',
-  'stood still (inferred)',
+  'stalled (inferred)',
   '',
 ] as const;
 const WORDS = [
@@ -50,7 +50,7 @@ const WORDS = [
   'unknown: its switch was lost',
   'ran',
   'waited',
-  'stood still',
+  'stalled',
   'no call open',
 ] as const;
 

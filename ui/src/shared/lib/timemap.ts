@@ -4,6 +4,7 @@
 import { NBSP } from './format';
 import { KIND } from './model';
 import type { Span, Thread } from './model';
+import { significant } from './numbers';
 
 export interface TimeMap {
   /** 0..1 for 0..duration, strictly increasing. */
@@ -151,10 +152,6 @@ function unitOf(range: number): [number, string] {
   return [1, 'ns'];
 }
 
-function trim(value: number): string {
-  return String(+value.toPrecision(12));
-}
-
 export interface Axis {
   ticks: Tick[];
   /** The shared start that labels leave out when zoomed in; empty if none. */
@@ -181,7 +178,7 @@ export function axisTicks(
     if (x < -0.5 || x > width + 0.5) return;
     if (ticks.some(tick => Math.abs(tick.x - x) < gap * 0.8)) return;
     const isFull = Math.abs(t / full - Math.round(t / full)) < 1e-6;
-    ticks.push({ t, x, label: trim((t - base) / scale), isFull });
+    ticks.push({ t, x, label: significant((t - base) / scale, 12), isFull });
   };
   for (let step = coarse, round = 0; round < (isLinear ? 1 : 9); step = finer(step), round++) {
     const n = (t1 - t0) / step;
@@ -190,7 +187,7 @@ export function axisTicks(
   }
   ticks.sort((a, b) => a.x - b.x);
   if (ticks[0]) ticks[0].label += `${NBSP}${unit}`;
-  return { ticks, prefix: base > 0 ? `+${trim(base / scale)}${NBSP}${unit}` : '' };
+  return { ticks, prefix: base > 0 ? `+${significant(base / scale, 12)}${NBSP}${unit}` : '' };
 }
 
 function finer(step: number): number {

@@ -282,7 +282,7 @@ export function say(app: App, said: string): void {
   set(app, { said });
 }
 
-const KIND_NAMES = ['call', 'run of short calls', 'node', 'other functions', 'no call', 'slivers'];
+const KIND_NAMES = ['call', 'run of short calls', 'node', 'other functions', 'no call', 'sub-pixel calls'];
 
 /** What an item is, in one line. */
 export function title(app: App, { thread, row }: Item): string {
@@ -293,7 +293,7 @@ export function title(app: App, { thread, row }: Item): string {
   if (kind === KIND.CALL || kind === KIND.NODE) return app.model.fullName(rows.fn[row]!);
   if (kind === KIND.OTHER) return `other (${plural(rows.folded[row]!, 'function')})`;
   if (kind === KIND.EXPRESSION) return `${plural(rows.count[row]!, 'short call')}, folded`;
-  return kind === KIND.GAP ? 'no call' : `${plural(rows.count[row]!, 'short call')} (slivers)`;
+  return kind === KIND.GAP ? 'no call' : plural(rows.count[row]!, 'sub-pixel call');
 }
 
 /** The one-sentence announcement of an item: the same facts as its tool-tip. */

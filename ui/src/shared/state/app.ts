@@ -26,12 +26,12 @@ export interface Item {
 
 export type SortKey = 'turn' | 'tid' | 'calls' | 'first' | 'wait' | 'still' | 'ran';
 export const SORTS: [SortKey, string][] = [
-  ['turn', 'first turn'],
+  ['turn', 'order of first activity'],
   ['tid', 'thread id'],
   ['calls', 'calls'],
   ['first', 'first activity'],
   ['wait', 'wait'],
-  ['still', 'stood still'],
+  ['still', 'stalled'],
   ['ran', 'ran'],
 ];
 

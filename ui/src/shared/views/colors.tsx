@@ -145,7 +145,7 @@ export function OwnColors(): JSX.Element {
   return (
     <section class="colors">
       <h2>
-        Own colours{' '}
+        Custom colours{' '}
         <small>{colors.size > 0 ? plural(colors.size, 'function') : 'kept in this browser'}</small>
       </h2>
       {colors.size > 0 && <List />}

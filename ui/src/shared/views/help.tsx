@@ -10,7 +10,7 @@ import type { SortKey, App } from '../state/app';
 import { commandsOf, matchScore } from '../state/commands';
 import { sortThreads } from '../state/rows';
 import type { KeyWord } from '../state/screens';
-import { Key, hueVar } from './parts';
+import { Key, hueVar, SortHead } from './parts';
 import { useApp, usePart } from './use';
 
 function useFocusTrap(close: () => void): { current: HTMLDivElement | null } {
@@ -34,7 +34,7 @@ const COLUMNS: [SortKey | '', string, (t: Thread) => string][] = [
   ['first', 'first activity', t => duration(t.first)],
   ['ran', 'ran', t => duration(t.runningNs)],
   ['wait', 'wait', t => duration(t.waitNs)],
-  ['still', 'stood still', t => duration(t.stillNs)],
+  ['still', 'stalled', t => duration(t.stillNs)],
   ['', 'rows', t => integer(t.rowsAfter)],
 ];
 
@@ -50,18 +50,14 @@ export function ThreadList(): JSX.Element {
     `${t.label} ${t.name}`.toLowerCase().includes(wanted),
   );
   const ids = all.map(t => t.index);
-  const head = (key: SortKey | '', name: string): JSX.Element => (
-    <th scope="col" class="num" aria-sort={key && key === sort ? 'descending' : undefined}>
-      {key ? (
-        <button class="link" onClick={() => act.setSort(app, key)}>
-          {name}
-          {key === sort ? ' ▾' : ''}
-        </button>
-      ) : (
-        name
-      )}
-    </th>
-  );
+  const head = (key: SortKey | '', name: string): JSX.Element =>
+    key ? (
+      <SortHead name={name} now={key === sort} sort={() => act.setSort(app, key)} />
+    ) : (
+      <th scope="col" class="num">
+        {name}
+      </th>
+    );
   return (
     <div class="drawer threads" role="dialog" aria-label="Threads" tabIndex={-1} ref={box}>
       <h2>

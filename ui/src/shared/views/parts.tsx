@@ -156,10 +156,10 @@ const HOW = 'XRAY_OPTIONS="patch_premain=true xray_mode=xray-fdr" ./PROGRAM';
 
 /** Of a trace without any call: why there are none. */
 export function whyNoCalls({ trace, threads }: Served): string {
-  if (threads.length === 0) return 'Nothing is in this trace: no thread, no event.';
+  if (threads.length === 0) return 'This trace is empty: no threads, no events.';
   return trace.hasStates
-    ? 'This trace holds no call: it tells of the kernel alone. When each thread ran, was ready, or waited, and for what, is on the Timeline (2).'
-    : 'This trace holds no call, and nothing of the scheduler: only other events, which no screen shows yet.';
+    ? 'This trace has no calls, only kernel events. When each thread ran, was ready, or waited, and for what, is on the Timeline (2).'
+    : 'This trace has no calls and no scheduler events: only other events, which no screen shows yet.';
 }
 
 export function NoCalls({ served }: { served: Served }): JSX.Element {
@@ -174,18 +174,70 @@ export function NoCalls({ served }: { served: Served }): JSX.Element {
   );
 }
 
-/** The head of a table; "#" before a name: a column of numbers. */
-export function Heads({ of }: { of: readonly string[] }): JSX.Element {
+/** The head of a table; "#" before a name: a column of numbers; or a name with its class. */
+export function Heads({
+  of,
+}: {
+  of: readonly (string | readonly [string, string])[];
+}): JSX.Element {
   return (
     <thead>
       <tr>
-        {of.map((name, i) => (
-          <th key={i} scope="col" class={name.startsWith('#') ? 'num' : undefined}>
-            {name.replace('#', '')}
-          </th>
-        ))}
+        {of.map((head, i) => {
+          const [name, of] =
+            typeof head === 'string'
+              ? [head.replace('#', ''), head.startsWith('#') ? 'num' : undefined]
+              : head;
+          return (
+            <th key={i} scope="col" class={of}>
+              {name}
+            </th>
+          );
+        })}
       </tr>
     </thead>
+  );
+}
+
+/** The head of a column by which rows can be sorted; `now`: they are. */
+export function SortHead({
+  name,
+  now,
+  sort,
+  kind = 'num',
+  isUp = false,
+  title,
+}: {
+  name: ComponentChildren;
+  now: boolean;
+  sort: () => void;
+  kind?: string;
+  isUp?: boolean;
+  title?: string;
+}): JSX.Element {
+  return (
+    <th scope="col" class={kind} aria-sort={now ? (isUp ? 'ascending' : 'descending') : undefined}>
+      <button class="link" title={title} onClick={sort}>
+        {name}
+        {now ? (isUp ? ' \u25b4' : ' \u25be') : ''}
+      </button>
+    </th>
+  );
+}
+
+/** What marks of a picture mean: a small drawing, and words. */
+export function Marks({ of }: { of: readonly (readonly [JSX.Element, string])[] }): JSX.Element {
+  return (
+    <ul class="marks">
+      {of.map(([drawing, word]) => (
+        <li key={word}>
+          <svg width="36" height="15" aria-hidden="true">
+            {drawing}
+          </svg>
+          {word}
+        </li>
+      ))}
+    </ul>
   );
 }
 

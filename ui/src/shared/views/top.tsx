@@ -227,7 +227,7 @@ function TracePicker({
 function LinkBadge({ served }: { served: Served }): JSX.Element | null {
   const isLost = useAtom(served.source.link, link => link.isLost);
   return isLost ? (
-    <span class="badge bad" role="status" title="The page shows what it knows, and asks again">
+    <span class="badge bad" role="status" title="The page shows what it has, and asks again">
       no connection, trying again
     </span>
   ) : null;
