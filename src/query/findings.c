@@ -507,7 +507,8 @@ static bool is_library_alone(const struct gathering *gathering,
     for (size_t i = 0; i < proposals->n; i++) {
         if (!is_wanted(gathering, &proposals->items[i], &proposals->items[0]))
             continue;
-        if (!is_call(&proposals->items[i]) || !proposals->items[i].is_of_library)
+        if (!is_call(&proposals->items[i]) || !proposals->items[i].is_of_library ||
+            weft_name_is_of_std(proposals->items[i].name))
             return false;
         n++;
     }

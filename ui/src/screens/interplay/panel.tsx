@@ -302,9 +302,7 @@ const NO_STACKS =
 /** Why an object has no tree. */
 function whyEmpty(kind: TreeKind, object: WaitObject | null): string {
   const isNoLock = kind === 'sections' && object !== null && !HELD.has(object.kind);
-  return isNoLock
-    ? `A ${object.kind} is not held: it has no critical sections.`
-    : NO_STACKS;
+  return isNoLock ? `A ${object.kind} is not held: it has no critical sections.` : NO_STACKS;
 }
 
 function Objects({ screen, summary }: { screen: Interplay; summary: Summary }): JSX.Element {

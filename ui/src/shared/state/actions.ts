@@ -282,7 +282,14 @@ export function say(app: App, said: string): void {
   set(app, { said });
 }
 
-const KIND_NAMES = ['call', 'run of short calls', 'node', 'other functions', 'no call', 'sub-pixel calls'];
+const KIND_NAMES = [
+  'call',
+  'run of short calls',
+  'node',
+  'other functions',
+  'no call',
+  'sub-pixel calls',
+];
 
 /** What an item is, in one line. */
 export function title(app: App, { thread, row }: Item): string {
