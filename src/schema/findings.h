@@ -173,6 +173,7 @@ struct weft_finding {
     unsigned rank;  /* the lower, the earlier it is told */
     double cost_ns; /* of the causes within the program */
     uint64_t trace_ns;
+    double lost;                       /* share of the records that are lost; negative: unknown */
     double timer_share;                /* of the time of usual executions: waits for a timer */
     struct weft_work work;             /* MORE_WORK */
     struct weft_str felt_by;           /* UNFELT: the type that waits for the thread */

@@ -603,6 +603,10 @@ static void json_finding(struct weft_json *json, const struct weft_finding *find
     weft_json_str(json, "explanation", weft_output_held(scratch));
     weft_output_clear(scratch);
     weft_confidence_json(json, &finding->confidence, scratch);
+    if (finding->lost < 0) /* the source does not count what it loses */
+        weft_json_null(json, "lost_share");
+    else
+        weft_json_real(json, "lost_share", finding->lost);
     if (!finding->is_versus)
         json_tail(json, &finding->tail);
     weft_json_u64(json, "executions", finding->matrix->n_items);
