@@ -68,13 +68,14 @@ static void take_crowds(struct weft_facts *facts, const struct weft_ecct_matrix 
 static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix *matrix)
 {
     double records = 0, lost = 0, recorded_ns = 0;
-    bool is_known = matrix->n_sources > 0, has_switches = true;
+    bool is_known = matrix->n_sources > 0, has_switches = true, counts_losses = true;
     facts->is_proposed = facts->is_part = facts->is_after_sleep = is_known;
     for (size_t i = 0; i < matrix->n_sources; i++) {
         const struct weft_source_facts *source = &matrix->sources[i].facts;
         is_known = is_known && source->is_known;
         records += (double)source->records;
         lost += (double)source->lost_records;
+        counts_losses = counts_losses && source->counts_losses;
         recorded_ns += (double)source->recorded_ns;
         has_switches = has_switches && source->has_switches;
         facts->is_proposed = facts->is_proposed && source->is_proposed;
@@ -88,7 +89,7 @@ static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix
     }
     facts->has_switches = has_switches ? WEFT_FACT_YES : WEFT_FACT_NO;
     facts->trace_ns = (struct weft_fact){ recorded_ns, true };
-    facts->lost = (struct weft_fact){ lost > 0 ? lost / (lost + records) : 0, true };
+    facts->lost = (struct weft_fact){ lost > 0 ? lost / (lost + records) : 0, counts_losses };
     take_crowds(facts, matrix);
 }
 

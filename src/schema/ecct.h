@@ -93,7 +93,9 @@ struct weft_work {
 struct weft_source_facts {
     bool is_known;        /* else all is 0: a database of an earlier version, or nobody asked */
     uint64_t recorded_ns; /* how long was recorded */
-    uint64_t records, lost_records;
+    uint64_t records;
+    bool counts_losses; /* the source says what it lost; else lost_records is 0, and unknown */
+    uint64_t lost_records;
     bool has_switches; /* scheduling events are recorded */
     bool has_crowd;    /* the rest is known: see analysis/states/crowd.h */
     double own_cpu, other_cpu, idle_cpu, bound;
