@@ -17,7 +17,8 @@ static enum weft_code open_database(struct weft_cli *cli, const struct weft_comp
                                     struct weft_comparison **comparison)
 {
     const struct weft_str type = weft_str_of(opts->rule.type ? opts->rule.type : "");
-    return weft_comparison_open(cli->inputs[0], type, opts->map, comparison, &cli->err);
+    return weft_comparison_open(cli->inputs[0], type, opts->map, cli->run.progress, comparison,
+                                &cli->err);
 }
 
 /* The executions of the session's trace by these rules, of all types in one pass; the rules'

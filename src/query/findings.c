@@ -175,10 +175,15 @@ static enum weft_code compare_slow(struct gathering *gathering, struct weft_fact
     return code;
 }
 
+static const char *name_of(const struct weft_findings_request *request)
+{
+    return request->name ? request->name : request->path;
+}
+
 static struct weft_finding_choice choice_of(const struct gathering *gathering,
                                             const struct weft_rule_options *rule)
 {
-    return (struct weft_finding_choice){ .path = gathering->request->path,
+    return (struct weft_finding_choice){ .path = name_of(gathering->request),
                                          .rules = gathering->request->rules,
                                          .type = rule->type,
                                          .begin = rule->begin,
@@ -218,8 +223,9 @@ static enum weft_code look_in_database(struct gathering *gathering, struct weft_
 {
     struct weft_comparison *comparison;
     const struct weft_rule_options rule = { .type = type.bytes };
+    const struct weft_findings_request *request = gathering->request;
     const enum weft_code code = weft_comparison_open(
-        gathering->request->path, type, gathering->request->map, &comparison, gathering->err);
+        request->path, type, request->map, request->progress, &comparison, gathering->err);
     return code == WEFT_OK ? look(gathering, comparison, type, &rule) : code;
 }
 
@@ -233,6 +239,8 @@ static enum weft_code look_at_database(struct gathering *gathering)
         return look_in_database(gathering, weft_str_of(gathering->request->rule.type));
     enum weft_code code =
         weft_database_open(gathering->request->path, WEFT_DATABASE_READ, &database, gathering->err);
+    if (code == WEFT_OK)
+        weft_database_watch(database, gathering->request->progress);
     WEFT_THEN(code, weft_database_types(database, arena, &types, &n_types, gathering->err));
     weft_database_close(database);
     if (code == WEFT_OK && n_types == 0) /* the same words as those of compare */
@@ -253,7 +261,7 @@ static enum weft_code look_at_type(struct gathering *gathering,
                                    const struct weft_executions_table *executions,
                                    struct weft_str type, const struct weft_rule_options *rule)
 {
-    const struct weft_build_opts build = { .path = weft_str_of(gathering->request->path),
+    const struct weft_build_opts build = { .path = weft_str_of(name_of(gathering->request)),
                                            .facts = &gathering->source };
     struct weft_comparison *comparison;
     const struct weft_str name = weft_arena_copy(gathering->basis->arena, type);
@@ -469,11 +477,15 @@ static enum weft_code look_at_proposals(struct gathering *gathering)
         code == WEFT_OK && !gathering->request->rule.type && is_work_proposed(gathering, proposals);
     size_t n = 0;
     WEFT_THEN(code, list_wholes(gathering, proposals));
-    for (size_t i = 0; code == WEFT_OK && i < proposals->n && n < TYPES_MAX; i++) {
+    for (size_t i = 0; code == WEFT_OK && i < proposals->n; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
         if (!is_wanted(gathering, proposal, &proposals->items[0]) ||
             (has_work && is_lesser(proposal)))
             continue;
+        if (n == TYPES_MAX) {
+            findings->n_more++;
+            continue;
+        }
         const size_t n_looked = gathering->basis->n;
         code = look_at_proposal(gathering, proposal);
         code = leave_out(gathering, code, n_looked, proposal);
@@ -554,8 +566,13 @@ static enum weft_code judge(struct gathering *gathering)
     }
     for (size_t i = 0; i < basis->n && code == WEFT_OK; i++)
         code = count_work(gathering, &basis->facts[i]);
-    WEFT_THEN(code, weft_findings_run(basis->facts, basis->n, &gathering->findings->table,
-                                      gathering->err));
+    struct weft_findings *findings = gathering->findings;
+    WEFT_THEN(code, weft_findings_run(basis->facts, basis->n, &findings->table, gathering->err));
+    if (code == WEFT_OK) {
+        findings->table->left_out = findings->left_out;
+        findings->table->n_left_out = findings->n_left_out;
+        findings->table->n_more = findings->n_more;
+    }
     return code;
 }
 

@@ -193,10 +193,19 @@ struct weft_finding {
     struct weft_rules_tried tried;
 };
 
+/* A type that was suggested, and of which nothing can be said. */
+struct weft_findings_left_out {
+    struct weft_str type;
+    struct weft_err why;
+};
+
 struct weft_findings_table {
     struct weft_arena *arena;
     struct weft_finding *rows; /* what matters most first */
     size_t n_rows;
+    const struct weft_findings_left_out *left_out;
+    size_t n_left_out;
+    size_t n_more; /* types that were not looked at: there are too many */
 };
 
 /* Stable names: "program", "trifle". */

@@ -76,6 +76,8 @@ static enum weft_code types_of_database(const struct weft_ask *ask, struct weft_
         return weft_no_memory(err, "executions");
     enum weft_code code =
         weft_database_open(ask->database->path, WEFT_DATABASE_READ, &database, err);
+    if (code == WEFT_OK && ask->run)
+        weft_database_watch(database, ask->run->progress);
     WEFT_THEN(code, weft_database_types(database, arena, &types, &n_types, err));
     if (code == WEFT_OK)
         render_types(ask, types, n_types, NULL);

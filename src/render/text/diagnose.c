@@ -637,6 +637,15 @@ static void print_json(const struct weft_view *view, const struct weft_findings_
     for (size_t i = 0; i < table->n_rows; i++)
         json_finding(json, &table->rows[i], with_rules, scratch);
     weft_json_end_array(json);
+    weft_json_begin_array(json, "omitted");
+    for (size_t i = 0; i < table->n_left_out; i++) {
+        weft_json_begin_object(json, NULL);
+        weft_json_str(json, "type", table->left_out[i].type);
+        weft_json_text(json, "reason", table->left_out[i].why.text);
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+    weft_json_u64(json, "types_not_examined", table->n_more);
     weft_json_end_object(json);
     weft_view_json_end(view, json);
 }
