@@ -152,6 +152,7 @@ struct weft_ecct_matrix {
     size_t n_metrics;
     uint64_t n_damaged;         /* executions left out: damaged rows of a database */
     uint64_t n_damaged_metrics; /* metrics of its sources left out, likewise */
+    uint64_t n_damaged_facts;   /* sources of whose traces nothing is known, likewise */
     uint64_t n_partial; /* sources of a database of which not all executions were added: who did so
                          * was killed, or is still at it */
 };

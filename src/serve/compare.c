@@ -251,6 +251,7 @@ static void put_listing(const void *context, struct weft_json *json)
     const struct weft_ecct_matrix *matrix = listing->matrix;
     weft_json_u64(json, "damaged", matrix->n_damaged);
     weft_json_u64(json, "damaged_metrics", matrix->n_damaged_metrics);
+    weft_json_u64(json, "damaged_facts", matrix->n_damaged_facts);
     weft_json_u64(json, "partial_runs", matrix->n_partial);
     weft_json_begin_array(json, "threads");
     for (size_t i = 0; i < listing->n_threads; i++)

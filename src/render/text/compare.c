@@ -583,6 +583,7 @@ static void print_json(struct page *page)
     weft_json_bool(json, "too_small", table->is_small);
     weft_json_u64(json, "damaged", page->opts->matrix->n_damaged);
     weft_json_u64(json, "damaged_metrics", page->opts->matrix->n_damaged_metrics);
+    weft_json_u64(json, "damaged_facts", page->opts->matrix->n_damaged_facts);
     weft_json_u64(json, "partial_runs", page->opts->matrix->n_partial);
     weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(page->opts->matrix));
     weft_json_u64(json, "n_differences", table->n_ranked);

@@ -612,6 +612,7 @@ static void json_finding(struct weft_json *json, const struct weft_finding *find
     weft_json_u64(json, "executions", finding->matrix->n_items);
     weft_json_u64(json, "damaged", finding->matrix->n_damaged);
     weft_json_u64(json, "damaged_metrics", finding->matrix->n_damaged_metrics);
+    weft_json_u64(json, "damaged_facts", finding->matrix->n_damaged_facts);
     weft_json_u64(json, "partial_runs", finding->matrix->n_partial);
     weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(finding->matrix));
     weft_json_text(json, "filter_a", finding->a);
