@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A part that ends near 2^64 ns, far behind a trace, has what one has that ends behind the trace: nothing that
-is added to its bounds wraps around.
+is added to its bounds wraps around. A part that begins between the exit of a thread and its last switch knows
+that the thread ends.
 usage: test_far_windows.py WEFT"""
 import json
 import os
@@ -72,6 +73,26 @@ def check(trace, tid):
         ok(isinstance(answers[0], dict) and not wrong, f"{trace}: {command}", (wrong, str(answers[0])[:200]))
 
 
+EXIT = """# tracer: nop
+ app-100 [000] d..2. 1.000000: sched_switch: prev_comm=app prev_pid=100 prev_prio=120 prev_state=R ==> next_comm=other next_pid=200 next_prio=120
+ other-200 [000] d..2. 1.001000: sched_switch: prev_comm=other prev_pid=200 prev_prio=120 prev_state=S ==> next_comm=app next_pid=100 next_prio=120
+ app-100 [000] d..2. 1.002000: sched_process_exit: comm=app pid=100 prio=120
+ app-100 [000] d..2. 1.004000: sched_switch: prev_comm=app prev_pid=100 prev_prio=120 prev_state=I ==> next_comm=other next_pid=200 next_prio=120
+ other-200 [000] d..2. 1.009000: sched_switch: prev_comm=other prev_pid=200 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+"""
+
+
+def check_exit():
+    """Without its exit the last switch, of a state that is no sleep, looks like a wait."""
+    pathlib.Path("exit.txt").write_text(EXIT, encoding="ascii")
+    weft("import", "-q", "-o", "exit.weft", "exit.txt")
+    for name, source in (("part", "exit"), ("part of a part", "part")):
+        done = weft("cut", "-q", "--from", "2500us" if source == "exit" else "1us", "-o", f"{name}.weft", f"{source}.weft")
+        states = json.loads(weft("states", "--json", "--tid", 100, f"{name}.weft").stdout)["states"]
+        ok(done.returncode == 0 and all(one["state"] != "blocked" for one in states),
+           f"{name}: a thread that ended is not blocked", states)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -83,6 +104,7 @@ def main():
         pathlib.Path("events.weft").write_bytes((ROOT / "tests/data/store/v1_events.weft").read_bytes())
         for trace, tid in (("kernel.weft", 100), ("kernel.weft", 200), ("calls.weft", 9), ("events.weft", 500)):
             check(trace, tid)
+        check_exit()
         os.chdir("/")
     tap.done()
 
