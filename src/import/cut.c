@@ -182,6 +182,8 @@ static enum weft_code write_part(struct job *job, struct weft_writer_totals *tot
 {
     const struct weft_store_meta *meta = weft_store_meta_get(job->stored.store);
     char *name = strndup(meta->source_name.bytes, meta->source_name.n_bytes);
+    if (!name)
+        return weft_no_memory(err, "the name of a source");
     const struct weft_writer_opts opts = { .source_name = name,
                                            .bytes_in = job->is_whole ? meta->bytes_in : 0,
                                            .memory_bytes = job->opts->memory_bytes };

@@ -457,6 +457,8 @@ static enum weft_code list_wholes(struct gathering *gathering,
             weft_output_write(out, "", 1);
         }
     }
+    if (weft_output_has_failed(out)) /* all of them, or another answer */
+        return weft_output_close(out, gathering->err);
     if (weft_output_held(out).n_bytes > 0) {
         gathering->source.wholes = weft_arena_copy(gathering->basis->arena, weft_output_held(out));
         code = gathering->source.wholes.bytes ? WEFT_OK

@@ -434,8 +434,8 @@ static enum weft_code write_compared(const struct weft_ask *ask,
         weft_render_verdict(verdict, &how);
         const struct answered answered = { table, weft_output_held(verdict) };
         weft_columns_write(tables, n, put_counts, &answered, ask->answer->body);
+        weft_output_drop(verdict, ask->answer->body);
     }
-    weft_output_abort(verdict);
     return code;
 }
 

@@ -46,7 +46,7 @@ static void told_init(struct told *told)
 
 static void told_fini(struct told *told, struct weft_output *out)
 {
-    weft_output_abort(told->scratch);
+    weft_output_drop(told->scratch, out);
     weft_output_release(out, told->arena);
 }
 
@@ -698,5 +698,5 @@ void weft_render_findings(const struct weft_view *view, const struct weft_findin
         weft_table_csv(&table, view->out);
     else
         print_text(view, findings, with_rules);
-    weft_output_abort(scratch);
+    weft_output_drop(scratch, view->out);
 }
