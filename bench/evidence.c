@@ -166,7 +166,7 @@ static void read_world(struct world *world, const char *path, const char *type)
 {
     struct weft_comparison *comparison;
     struct weft_err err = { 0 };
-    must(weft_comparison_open(path, weft_str_of(type), NULL, &comparison, &err), &err);
+    must(weft_comparison_open(path, weft_str_of(type), NULL, NULL, &comparison, &err), &err);
     *world = (struct world){ .matrix = *weft_comparison_matrix(comparison) }; /* never closed */
     world->matrix.n_metrics = 1;
     for (size_t i = 0; i < world->matrix.n_items; i++)

@@ -53,7 +53,8 @@ static enum weft_code diagnose(struct weft_cli *cli, const struct options *opts,
                                                    .map = compared->map,
                                                    .a = opts->a,
                                                    .b = opts->b,
-                                                   .path = cli->inputs[0] };
+                                                   .path = cli->inputs[0],
+                                                   .progress = cli->run.progress };
     const bool is_database = weft_database_is(cli->inputs[0]);
     WEFT_TRY(weft_cli_compared_fits(cli, compared, is_database));
     if (is_database)

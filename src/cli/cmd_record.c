@@ -110,6 +110,13 @@ static void say(void *context, const char *text)
         weft_say("weft: record: %s\n", text);
 }
 
+/* The exit status says that it failed: so the reason is said even with --quiet. */
+static void say_stopped(void *context, const char *text)
+{
+    clear_line(context);
+    weft_say("weft: record: %s\n", text);
+}
+
 /* "recording 12.3 s, 1.2 M events, 0 lost, 34 MB, recorder 49.0 ms CPU (0.4 % of a processor)" */
 static void show(void *context, const struct weft_recorder_state *state)
 {
@@ -253,6 +260,7 @@ static int record(struct weft_cli *cli, const struct options *opts, const char *
         .trigger = opts->trigger,
         .progress = cli->progress,
         .say = say,
+        .stopped = say_stopped,
         .show = show,
         .over = close_recording,
         .context = &talk,

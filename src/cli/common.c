@@ -415,6 +415,9 @@ static int print_error(struct weft_cli *cli, enum weft_code code)
         weft_say("weft: interrupted\n");
         return WEFT_EXIT_SIGNAL + weft_cli_signal();
     }
+    if (cli->err.code == WEFT_OK) /* no exit is without a reason */
+        (void)weft_fail(&cli->err, code, WEFT_NO_OFFSET, "%s failed: %s", cli->command->name,
+                        weft_code_name(code));
     if (cli->n_inputs > 0)
         (void)weft_in_file(&cli->err, cli->inputs[0]);
     weft_err_print(&cli->err, text, sizeof text);

@@ -17,7 +17,8 @@ static enum weft_code open_database(struct weft_cli *cli, const struct weft_comp
                                     struct weft_comparison **comparison)
 {
     const struct weft_str type = weft_str_of(opts->rule.type ? opts->rule.type : "");
-    return weft_comparison_open(cli->inputs[0], type, opts->map, comparison, &cli->err);
+    return weft_comparison_open(cli->inputs[0], type, opts->map, cli->run.progress, comparison,
+                                &cli->err);
 }
 
 /* The executions of the session's trace by these rules, of all types in one pass; the rules'
@@ -90,8 +91,9 @@ enum weft_code weft_cli_compared(struct weft_cli *cli, const struct weft_compare
 void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_ecct_matrix *matrix)
 {
     const uint64_t n_unfinished = weft_ecct_matrix_unfinished(matrix);
-    if (cli->common.quiet ||
-        matrix->n_damaged + matrix->n_damaged_metrics + matrix->n_partial + n_unfinished == 0)
+    if (cli->common.quiet || matrix->n_damaged + matrix->n_damaged_metrics +
+                                     matrix->n_damaged_facts + matrix->n_partial + n_unfinished ==
+                                 0)
         return;
     weft_cli_quiet_line(cli);
     if (matrix->n_partial > 0)
@@ -105,6 +107,11 @@ void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_ecct_matri
     if (matrix->n_damaged_metrics > 0)
         weft_say("weft: left out: %s, damaged in the database\n",
                  weft_human_plural(matrix->n_damaged_metrics, "metric").text);
+    if (matrix->n_damaged_facts > 0)
+        weft_say("weft: left out: what is known of the traces of %s of %s (recorded time, losses), "
+                 "damaged in the database; weft executions --db adds them again\n",
+                 weft_human_count(matrix->n_damaged_facts).text,
+                 weft_human_plural(matrix->n_sources, "run").text);
     if (n_unfinished > 0)
         weft_say("weft: %s of %s did not end in the trace, and may last longer ('not "
                  "flag=unfinished' leaves such out)\n",

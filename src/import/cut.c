@@ -23,6 +23,7 @@ struct job {
     struct weft_replay replay;
     uint32_t *thread_ids; /* of the sink */
     uint32_t *earlier;    /* by thread: as weft_replay has it */
+    bool *is_ending;      /* the same */
     atomic_uchar *is_used;
     uint32_t n_threads; /* that are kept */
     bool is_whole;
@@ -181,6 +182,8 @@ static enum weft_code write_part(struct job *job, struct weft_writer_totals *tot
 {
     const struct weft_store_meta *meta = weft_store_meta_get(job->stored.store);
     char *name = strndup(meta->source_name.bytes, meta->source_name.n_bytes);
+    if (!name)
+        return weft_no_memory(err, "the name of a source");
     const struct weft_writer_opts opts = { .source_name = name,
                                            .bytes_in = job->is_whole ? meta->bytes_in : 0,
                                            .memory_bytes = job->opts->memory_bytes };
@@ -205,10 +208,14 @@ static enum weft_code write_part(struct job *job, struct weft_writer_totals *tot
 static enum weft_code earlier_of(const struct job *job, uint32_t id, struct weft_event_buf *buf,
                                  struct weft_err *err)
 {
-    const enum weft_code code = weft_earlier_state(job->stored.store, id, job->replay.from_ns, buf,
-                                                   &job->earlier[id], NULL);
-    if (code != WEFT_OK)
+    struct weft_store *store = job->stored.store;
+    const uint64_t from_ns = job->replay.from_ns;
+    enum weft_code code = weft_earlier_state(store, id, from_ns, buf, &job->earlier[id], NULL);
+    WEFT_THEN(code, weft_earlier_exit(store, id, from_ns, buf, &job->is_ending[id], NULL));
+    if (code != WEFT_OK) {
         job->earlier[id] = 0;
+        job->is_ending[id] = false;
+    }
     return code == WEFT_E_NOMEM ? weft_fail(err, code, WEFT_NO_OFFSET, "events of a thread")
                                 : WEFT_OK;
 }
@@ -232,11 +239,13 @@ static enum weft_code cut(struct job *job, struct weft_writer_totals *totals, st
     job->thread_ids = calloc((size_t)meta->n_threads + 1, sizeof *job->thread_ids);
     job->is_used = calloc((size_t)meta->n_functions + 1, sizeof *job->is_used);
     job->earlier = calloc((size_t)meta->n_threads + 1, sizeof *job->earlier);
-    if (!job->thread_ids || !job->is_used || !job->earlier)
+    job->is_ending = calloc((size_t)meta->n_threads + 1, sizeof *job->is_ending);
+    if (!job->thread_ids || !job->is_used || !job->earlier || !job->is_ending)
         return weft_no_memory(err, "threads and functions");
     job->replay = (struct weft_replay){ .store = job->stored.store,
                                         .thread_ids = job->thread_ids,
                                         .earlier = job->earlier,
+                                        .is_ending = job->is_ending,
                                         .is_used = job->is_used };
     enum weft_code code = set_window(job, err);
     WEFT_THEN(code, find_earlier(job, err));
@@ -260,5 +269,6 @@ enum weft_code weft_cut_run(const struct weft_cut_opts *opts, const struct weft_
     free(job.thread_ids);
     free(job.is_used);
     free(job.earlier);
+    free(job.is_ending);
     return code;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Finds the state of a thread before a window starts: its last own scheduling event, unless a later
- * wakeup or switch by another thread replaces it. It reads event blocks from the last one backwards
- * and skips those whose summary excludes them.
+ * Finds the state of a thread before a window starts, and whether it is ending: its last own
+ * scheduling event, unless a later wakeup or switch by another thread replaces it. It reads event
+ * blocks from the last one backwards and skips those whose summary excludes them.
  */
 #include "import/earlier.h"
 
@@ -58,8 +58,7 @@ static enum weft_code last_own(struct weft_store *store, uint32_t thread_id, uin
     return WEFT_OK;
 }
 
-/* Has the thread begun to end before `from_ns`? */
-static enum weft_code has_exited(struct weft_store *store, uint32_t thread_id, uint64_t from_ns,
+enum weft_code weft_earlier_exit(struct weft_store *store, uint32_t thread_id, uint64_t from_ns,
                                  struct weft_event_buf *buf, bool *has, struct weft_err *err)
 {
     *has = false;
@@ -112,7 +111,7 @@ enum weft_code weft_earlier_state(struct weft_store *store, uint32_t thread_id, 
     if (*state & DEAD)
         has_ended = true;
     else if (!(*state & SLEEPING))
-        code = has_exited(store, thread_id, from_ns, buf, &has_ended, err);
+        code = weft_earlier_exit(store, thread_id, from_ns, buf, &has_ended, err);
     if (code == WEFT_OK && !has_ended)
         code = has_come(store, thread_id, last_ns, from_ns, buf, &has, err);
     if (has_ended || has)

@@ -576,6 +576,8 @@ static enum weft_code replay_stored(const struct intake *intake, struct weft_sto
 {
     const struct weft_store_meta *meta = weft_store_meta_get(store);
     char *name = strndup(meta->source_name.bytes, meta->source_name.n_bytes);
+    if (!name)
+        return weft_no_memory(err, "the name of a source");
     const struct weft_writer_opts writer_opts = { .source_name = name,
                                                   .bytes_in = meta->bytes_in,
                                                   .memory_bytes = intake->opts->memory_bytes };

@@ -468,7 +468,10 @@ enum weft_code weft_merge_hosts(const char *path, const struct weft_run *run,
     if (code != WEFT_OK)
         return code;
     const struct weft_str source = weft_store_meta_get(store)->source_name;
-    char *name = may_be_set(store) ? strndup(source.bytes, source.n_bytes) : NULL;
+    const bool is_to_be_set = may_be_set(store);
+    char *name = is_to_be_set ? strndup(source.bytes, source.n_bytes) : NULL;
+    if (is_to_be_set && !name)
+        code = weft_no_memory(err, "the name of a source");
     const struct weft_merge_input input = { .store = store, .name = name };
     struct job job = { .inputs = &input, .n_inputs = 1, .run = run };
     if (name) {

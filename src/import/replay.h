@@ -39,6 +39,7 @@ struct weft_replay {
     /* By thread: the state, as a SWITCH has it, in which it is off its CPU at from_ns, and since
      * before (import/earlier.h); 0: it is not, or unknown. NULL: of none. */
     const uint32_t *earlier;
+    const bool *is_ending;       /* by thread: its exit is before from_ns; NULL: of none */
     atomic_uchar *is_used;       /* by function id: set to 1 where it occurs; may be NULL */
     struct weft_str note_prefix; /* before the detail of notes on the whole trace; may be empty */
     /* By thread: how its host's clock becomes the sink's, after the shift; NULL: it is that one. */

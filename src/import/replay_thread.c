@@ -195,21 +195,25 @@ static enum weft_code events_flush(struct player *player, size_t *n_batch, struc
     return player->sink->ops->events(player->sink, player->sink_id, player->room->events, n, err);
 }
 
-/* Threads that are blocked where the window begins are so since before. */
+/* Threads that end, or are blocked, where the window begins do or are so since before. */
 static enum weft_code earlier_put(const struct player *player,
                                   const struct weft_replay_source *source, struct weft_err *err)
 {
     const struct weft_replay *replay = source->replay;
     const uint32_t state = replay->earlier ? replay->earlier[source->thread_id] : 0;
-    const struct weft_event event = {
+    struct weft_event event = {
         .time_ns = weft_replay_time(replay, source->thread_id, replay->from_ns),
-        .kind = WEFT_EVENT_SWITCH,
+        .kind = WEFT_EVENT_EXIT,
         .next_thread_id = WEFT_ID_NONE,
         .object_id = WEFT_ID_NONE,
         .stack_id = WEFT_ID_NONE,
         .cpu = -1,
-        .prev_state = state | WEFT_SWITCH_EARLIER,
+        .prev_state = WEFT_EXIT_EARLIER,
     };
+    if (replay->is_ending && replay->is_ending[source->thread_id])
+        WEFT_TRY(player->sink->ops->events(player->sink, player->sink_id, &event, 1, err));
+    event.kind = WEFT_EVENT_SWITCH;
+    event.prev_state = state | WEFT_SWITCH_EARLIER;
     return state ? player->sink->ops->events(player->sink, player->sink_id, &event, 1, err)
                  : WEFT_OK;
 }

@@ -21,7 +21,8 @@ struct weft_comparison {
     struct weft_ecct_matrix *matrix;
     struct weft_comparer *comparer;
     struct weft_filter_scope *scope;
-    uint8_t *members; /* by item, of the last question */
+    uint8_t *members;                     /* by item, of the last question */
+    const struct weft_progress *progress; /* or NULL */
 };
 
 enum weft_code weft_comparison_of(struct weft_ecct_matrix *matrix,
@@ -46,17 +47,28 @@ enum weft_code weft_comparison_of(struct weft_ecct_matrix *matrix,
 }
 
 enum weft_code weft_comparison_open(const char *path, struct weft_str type, const char *map_path,
+                                    const struct weft_progress *progress,
                                     struct weft_comparison **comparison, struct weft_err *err)
 {
     struct weft_database *database = NULL;
     struct weft_ecct_matrix *matrix = NULL;
     *comparison = NULL;
     enum weft_code code = weft_database_open(path, WEFT_DATABASE_READ, &database, err);
+    if (code == WEFT_OK)
+        weft_database_watch(database, progress);
     if (code == WEFT_OK && map_path)
         code = weft_database_map_names(database, map_path, err);
     WEFT_THEN(code, weft_database_load(database, type, &matrix, err));
     weft_database_close(database);
-    return code == WEFT_OK ? weft_comparison_of(matrix, comparison, err) : code;
+    WEFT_THEN(code, weft_comparison_of(matrix, comparison, err));
+    if (code == WEFT_OK)
+        weft_comparison_watch(*comparison, progress);
+    return code;
+}
+
+void weft_comparison_watch(struct weft_comparison *comparison, const struct weft_progress *progress)
+{
+    comparison->progress = progress;
 }
 
 void weft_comparison_close(struct weft_comparison *comparison)
@@ -139,7 +151,10 @@ enum weft_code weft_comparison_of_type(struct weft_session *session,
     if (code == WEFT_OK && rules)
         for (size_t i = 0; i < matrix->n_sources; i++)
             matrix->sources[i].rules = weft_str_of(rules);
-    return code == WEFT_OK ? weft_comparison_of(matrix, comparison, err) : code;
+    WEFT_THEN(code, weft_comparison_of(matrix, comparison, err));
+    if (code == WEFT_OK)
+        weft_comparison_watch(*comparison, weft_session_run(session)->progress);
+    return code;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -162,7 +177,8 @@ static enum weft_code run_members(struct weft_comparison *comparison, const uint
     const struct weft_compare_opts how = { .members = comparison->members,
                                            .n_bootstrap = opts->n_bootstrap,
                                            .with_causes = opts->with_causes,
-                                           .n_looks = opts->n_looks };
+                                           .n_looks = opts->n_looks,
+                                           .progress = comparison->progress };
     memmove(comparison->members, members, comparison->matrix->n_items);
     return weft_comparer_run(comparison->comparer, &how, table, err);
 }

@@ -7,6 +7,7 @@
 #define WEFT_QUERY_COMPARISON_H
 
 #include "base/error.h"
+#include "base/pool.h"
 #include "base/str.h"
 #include "schema/compare.h"
 
@@ -36,14 +37,20 @@ WEFT_CHECKED enum weft_code weft_comparison_of_type(struct weft_session *session
                                                     struct weft_err *err);
 
 /* All executions of a type (empty: of the only one) of the database `path`; `map_path` (or NULL)
- * is a file of names that stand for other ones. Errors of query/database/database.h. */
+ * is a file of names that stand for other ones. Errors of query/database/database.h;
+ * WEFT_E_CANCELLED if `progress` (or NULL), watched by the comparison from now on, says so. */
 WEFT_CHECKED enum weft_code weft_comparison_open(const char *path, struct weft_str type,
                                                  const char *map_path,
+                                                 const struct weft_progress *progress,
                                                  struct weft_comparison **comparison,
                                                  struct weft_err *err);
 
 /* NULL is allowed. */
 void weft_comparison_close(struct weft_comparison *comparison);
+
+/* From now on questions end with WEFT_E_CANCELLED when `progress` says so; NULL: never. */
+void weft_comparison_watch(struct weft_comparison *comparison,
+                           const struct weft_progress *progress);
 
 /* Valid until the comparison is closed. */
 const struct weft_ecct_matrix *weft_comparison_matrix(const struct weft_comparison *comparison);

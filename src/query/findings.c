@@ -69,13 +69,14 @@ static void take_crowds(struct weft_facts *facts, const struct weft_ecct_matrix 
 static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix *matrix)
 {
     double records = 0, lost = 0, recorded_ns = 0;
-    bool is_known = matrix->n_sources > 0, has_switches = true;
+    bool is_known = matrix->n_sources > 0, has_switches = true, counts_losses = true;
     facts->is_proposed = facts->is_part = facts->is_after_sleep = is_known;
     for (size_t i = 0; i < matrix->n_sources; i++) {
         const struct weft_source_facts *source = &matrix->sources[i].facts;
         is_known = is_known && source->is_known;
         records += (double)source->records;
         lost += (double)source->lost_records;
+        counts_losses = counts_losses && source->counts_losses;
         recorded_ns += (double)source->recorded_ns;
         has_switches = has_switches && source->has_switches;
         facts->is_proposed = facts->is_proposed && source->is_proposed;
@@ -89,7 +90,7 @@ static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix
     }
     facts->has_switches = has_switches ? WEFT_FACT_YES : WEFT_FACT_NO;
     facts->trace_ns = (struct weft_fact){ recorded_ns, true };
-    facts->lost = (struct weft_fact){ lost > 0 ? lost / (lost + records) : 0, true };
+    facts->lost = (struct weft_fact){ lost > 0 ? lost / (lost + records) : 0, counts_losses };
     take_crowds(facts, matrix);
 }
 
@@ -175,10 +176,15 @@ static enum weft_code compare_slow(struct gathering *gathering, struct weft_fact
     return code;
 }
 
+static const char *name_of(const struct weft_findings_request *request)
+{
+    return request->name ? request->name : request->path;
+}
+
 static struct weft_finding_choice choice_of(const struct gathering *gathering,
                                             const struct weft_rule_options *rule)
 {
-    return (struct weft_finding_choice){ .path = gathering->request->path,
+    return (struct weft_finding_choice){ .path = name_of(gathering->request),
                                          .rules = gathering->request->rules,
                                          .type = rule->type,
                                          .begin = rule->begin,
@@ -218,8 +224,9 @@ static enum weft_code look_in_database(struct gathering *gathering, struct weft_
 {
     struct weft_comparison *comparison;
     const struct weft_rule_options rule = { .type = type.bytes };
+    const struct weft_findings_request *request = gathering->request;
     const enum weft_code code = weft_comparison_open(
-        gathering->request->path, type, gathering->request->map, &comparison, gathering->err);
+        request->path, type, request->map, request->progress, &comparison, gathering->err);
     return code == WEFT_OK ? look(gathering, comparison, type, &rule) : code;
 }
 
@@ -233,6 +240,8 @@ static enum weft_code look_at_database(struct gathering *gathering)
         return look_in_database(gathering, weft_str_of(gathering->request->rule.type));
     enum weft_code code =
         weft_database_open(gathering->request->path, WEFT_DATABASE_READ, &database, gathering->err);
+    if (code == WEFT_OK)
+        weft_database_watch(database, gathering->request->progress);
     WEFT_THEN(code, weft_database_types(database, arena, &types, &n_types, gathering->err));
     weft_database_close(database);
     if (code == WEFT_OK && n_types == 0) /* the same words as those of compare */
@@ -253,7 +262,7 @@ static enum weft_code look_at_type(struct gathering *gathering,
                                    const struct weft_executions_table *executions,
                                    struct weft_str type, const struct weft_rule_options *rule)
 {
-    const struct weft_build_opts build = { .path = weft_str_of(gathering->request->path),
+    const struct weft_build_opts build = { .path = weft_str_of(name_of(gathering->request)),
                                            .facts = &gathering->source };
     struct weft_comparison *comparison;
     const struct weft_str name = weft_arena_copy(gathering->basis->arena, type);
@@ -454,6 +463,8 @@ static enum weft_code list_wholes(struct gathering *gathering,
             weft_output_write(out, "", 1);
         }
     }
+    if (weft_output_has_failed(out)) /* all of them, or another answer */
+        return weft_output_close(out, gathering->err);
     if (weft_output_held(out).n_bytes > 0) {
         gathering->source.wholes = weft_arena_copy(gathering->basis->arena, weft_output_held(out));
         code = gathering->source.wholes.bytes ? WEFT_OK
@@ -527,11 +538,15 @@ static enum weft_code look_at_proposals(struct gathering *gathering)
     const bool is_empty = code == WEFT_OK && is_library_alone(gathering, proposals);
     size_t n = 0;
     WEFT_THEN(code, list_wholes(gathering, proposals));
-    for (size_t i = 0; code == WEFT_OK && !is_empty && i < proposals->n && n < TYPES_MAX; i++) {
+    for (size_t i = 0; code == WEFT_OK && !is_empty && i < proposals->n; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
         if (!is_wanted(gathering, proposal, &proposals->items[0]) ||
             (has_work && is_lesser(proposal)))
             continue;
+        if (n == TYPES_MAX) {
+            findings->n_more++;
+            continue;
+        }
         const size_t n_looked = gathering->basis->n;
         code = look_at_proposal(gathering, proposal);
         code = leave_out(gathering, code, n_looked, proposal);
@@ -613,10 +628,15 @@ static enum weft_code judge(struct gathering *gathering)
     }
     for (size_t i = 0; i < basis->n && code == WEFT_OK; i++)
         code = count_work(gathering, &basis->facts[i]);
-    WEFT_THEN(code, weft_findings_run(basis->facts, basis->n, &gathering->findings->table,
-                                      gathering->err));
+    struct weft_findings *findings = gathering->findings;
+    WEFT_THEN(code, weft_findings_run(basis->facts, basis->n, &findings->table, gathering->err));
+    if (code == WEFT_OK) {
+        findings->table->left_out = findings->left_out;
+        findings->table->n_left_out = findings->n_left_out;
+        findings->table->n_more = findings->n_more;
+    }
     return code == WEFT_OK && basis->whole
-               ? weft_findings_add_whole(gathering->findings->table, basis->whole, gathering->err)
+               ? weft_findings_add_whole(findings->table, basis->whole, gathering->err)
                : code;
 }
 

@@ -25,12 +25,8 @@ struct weft_findings_request {
     const char *map;               /* of a database: names that stand for others */
     const char *a, *b;             /* filters of two groups; else usual and slow executions */
     const char *path;              /* of the trace or database, as it was given */
-};
-
-/* A type that was suggested, and of which nothing can be said. */
-struct weft_findings_left_out {
-    struct weft_str type;
-    struct weft_err why;
+    const char *name;              /* by which commands that are shown open it; NULL: the path */
+    const struct weft_progress *progress; /* of a database: NULL, or what cancels the work */
 };
 
 struct weft_findings {
@@ -39,7 +35,7 @@ struct weft_findings {
     const struct weft_ecct_matrix
         *matrices[WEFT_FINDINGS_TYPES]; /* in the order looked at, of types */
     size_t n_matrices;                  /* that were asked for */
-    struct weft_findings_left_out left_out[WEFT_FINDINGS_TYPES];
+    struct weft_findings_left_out left_out[WEFT_FINDINGS_TYPES]; /* the table refers to them */
     size_t n_left_out;
     size_t n_more; /* types that were not looked at */
     struct weft_findings_basis *basis;

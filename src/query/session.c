@@ -426,12 +426,14 @@ enum weft_code weft_session_facts(struct weft_session *session, struct weft_sour
     enum weft_code code = WEFT_OK;
     if (!session->facts.is_known)
         code = weft_crowd_find(session->trace, &session->run, &crowd, err);
+    const uint64_t n_lost = count_lost(session->trace);
     if (code == WEFT_OK && !session->facts.is_known)
         session->facts = (struct weft_source_facts){
             .is_known = true,
             .recorded_ns = meta->duration_ns,
             .records = weft_add_sat_u64(meta->events, weft_add_sat_u64(meta->calls, meta->calls)),
-            .lost_records = count_lost(session->trace),
+            .counts_losses = n_lost > 0 || weft_trace_counts_losses(session->trace),
+            .lost_records = n_lost,
             .has_switches = weft_trace_has_switches(session->trace),
             .has_crowd = crowd.is_known,
             .own_cpu = crowd.own,

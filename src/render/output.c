@@ -428,3 +428,15 @@ void weft_output_abort(struct weft_output *out)
     WEFT_ROOM_FINI(&out->held);
     free(out);
 }
+
+void weft_output_drop(struct weft_output *scratch, struct weft_output *out)
+{
+    struct weft_err err = { 0 };
+    if (!scratch)
+        (void)weft_no_memory(&err, "texts of the output");
+    else
+        err = scratch->err;
+    if (err.code != WEFT_OK)
+        weft_output_fail(out, &err);
+    weft_output_abort(scratch);
+}

@@ -96,4 +96,8 @@ WEFT_CHECKED enum weft_code weft_output_close(struct weft_output *out, struct we
 /* Throws away what was not flushed (a file: everything) and frees; NULL is allowed. */
 void weft_output_abort(struct weft_output *out);
 
+/* The same of an output in memory whose texts went to `out`, which fails if that has; NULL: there
+ * was no memory for it. */
+void weft_output_drop(struct weft_output *scratch, struct weft_output *out);
+
 #endif

@@ -100,7 +100,9 @@ struct weft_work {
 struct weft_source_facts {
     bool is_known;        /* else all is 0: a database of an earlier version, or nobody asked */
     uint64_t recorded_ns; /* how long was recorded */
-    uint64_t records, lost_records;
+    uint64_t records;
+    bool counts_losses; /* the source says what it lost; else lost_records is 0, and unknown */
+    uint64_t lost_records;
     bool has_switches; /* scheduling events are recorded */
     bool has_crowd;    /* the rest is known: see analysis/states/crowd.h */
     double own_cpu, other_cpu, idle_cpu, bound;
@@ -157,6 +159,7 @@ struct weft_ecct_matrix {
     size_t n_metrics;
     uint64_t n_damaged;         /* executions left out: damaged rows of a database */
     uint64_t n_damaged_metrics; /* metrics of its sources left out, likewise */
+    uint64_t n_damaged_facts;   /* sources of whose traces nothing is known, likewise */
     uint64_t n_partial; /* sources of a database of which not all executions were added: who did so
                          * was killed, or is still at it */
 };

@@ -117,6 +117,10 @@ struct weft_event {
  * thread was off its CPU, in that state, before the trace began. */
 enum { WEFT_SWITCH_EARLIER = 0x10000 };
 
+/* Joined to the prev_state of an EXIT: it was before the trace began, and the thread has not left
+ * its CPU for the last time. The event says nothing of where the thread is at its own time. */
+enum { WEFT_EXIT_EARLIER = 0x10000 };
+
 /* The value of a COUNTER. */
 static inline uint64_t weft_counter_value(double value)
 {

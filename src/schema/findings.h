@@ -173,6 +173,7 @@ struct weft_finding {
     unsigned rank;  /* the lower, the earlier it is told */
     double cost_ns; /* of the causes within the program */
     uint64_t trace_ns;
+    double lost;                       /* share of the records that are lost; negative: unknown */
     double timer_share;                /* of the time of usual executions: waits for a timer */
     struct weft_work work;             /* MORE_WORK */
     struct weft_str felt_by;           /* UNFELT: the type that waits for the thread */
@@ -192,6 +193,12 @@ struct weft_finding {
     struct weft_rules_tried tried;
 };
 
+/* A type that was suggested, and of which nothing can be said. */
+struct weft_findings_left_out {
+    struct weft_str type;
+    struct weft_err why;
+};
+
 struct weft_findings_table {
     struct weft_arena *arena;
     struct weft_finding *rows; /* what matters most first */
@@ -199,6 +206,9 @@ struct weft_findings_table {
     struct weft_problems_table *problems; /* of all of them (schema/problems.h); theirs */
     struct weft_finding *whole; /* where nothing repeats: the life of the thread that matters most,
                                  * as one execution that is compared with nothing; else NULL */
+    const struct weft_findings_left_out *left_out;
+    size_t n_left_out;
+    size_t n_more; /* types that were not looked at: there are too many */
 };
 
 /* Stable names: "program", "trifle". */

@@ -74,6 +74,8 @@ static enum weft_code types_of_database(const struct weft_ask *ask, struct weft_
         return weft_no_memory(err, "executions");
     enum weft_code code =
         weft_database_open(ask->database->path, WEFT_DATABASE_READ, &database, err);
+    if (code == WEFT_OK && ask->run)
+        weft_database_watch(database, ask->run->progress);
     WEFT_THEN(code, weft_database_types(database, arena, &types, &n_types, err));
     if (code == WEFT_OK)
         render_types(ask, types, n_types, NULL);
@@ -271,6 +273,7 @@ static void put_listing(const void *context, struct weft_json *json)
     const struct weft_ecct_matrix *matrix = listing->matrix;
     weft_json_u64(json, "damaged", matrix->n_damaged);
     weft_json_u64(json, "damaged_metrics", matrix->n_damaged_metrics);
+    weft_json_u64(json, "damaged_facts", matrix->n_damaged_facts);
     weft_json_u64(json, "partial_runs", matrix->n_partial);
     weft_json_begin_array(json, "threads");
     for (size_t i = 0; i < listing->n_threads; i++)
@@ -475,8 +478,8 @@ static enum weft_code write_compared(const struct weft_ask *ask,
         weft_render_grounds(verdict, &how);
         answered.verdict = weft_output_held(verdict);
         weft_columns_write(tables, n, put_counts, &answered, ask->answer->body);
+        weft_output_drop(verdict, ask->answer->body);
     }
-    weft_output_abort(verdict);
     return code;
 }
 

@@ -75,7 +75,7 @@ static enum weft_code of_rules(const struct weft_ask *ask, const struct weft_rul
 {
     const union weft_request request = { .executions = { .opts = { .rules = rules } } };
     struct weft_source_facts facts;
-    const struct weft_build_opts opts = { .path = weft_str_of(ask->served->path), .facts = &facts };
+    const struct weft_build_opts opts = { .path = weft_str_of(ask->served->name), .facts = &facts };
     union weft_result result = { 0 };
     struct weft_ecct_matrix *matrix = NULL;
     enum weft_code code = weft_session_facts(ask->session, &facts, err);
@@ -121,7 +121,7 @@ enum weft_code weft_comparisons_get(const struct weft_ask *ask, struct weft_comp
         slot = make_room(comparisons);
         code = ask->database ? weft_comparison_open(ask->database->path,
                                                     (struct weft_str){ type->bytes, type->n }, NULL,
-                                                    &slot->comparison, err)
+                                                    ask->run->progress, &slot->comparison, err)
                              : of_trace(ask, &slot->comparison, err);
         if (code != WEFT_OK) {
             free(key);
@@ -131,6 +131,7 @@ enum weft_code weft_comparisons_get(const struct weft_ask *ask, struct weft_comp
     } else {
         free(key);
     }
+    weft_comparison_watch(slot->comparison, ask->run->progress);
     slot->used = ++comparisons->clock;
     *comparison = slot->comparison;
     return WEFT_OK;

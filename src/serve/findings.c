@@ -44,15 +44,18 @@ static enum weft_code check_rules(const struct weft_rule_options *rule, struct w
 WEFT_ENDPOINT(diagnose)
 {
     const struct weft_query *query = ask->query;
-    const struct weft_findings_request request = { .rule = { .type = given(&query->type),
-                                                             .begin = given(&query->begin),
-                                                             .end = given(&query->end),
-                                                             .match = given(&query->match),
-                                                             .within = given(&query->within) },
-                                                   .a = given(&query->a),
-                                                   .b = given(&query->b),
-                                                   .path = ask->database ? ask->database->path
-                                                                         : ask->served->path };
+    const struct weft_findings_request request = {
+        .rule = { .type = given(&query->type),
+                  .begin = given(&query->begin),
+                  .end = given(&query->end),
+                  .match = given(&query->match),
+                  .within = given(&query->within) },
+        .a = given(&query->a),
+        .b = given(&query->b),
+        .path = ask->database ? ask->database->path : ask->served->path,
+        .name = ask->database ? ask->database->name : ask->served->name,
+        .progress = ask->run->progress
+    };
     struct weft_findings *findings = NULL;
     enum weft_code code = check(ask, err);
     WEFT_THEN(code, check_rules(&request.rule, err));

@@ -397,6 +397,11 @@ query(damaged, "UPDATE metrics SET name = name || 'x' WHERE name = 'blocked_devi
 done = weft("compare", "--json", damaged, "--a", "tag=old", "--b", "tag=new")
 ok(done.returncode == 0 and "left out: 1 metric, damaged" in done.stderr
    and json.loads(done.stdout)["damaged_metrics"] == 1, "a damaged metric is left out, which is said", done.stderr)
+damaged.write_bytes(whole)
+query(damaged, "UPDATE facts SET recorded_ns = recorded_ns + 1 WHERE id = (SELECT min(id) FROM facts)")
+done = weft("compare", "--json", damaged, "--a", "tag=old", "--b", "tag=new")
+ok(done.returncode == 0 and "what is known of the traces of 1 of" in done.stderr
+   and json.loads(done.stdout)["damaged_facts"] == 1, "damaged facts are left out, which is said", done.stderr)
 damaged.write_bytes(whole[:len(whole) // 2])
 done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")
 ok(done.returncode == 1 and "damaged.db" in done.stderr and ".recover" in done.stderr,

@@ -783,7 +783,10 @@ def check_diagnose(server, question, path, where):
     """The JSON of the command, with the rules that were tried; nonsense is refused."""
     wanted = weft_json("diagnose", *[word for key in ("begin", "type") if key in question
                                      for word in (f"--{key}", question[key])], path)
+    if "db" not in question:  # commands have the name of the file, as if they were typed beside it
+        wanted = json.loads(json.dumps(wanted).replace(str(path), path.name))
     told = server.api("diagnose", **question)
+    ok("db" in question or str(path.parent) not in json.dumps(told), f"no folder in the findings of {where}", told)
     ok(told == wanted, f"the findings of {where}", f"{told} {wanted}")
     told = server.api("diagnose", explain=1, **question)["types"][0]
     ok(told["explain"][-1]["outcome"] == "fired" and told["explain"][-1]["rule"] == told["verdict"],
@@ -828,6 +831,60 @@ def check_trifles(folder):
     check_diagnose(server, {"type": "get", "begin": "call:get"}, trace, "trifles")
     check_diagnose(server, {}, trace, "what the trace suggests")
     ok(server.end() == 0, "the server of trifles ends", server.process.stderr.read())
+
+
+def check_many_types(folder):
+    """Types beyond those that are looked at are counted; a limit of 0 is all rows of a list, as in the command."""
+    lines, now = [], 0
+    for turn in range(20):
+        for kind in range(19):
+            lines += [f"0 step{kind} {now}", f"1 step{kind} {now + 700 + 13 * turn}"]
+            now += 2000
+    (folder / "types.txt").write_text("\n".join(lines) + "\n")
+    trace = folder / "types.weft"
+    done = weft("import", "-q", "-o", trace, folder / "types.txt")
+    ok(done.returncode == 0, "a trace of 19 types", done.stderr)
+    wanted = weft_json("diagnose", trace)
+    ok(len(wanted["types"]) == 16 and wanted["types_not_examined"] == 3 and wanted["omitted"] == [],
+       "JSON counts the types beyond 16", wanted["types_not_examined"])
+    database = folder / "types.db"
+    done = weft("executions", "-q", "--db", database, trace)
+    ok(done.returncode == 0, "a database of them", done.stderr)
+    server = Server(trace, own_trace(folder), database)
+    ok(server.api("diagnose")["types_not_examined"] == 3, "over HTTP, too")
+    of_list = {limit: len(server.api("roots", trace=1, limit=limit)["rows"]) for limit in (0, 1)}
+    rows = len(weft_json("roots", "--limit", 0, folder / "t.weft")["rows"])
+    ok(of_list == {0: rows, 1: 1} and rows > 1, "limit=0: all rows of a list", of_list)
+    ok(server.end() == 0, "the server of many types ends", server.process.stderr.read())
+
+
+def check_gone(folder):
+    """A client that goes away ends the work on a database."""
+    database = folder / "large.db"
+    maker = os.path.join(os.environ.get("WEFT_BUILD_ROOT", "build/dev"), "tests/made_executions")
+    if not os.access(maker, os.X_OK):
+        tap.skip("made_executions is not built")
+        return
+    rng, lines = random.Random(3), ["source get - large.weft"]
+    for i in range(150000):
+        parts = " ".join(f"f:get;f:part{k};s:running={rng.randrange(1000, 9000)}" for k in rng.sample(range(100), 12))
+        slow = f" f:get;l:store;s:running={rng.randrange(10**6, 10**8)}" if i % 9 == 0 else ""
+        lines.append(f"item worker {i * 10**6} - {parts}{slow}")
+    made = subprocess.run([maker, database], input="\n".join(lines) + "\n", text=True, capture_output=True, check=False)
+    ok(made.returncode == 0, "a large database", made.stderr)
+    server = Server(database)
+    began = time.monotonic()
+    server.api("diagnose", db=0, type="get")
+    whole_s = time.monotonic() - began
+    gone = socket.create_connection(("127.0.0.1", server.port))
+    gone.sendall(f"GET /{server.token}/api/diagnose?db=0&type=get HTTP/1.1\r\nHost: {server.host}\r\n\r\n".encode())
+    time.sleep(0.1)
+    gone.close()
+    began = time.monotonic()
+    server.api("types", db=0)  # the same worker
+    waited_s = time.monotonic() - began
+    ok(waited_s < whole_s / 2, f"a client that is gone has its work ended: {waited_s:.2f} s instead of {whole_s:.2f} s")
+    ok(server.end() == 0, "its server ends", server.process.stderr.read())
 
 
 def check_builds(folder):
@@ -924,6 +981,8 @@ def main():
         check_executions(own_trace(folder), folder)
         check_trifles(folder)
         check_builds(folder)
+        check_many_types(folder)
+        check_gone(folder)
     tap.done()
 
 

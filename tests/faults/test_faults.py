@@ -11,6 +11,7 @@ import concurrent.futures
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -159,7 +160,7 @@ def verdict(name, done, place, want):
     is_recording = name in RECORDING
     if done.returncode < 0 or done.returncode >= 126 or done.returncode == SANITIZER_STATUS:
         return f"status {done.returncode}"
-    if done.returncode and "weft: " not in said:
+    if done.returncode and not re.search(r"weft: (?:\S*: )*\w+ \w+", said):
         return f"status {done.returncode} without a reason"
     left = [file for file in place.left() if not (is_recording and file == "listed")]
     if left:

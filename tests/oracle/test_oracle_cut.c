@@ -147,6 +147,25 @@ static struct weft_event slow_switch(uint32_t state)
                                 .prev_state = state | WEFT_SWITCH_EARLIER };
 }
 
+/* Did the thread begin to end before the window? */
+static bool slow_is_ending(const struct plain_thread *thread, struct window window)
+{
+    bool is_ending = false;
+    for (size_t i = 0; i < thread->n_events; i++)
+        is_ending |=
+            thread->events[i].kind == WEFT_EVENT_EXIT && thread->events[i].time_ns < window.from_ns;
+    return is_ending;
+}
+
+/* The exit of such a thread. */
+static struct weft_event slow_exit(void)
+{
+    struct weft_event event = slow_switch(0);
+    event.kind = WEFT_EVENT_EXIT;
+    event.prev_state = WEFT_EXIT_EARLIER;
+    return event;
+}
+
 /* Arrays are new, texts are those of the trace. */
 static struct plain_thread slow_clip(const struct plain_trace *trace, uint32_t id,
                                      struct window window, const uint32_t *new_ids)
@@ -161,7 +180,7 @@ static struct plain_thread slow_clip(const struct plain_trace *trace, uint32_t i
     uint64_t *new_row = calloc(from->n_calls + 1, sizeof *new_row);
     uint64_t n_rows = 0;
     thread.calls = calloc(from->n_calls + 1, sizeof *thread.calls);
-    thread.events = calloc(from->n_events + 2, sizeof *thread.events);
+    thread.events = calloc(from->n_events + 3, sizeof *thread.events);
     thread.info.last_ns = slow_end(from, window) - window.from_ns;
     for (size_t i = 0; i < from->n_calls; i++) {
         struct plain_call *call = &thread.calls[thread.n_calls];
@@ -171,6 +190,8 @@ static struct plain_thread slow_clip(const struct plain_trace *trace, uint32_t i
         if (i >= from->n_cut)
             new_row[i - from->n_cut] = is_kept && !call->is_cut ? n_rows++ : UINT64_MAX;
     }
+    if (slow_is_ending(from, window))
+        thread.events[thread.n_events++] = slow_exit();
     if (state)
         thread.events[thread.n_events++] = slow_switch(state);
     for (size_t i = 0; i < from->n_events; i++) {

@@ -837,6 +837,17 @@ static void check_facts(void)
     tap_ok(!facts_read(&facts).work.is_known, "no call as usual: nothing to compare with");
 }
 
+static void zero_page(const char *path, int64_t page)
+{
+    const int64_t page_bytes = number_in(path, "PRAGMA page_size");
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    char *zeros = calloc(1, (size_t)page_bytes);
+    if (fd < 0 || pwrite(fd, zeros, (size_t)page_bytes, (page - 1) * page_bytes) != page_bytes)
+        abort();
+    (void)close(fd);
+    free(zeros);
+}
+
 /* A page of blocks is overwritten: those of other pages are there. */
 static void check_damaged_page(void)
 {
@@ -845,19 +856,33 @@ static void check_damaged_page(void)
     added.n_rows = 3 * WEFT_DATABASE_BLOCK_ROWS;
     added.batch = added.n_rows;
     add(path, &added);
-    const int64_t page_bytes = number_in(path, "PRAGMA page_size");
-    const int64_t page = number_in(path, "SELECT pageno FROM dbstat WHERE name = 'blocks' AND "
-                                         "pagetype = 'overflow' ORDER BY path LIMIT 1");
-    const int fd = open(path, O_RDWR | O_CLOEXEC);
-    char *zeros = calloc(1, (size_t)page_bytes);
-    if (fd < 0 || pwrite(fd, zeros, (size_t)page_bytes, (page - 1) * page_bytes) != page_bytes)
-        abort();
-    (void)close(fd);
-    free(zeros);
+    zero_page(path, number_in(path, "SELECT pageno FROM dbstat WHERE name = 'blocks' AND "
+                                    "pagetype = 'overflow' ORDER BY path LIMIT 1"));
     struct weft_ecct_matrix *matrix = load(path, "request");
     tap_ok(matrix->n_damaged > 0 && matrix->n_items > 0 &&
                matrix->n_items + matrix->n_damaged == added.n_rows,
            "a page of zeros: %zu of %zu executions are there", matrix->n_items, added.n_rows);
+    weft_result_free(matrix);
+}
+
+/* The page of facts alone is overwritten, and then a row of it. */
+static void check_damaged_facts(void)
+{
+    const char *path = new_path("facts_page.db");
+    add(path, &plain);
+    change(path, "INSERT INTO facts SELECT id, 1, 5, 7, 0, 0, 0, 0, 0, x'', x'', NULL, 0 FROM "
+                 "sources WHERE NOT EXISTS (SELECT 1 FROM facts)");
+    struct weft_ecct_matrix *matrix = load(path, "request");
+    tap_ok(matrix->n_damaged_facts == 1 && matrix->n_items == plain.n_rows &&
+               !matrix->sources[0].facts.is_known,
+           "a row of facts with a wrong sum: they are unknown, and counted");
+    weft_result_free(matrix);
+    zero_page(path, number_in(path, "SELECT rootpage FROM sqlite_master WHERE name = 'facts'"));
+    matrix = load(path, "request");
+    tap_ok(matrix->n_damaged_facts == 1 && matrix->n_damaged == 0 &&
+               matrix->n_items == plain.n_rows && !matrix->sources[0].facts.is_known,
+           "a page of facts of zeros: %zu of %zu executions are there, the facts are counted",
+           matrix->n_items, (size_t)plain.n_rows);
     weft_result_free(matrix);
 }
 
@@ -1014,6 +1039,7 @@ int main(void)
     check_locked();
     check_damage();
     check_damaged_page();
+    check_damaged_facts();
     check_facts();
     check_names();
     check_version_1();

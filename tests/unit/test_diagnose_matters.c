@@ -8,139 +8,8 @@
 #include "analysis/findings/findings.h"
 #include "analysis/findings/idle.h"
 #include "analysis/findings/verdicts.h"
-#include "base/arena.h"
+#include "findings_scene.h"
 #include "tap.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-enum { MOST = 64, VALUES = 512 };
-
-#define US 1e3
-#define MS 1e6
-
-/* Everything that a facts borrows. */
-struct scene {
-    struct weft_frame frames[MOST];
-    struct weft_ecct_node nodes[MOST];
-    struct weft_execution_item items[MOST];
-    uint64_t starts[MOST + 1], ns[VALUES];
-    uint32_t node[VALUES];
-    struct weft_compare_node rows[MOST];
-    struct weft_compare_cause causes[MOST];
-    struct weft_compare_metric duration;
-    struct weft_ecct_matrix matrix;
-    struct weft_compare_table table;
-    struct weft_facts facts;
-    struct weft_relations relations;
-};
-
-static void begin(struct scene *scene, const char *type)
-{
-    memset(scene, 0, sizeof *scene);
-    scene->nodes[0].parent = WEFT_ID_NONE;
-    scene->matrix = (struct weft_ecct_matrix){ .frames = scene->frames,
-                                               .nodes = scene->nodes,
-                                               .n_nodes = 1,
-                                               .items = scene->items,
-                                               .starts = scene->starts,
-                                               .node = scene->node,
-                                               .ns = scene->ns };
-    scene->table = (struct weft_compare_table){
-        .nodes = scene->rows, .causes = scene->causes, .metrics = &scene->duration, .n_metrics = 1
-    };
-    scene->facts = (struct weft_facts){ .type = weft_str_of(type),
-                                        .matrix = &scene->matrix,
-                                        .table = &scene->table,
-                                        .is_proposed = true,
-                                        .trace_ns = { 1e10, true } };
-}
-
-static uint32_t child(struct scene *scene, uint32_t parent, uint8_t kind, const char *text)
-{
-    const struct weft_str name = weft_str_of(text);
-    for (uint32_t i = 1; i < scene->matrix.n_nodes; i++)
-        if (scene->nodes[i].parent == parent && scene->frames[i].kind == kind &&
-            weft_str_equal(scene->frames[i].name, name))
-            return i;
-    const uint32_t node = (uint32_t)scene->matrix.n_nodes++;
-    scene->frames[node] = (struct weft_frame){ .name = name, .kind = kind };
-    weft_frame_read_state(&scene->frames[node]);
-    scene->nodes[node] = (struct weft_ecct_node){ .parent = parent, .frame = node };
-    scene->matrix.n_frames = scene->matrix.n_nodes;
-    return node;
-}
-
-/* A path of frames, NULL at its end: a function, or "-lock", ":state", "@thread". */
-static uint32_t path(struct scene *scene, const char *const *names)
-{
-    uint32_t node = 0;
-    for (; *names; names++) {
-        const char first = **names;
-        const uint8_t kind = first == '-'   ? WEFT_FRAME_LOCK
-                             : first == ':' ? WEFT_FRAME_STATE
-                             : first == '@' ? WEFT_FRAME_THREAD
-                                            : WEFT_FRAME_FUNCTION;
-        node = child(scene, node, kind, *names + (kind != WEFT_FRAME_FUNCTION));
-    }
-    return node;
-}
-
-#define PATH(scene, ...) path(scene, (const char *const[]){ __VA_ARGS__, NULL })
-
-/* An execution on a thread, all of whose time is at two nodes. */
-static void add_item(struct scene *scene, const char *thread, uint32_t node, uint64_t ns,
-                     uint32_t other, uint64_t other_ns)
-{
-    const size_t i = scene->matrix.n_items++;
-    const uint64_t at = scene->starts[i];
-    scene->items[i] =
-        (struct weft_execution_item){ .thread = weft_str_of(thread), .end_ns = ns + other_ns };
-    scene->node[at] = node;
-    scene->ns[at] = ns;
-    scene->node[at + 1] = other;
-    scene->ns[at + 1] = other_ns;
-    scene->starts[i + 1] = at + 2;
-}
-
-/* How long usual executions are at a node. */
-static void set_usual(struct scene *scene, uint32_t node, double usual_ns, double slow_ns)
-{
-    struct weft_compare_node *row = &scene->rows[scene->table.n_nodes++];
-    *row = (struct weft_compare_node){ .node = node,
-                                       .n_a = usual_ns > 0 ? 1000 : 0,
-                                       .n_b = 20,
-                                       .mean_a_ns = usual_ns,
-                                       .mean_b_ns = slow_ns,
-                                       .difference_ns = slow_ns - usual_ns,
-                                       .interval = { .low_ns = 1, .high_ns = 2 * slow_ns },
-                                       .is_sure = true };
-    scene->duration.mean_a += usual_ns;
-}
-
-/* Of `n` executions of `n_all`: `n_b` are slow. */
-static struct weft_compare_cause *set_cause(struct scene *scene, uint32_t node, uint32_t n,
-                                            size_t n_all, double duration_ns)
-{
-    const double usual_ns = scene->duration.mean_a;
-    scene->causes[0] = (struct weft_compare_cause){ .node = node,
-                                                    .n_items = n,
-                                                    .duration_ns = duration_ns,
-                                                    .difference_ns = duration_ns - usual_ns,
-                                                    .p = 0.001 };
-    scene->table.n_causes = 1;
-    scene->table.n_a = n_all - n;
-    scene->table.n_b = n;
-    scene->matrix.n_items = n_all;
-    scene->facts.tail = (struct weft_slow_tail){ .is_found = true,
-                                                 .is_worthy = true,
-                                                 .n_fast = n_all - n,
-                                                 .n_slow = n,
-                                                 .fast_median_ns = usual_ns,
-                                                 .slow_median_ns = duration_ns };
-    scene->facts.all_ns = (double)(n_all - n) * usual_ns + n * duration_ns;
-    return &scene->causes[0];
-}
 
 static enum weft_cause_place place_of(const struct scene *scene)
 {
@@ -155,6 +24,12 @@ static struct weft_judgement judge(const struct scene *scene)
 static enum weft_verdict verdict_of(const struct scene *scene)
 {
     return judge(scene).verdict;
+}
+
+static bool serves(const struct weft_facts *facts, const struct weft_facts *other)
+{
+    bool is = false;
+    return weft_facts_find_serves(facts, other, &is) && is;
 }
 
 static bool is_significant(const struct scene *scene)
@@ -244,7 +119,7 @@ static void test_unfelt(void)
     begin(&server, "serve");
     add_item(&server, "server-2", PATH(&server, "serve", ":running"), 50, 0, 0);
     clients(&client, "works");
-    tap_ok(weft_facts_serves(&server.facts, &client.facts), "clients wait for a server at work");
+    tap_ok(serves(&server.facts, &client.facts), "clients wait for a server at work");
     tap_ok(!weft_facts_is_felt(&server.facts, &client.facts), "and are not slow for it");
     server.relations.unfelt_by = &client.facts;
     set_usual(&server, 1, US, MS);
@@ -253,15 +128,13 @@ static void test_unfelt(void)
     server.relations.unfelt_by = NULL;
     tap_ok(is_significant(&server), "it does if nobody is known");
     clients(&client, "idle");
-    tap_ok(!weft_facts_serves(&server.facts, &client.facts),
-           "not clients of a server that has nothing to do");
+    tap_ok(!serves(&server.facts, &client.facts), "not clients of a server that has nothing to do");
     clients(&client, "preempted");
-    tap_ok(!weft_facts_serves(&server.facts, &client.facts),
-           "nor those that it takes the processor from");
+    tap_ok(!serves(&server.facts, &client.facts), "nor those that it takes the processor from");
     clients(&client, "works");
     for (size_t i = 0; i < client.matrix.n_items; i++)
         client.items[i].thread = WEFT_STR("server-9");
-    tap_ok(!weft_facts_serves(&server.facts, &client.facts), "nor threads of the same name");
+    tap_ok(!serves(&server.facts, &client.facts), "nor threads of the same name");
 }
 
 static void test_felt(void)
@@ -440,6 +313,61 @@ static void test_without_kernel(void)
     tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "with a kernel it is known who had the processor");
 }
 
+/* 20 of 1,000 executions wait for a lock, `n_holds` times at once, for a thread of which nothing is
+ * recorded but that it holds the lock. */
+static void held(struct scene *s, uint32_t wait, uint32_t n_holds, double longer_ns)
+{
+    static uint32_t items_b[20], cause_of[20];
+    set_usual(s, PATH(s, ":blocked: unknown"), 50 * US, 50 * US);
+    set_usual(s, wait, 0, longer_ns);
+    (void)set_cause(s, wait, 20, 1000, longer_ns + 50 * US);
+    for (uint32_t i = 0; i < 20; i++) {
+        items_b[i] = i;
+        s->items[i].start_ns = i % n_holds * UINT64_C(1000000000) + i;
+        s->items[i].end_ns = s->items[i].start_ns + (uint64_t)longer_ns;
+    }
+    s->table.items_b = items_b;
+    s->table.cause_of = cause_of;
+    s->facts.all_ns = 2 * 20 * longer_ns;
+    s->facts.has_switches = WEFT_FACT_NO;
+}
+
+static void test_held_without_kernel(void)
+{
+    struct scene s;
+    begin(&s, "client after nanosleep");
+    held(&s, PATH(&s, "-store", "@flusher", ":blocked: unknown"), 10, 15 * MS);
+    tap_ok(
+        place_of(&s) == WEFT_CAUSE_INSIDE && is_significant(&s),
+        "a lock that a thread holds for 15 ms, again and again, is a cause without a kernel, too");
+    begin(&s, "client after nanosleep");
+    held(&s, PATH(&s, "@flusher", ":blocked: unknown"), 10, 15 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "so is one without a name");
+    begin(&s, "client after nanosleep");
+    held(&s, PATH(&s, "-a", "@other", "-b", "@flusher", ":blocked: unknown"), 10, 15 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_INSIDE, "and one that a holder waits for");
+    begin(&s, "client after nanosleep");
+    held(&s, PATH(&s, "-store", "@flusher", ":blocked: unknown"), 10, 3 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_UNTOLD, "not for a time slice: the holder may lack a CPU");
+    begin(&s, "client after nanosleep");
+    held(&s, PATH(&s, "-store", "@flusher", ":blocked: unknown"), 4, 15 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_UNTOLD, "not if it was held so long four times");
+    begin(&s, "client after nanosleep");
+    held(&s, PATH(&s, "pthread_cond_wait", "-ready", "@flusher", ":blocked: unknown"), 10, 15 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_UNTOLD, "nor a condition that another thread signals");
+    begin(&s, "client after nanosleep");
+    held(&s, PATH(&s, ":blocked: unknown"), 10, 15 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_UNTOLD, "nor the executions' own threads");
+    begin(&s, "client after nanosleep");
+    held(&s, PATH(&s, "-store", "@flusher", ":blocked: unknown"), 10, 15 * MS);
+    s.causes[1] = s.causes[0];
+    s.causes[1].node = PATH(&s, ":blocked: unknown");
+    s.causes[1].n_items = 30;
+    s.table.n_causes = 2;
+    tap_ok(place_of(&s) == WEFT_CAUSE_UNTOLD,
+           "nor where more executions seem to wait for CPUs than for the lock");
+}
+
 static void test_polling(void)
 {
     struct scene s;
@@ -496,6 +424,7 @@ int main(void)
     test_kind();
     test_preempted();
     test_without_kernel();
+    test_held_without_kernel();
     test_polling();
     test_more_work();
     return tap_done();

@@ -505,6 +505,13 @@ static void compare_metric_by_runs(const struct weft_comparer *comparer, const u
     row->p = row->p_adjusted = welch.p;
 }
 
+static enum weft_code check_progress(const struct weft_compare_opts *opts, struct weft_err *err)
+{
+    return weft_progress_is_cancelled(opts->progress)
+               ? weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted")
+               : WEFT_OK;
+}
+
 static enum weft_code compare_metrics(struct weft_comparer *comparer,
                                       const struct weft_compare_opts *opts,
                                       struct weft_compare_table *table, struct weft_err *err)
@@ -516,6 +523,9 @@ static enum weft_code compare_metrics(struct weft_comparer *comparer,
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; code == WEFT_OK && i < n; i++) {
         table->metrics[i].metric = (uint32_t)i;
+        code = check_progress(opts, err);
+        if (code != WEFT_OK)
+            break;
         code = weft_compare_metric(
             &comparer->orders[i], opts->members, opts->n_bootstrap > 0 && !table->is_by_runs,
             table->seed ^ ~(uint64_t)i, comparer->scratch, &table->metrics[i], err);
@@ -544,12 +554,15 @@ static enum weft_code run(struct weft_comparer *comparer, const struct weft_comp
     enum weft_code code = list_items(table, opts->members, comparer->matrix->n_items, err);
     table->focus.node = WEFT_ID_NONE;
     table->is_small = table->n_a < WEFT_TRUSTED_EXECUTIONS || table->n_b < WEFT_TRUSTED_EXECUTIONS;
+    WEFT_THEN(code, check_progress(opts, err));
     WEFT_THEN(code, compare_nodes(comparer, opts, table, err));
     WEFT_THEN(code, compare_metrics(comparer, opts, table, err));
     if (code == WEFT_OK && opts->n_bootstrap > 0 && !table->is_by_runs)
         code = weft_compare_find_focus(comparer->matrix, &comparer->sums, table, err);
+    WEFT_THEN(code, check_progress(opts, err));
     if (code == WEFT_OK && opts->with_causes && table->n_a > 0)
         code = weft_compare_find_causes(&base, table, err);
+    WEFT_THEN(code, check_progress(opts, err));
     if (code == WEFT_OK && table->n_causes > 0)
         code = weft_compare_causes_test(comparer->matrix, table, err);
     for (size_t i = 0; i < table->n_causes && opts->n_looks > 1; i++)

@@ -10,6 +10,7 @@
 #include "analysis/compare/metrics.h"
 #include "analysis/compare/sums.h"
 #include "base/error.h"
+#include "base/pool.h"
 #include "schema/compare.h"
 
 #include <stdbool.h>
@@ -32,6 +33,7 @@ struct weft_compare_opts {
     bool with_causes;
     uint32_t n_looks; /* how many groups were tried before one is reported: evidence counts for so
                        * much less (Bonferroni); 0 is 1 */
+    const struct weft_progress *progress; /* NULL, or what says WEFT_E_CANCELLED */
 };
 
 /* `*table` is the caller's. O(items x metrics + values of executions that changed groups + nodes).

@@ -9,6 +9,7 @@
 
 #include "analysis/path/spans.h"
 #include "analysis/path/stacks.h"
+#include "base/checked.h"
 #include "base/vec.h"
 #include "model/calls/tops.h"
 #include "model/graph/locks.h"
@@ -501,13 +502,15 @@ static enum weft_code wait_in_call(struct weft_ecct_stacks *stacks, struct weft_
     struct weft_interval interval;
     struct weft_top_block *block;
     size_t place;
-    enum weft_code code = find_tops(stacks, thread_id, at_ns, at_ns + 1, &block, &place, err);
+    enum weft_code code =
+        find_tops(stacks, thread_id, at_ns, weft_add_sat_u64(at_ns, 1), &block, &place, err);
     *is_found = code == WEFT_OK && block && block->items[place].context != WEFT_ID_NONE;
     if (*is_found)
         return node_of(stacks, tree, block, block->items[place].context, spot, &spot->node, err);
     if (code != WEFT_OK || block)
         return code;
-    code = read_contexts(stacks, tree, thread_id, at_ns, at_ns + 1, spot, &interval, err);
+    code = read_contexts(stacks, tree, thread_id, at_ns, weft_add_sat_u64(at_ns, 1), spot,
+                         &interval, err);
     for (size_t i = 0; i < interval.n_contexts && code == WEFT_OK && !*is_found; i++) {
         *is_found = interval.contexts[i].self_ns + interval.contexts[i].folded_ns > 0;
         if (*is_found)
@@ -530,9 +533,9 @@ static enum weft_code waiting(void *context, struct weft_ecct_tree *tree, uint32
     code = weft_path_stack(stacks->samples, thread_id, at_ns, at_ns, true, &stack, err);
     if (code == WEFT_OK && stack.n_bytes)
         return go_down(tree, without_kernel(stack), spot, err);
-    return code == WEFT_OK
-               ? go_to_span(stacks, tree, thread_id, at_ns, at_ns + 1, spot, &is_found, err)
-               : code;
+    return code == WEFT_OK ? go_to_span(stacks, tree, thread_id, at_ns, weft_add_sat_u64(at_ns, 1),
+                                        spot, &is_found, err)
+                           : code;
 }
 
 static struct weft_frame thread_frame(void *context, uint32_t thread_id, uint32_t first)

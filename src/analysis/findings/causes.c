@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CAUSE_EXECUTIONS = 3, NOISE_EXECUTIONS = 10, PLACE_DEPTH = 64 };
+enum { CAUSE_EXECUTIONS = 3, NOISE_EXECUTIONS = 10, PLACE_DEPTH = 64, HOLDS = 5 };
 
 /* Of all time of the executions, below which a cause is not worth a sentence. */
 static const double CAUSE_SHARE = 0.005;
@@ -36,6 +36,7 @@ static const double FEW = 0.2;          /* of all executions: more are no except
 static const double SLICE_NS = 4e6;     /* that a thread has a processor for while others wait */
 static const double MOST_TIME = 0.5;    /* of all time, that waits for a processor are not of few */
 static const double QUEUE_NS = 5 * 4e6; /* that it waits where five of them are ready before it */
+static const double HELD_SHARE = 0.05;  /* of all time, that waits for holders are not chance */
 static const double NOTHING_NS = 1e4;   /* less than it takes to wake a thread twice */
 static const double EMPTY_NS = 2000;    /* from one wait to the next: too short for any work */
 
@@ -401,6 +402,73 @@ static bool is_longer_there(const struct weft_facts *facts, const struct weft_co
             weft_frame_call(frame).n_bytes > 0);
 }
 
+/* Times that the executions of a cause were at it, those that overlap counted once: at least so
+ * many times a holder held the lock. */
+static size_t episodes_of(const struct weft_facts *facts, const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_table *table = facts->table;
+    const uint32_t place = (uint32_t)(cause - table->causes);
+    uint64_t after_ns = 0;
+    uint32_t source = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_b; i++) {
+        const struct weft_execution_item *item = &facts->matrix->items[table->items_b[i]];
+        if (table->cause_of[i] != place ||
+            (n > 0 && item->source == source && item->start_ns < after_ns))
+            continue;
+        source = item->source;
+        after_ns = item->end_ns;
+        n++;
+    }
+    return n;
+}
+
+/* Do executions whose own thread runs longer, or is in a state that is unknown, cost more than the
+ * cause, and are they more than the times that the lock was held? */
+static bool are_own_more(const struct weft_facts *facts, const struct weft_compare_cause *held,
+                         size_t n_holds, struct weft_rule_try *tried)
+{
+    const struct weft_ecct_matrix *matrix = facts->matrix;
+    double own_ns = 0;
+    uint64_t n_own = 0;
+    for (size_t i = 0; i < facts->table->n_causes; i++) {
+        const struct weft_compare_cause *cause = &facts->table->causes[i];
+        if (cause->node == WEFT_ID_NONE || awaited(matrix, cause->node) != WEFT_ID_NONE ||
+            (!weft_node_is_own_run(matrix, cause->node) &&
+             !weft_node_is_blocked(matrix, cause->node, WEFT_PATH_WAKER_UNKNOWN)))
+            continue;
+        own_ns += weft_cause_cost_ns(facts, cause);
+        n_own += cause->n_items;
+    }
+    const double cost_ns = weft_cause_cost_ns(facts, held);
+    return weft_rule_below(tried, "cost_ns", WEFT_RULE_NS, cost_ns, own_ns) &&
+           weft_rule_below(tried, "holds", WEFT_RULE_COUNT, (double)n_holds, (double)n_own);
+}
+
+/* Is it a lock that other threads hold too long for a CPU that is missing to be the reason? That
+ * they hold it is recorded, whatever they do meanwhile. Where CPUs are missing, executions
+ * themselves wait for one more often than those that hold a lock. */
+static bool is_held_long(const struct weft_facts *facts, const struct weft_compare_cause *cause,
+                         struct weft_rule_try *tried)
+{
+    if (!weft_node_is_blocked(facts->matrix, cause->node, WEFT_PATH_WAKER_UNKNOWN) ||
+        !weft_node_is_behind_holder(facts->matrix, cause->node) || cause->p >= EVIDENCE_P ||
+        cause->duration_ns - usual_ns_of(facts) < SLICE_NS ||
+        weft_cause_share(facts, cause) < HELD_SHARE)
+        return false;
+    const size_t n_holds = episodes_of(facts, cause);
+    return weft_rule_at_least(tried, "holds", WEFT_RULE_COUNT, (double)n_holds, HOLDS) &&
+           !are_own_more(facts, cause, n_holds, tried);
+}
+
+/* Does the execution's own thread run longer, by what chance may make? */
+static bool is_chance(const struct weft_facts *facts, const struct weft_compare_cause *cause)
+{
+    const struct weft_compare_node *row = weft_compare_row_of(facts->table, cause->node);
+    return weft_node_is_own_run(facts->matrix, cause->node) && cause->p >= EVIDENCE_P && row &&
+           row->p_adjusted >= EVIDENCE_P;
+}
+
 /* Might no more than waits for a processor be behind it, which the trace does not record? What
  * computes or sleeps longer where all do, if that is little; ends of waits, and calls that wake
  * others. */
@@ -409,7 +477,9 @@ static bool is_untold(const struct weft_facts *facts, const struct weft_compare_
 {
     (void)weft_rule_below(tried, "longer_ns", WEFT_RULE_NS, cause->duration_ns - usual_ns_of(facts),
                           weft_node_is_own_run(facts->matrix, cause->node) ? QUEUE_NS : SLICE_NS);
-    return is_vague_wait(facts->matrix, cause->node) ||
+    if (is_held_long(facts, cause, tried))
+        return false;
+    return is_vague_wait(facts->matrix, cause->node) || is_chance(facts, cause) ||
            (facts->is_part && is_computing(facts, cause)) ||
            (is_longer_there(facts, cause) && is_short_where_usual(facts, cause)) ||
            (is_like_preemption(facts, cause) &&

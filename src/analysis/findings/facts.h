@@ -44,7 +44,7 @@ struct weft_facts {
     /* of the whole trace; of several traces together */
     enum weft_fact_answer has_switches; /* are scheduling events recorded? */
     struct weft_fact trace_ns;          /* that was recorded */
-    struct weft_fact lost;              /* share of the records that are lost */
+    struct weft_fact lost;              /* share of the records that are lost; unknown: at least */
     struct weft_crowd crowd;
     const struct weft_rhythms *rhythms; /* of the threads of all types; NULL: unknown */
     const struct weft_str *wholes;      /* functions that repeat, of all types that are proposed */

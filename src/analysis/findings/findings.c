@@ -87,26 +87,26 @@ static uint32_t told_node(const struct weft_facts *facts, const struct weft_comp
     return most ? most->node : cause->node;
 }
 
-/* Of the executions of a cause, and of what they have more of. */
-static struct weft_confidence_basis basis_of(const struct weft_facts *facts,
-                                             const struct weft_compare_cause *cause)
+/* Of the executions of a cause, and of what they have more of. False without memory. */
+static bool basis_of(const struct weft_facts *facts, const struct weft_compare_cause *cause,
+                     struct weft_confidence_basis *basis)
 {
     const struct weft_compare_table *table = facts->table;
     const struct weft_compare_node *row = weft_compare_row_of(table, cause->node);
     const uint32_t place = (uint32_t)(cause - table->causes);
     uint32_t *items = calloc(table->n_b + 1, sizeof *items);
     size_t n = 0;
-    for (size_t i = 0; items && i < table->n_b; i++)
+    if (!items)
+        return false;
+    for (size_t i = 0; i < table->n_b; i++)
         if (table->cause_of[i] == place)
             items[n++] = table->items_b[i];
-    struct weft_confidence_basis basis = /* without memory that of all slow ones */
-        weft_confidence_basis_of(facts->matrix, items ? items : table->items_b,
-                                 items ? n : table->n_b);
+    *basis = weft_confidence_basis_of(facts->matrix, items, n);
     free(items);
-    basis.unnamed = 1 - cause->explained;
-    basis.p = row && row->node != 0 ? row->p_adjusted : cause->p;
-    basis.lost = facts->lost.value;
-    return basis;
+    basis->unnamed = 1 - cause->explained;
+    basis->p = row && row->node != 0 ? row->p_adjusted : cause->p;
+    basis->lost = facts->lost.value;
+    return true;
 }
 
 /* ---- one type -------------------------------------------------------------------------------- */
@@ -136,8 +136,9 @@ static bool fill_causes(struct filling *filling)
                                          .is_small = weft_cause_is_small(facts, cause),
                                          .is_in_part = cause->explained < MAIN_SHARE,
                                          .told_node = told_node(facts, cause),
-                                         .confidence = basis_of(facts, cause),
                                          .tried = filling->log.tried };
+        if (!basis_of(facts, cause, &finding->causes[i].confidence))
+            return false;
         finding->n_causes++;
     }
     return finding->causes && !filling->log.is_out_of_memory;
@@ -205,7 +206,8 @@ static bool fill_singles(struct filling *filling)
     finding->n_single = finding->n_all_singles < WEFT_SINGLES_MOST ? finding->n_all_singles
                                                                    : (size_t)WEFT_SINGLES_MOST;
     for (size_t i = 0; i < finding->n_single; i++)
-        weft_single_describe(filling->facts, &finding->single[i]);
+        if (!weft_single_describe(filling->facts, &finding->single[i]))
+            return false;
     if (finding->n_single == 0 || finding->is_versus || finding->tail.is_alone ||
         finding->verdict == WEFT_VERDICT_PAUSE || finding->verdict == WEFT_VERDICT_TRIFLE ||
         (!has_causes && !finding->tail.is_found))
@@ -250,6 +252,7 @@ static void fill_verdict(struct filling *filling)
         .rank = judgement.rank,
         .cost_ns = weft_facts_cost_ns(facts),
         .trace_ns = facts->trace_ns.value < 0x1p64 ? (uint64_t)facts->trace_ns.value : UINT64_MAX,
+        .lost = facts->lost.is_known ? facts->lost.value : -1,
         .timer_share = judgement.verdict == WEFT_VERDICT_PAUSE ? weft_facts_timer_share(facts) : 0,
         .work = facts->work,
         .felt_by = filling->relations.unfelt_by ? filling->relations.unfelt_by->type
@@ -276,26 +279,28 @@ static bool fill(struct filling *filling)
 /* ---- all types ------------------------------------------------------------------------------- */
 
 /* What others have to do with a type: what happens to a thread that others wait for is reported
- * with them, or does no harm. */
-static struct weft_relations relations_of(const struct weft_facts *facts, size_t n, size_t i)
+ * with them, or does no harm. False without memory. */
+static bool find_relations(const struct weft_facts *facts, size_t n, size_t i,
+                           struct weft_relations *relations)
 {
-    struct weft_relations relations = { .is_within = false };
+    *relations = (struct weft_relations){ .is_within = false };
     if (!weft_facts_are_significant(&facts[i]))
-        return relations;
+        return true;
     for (size_t k = 0; k < n; k++) {
+        bool serves;
         if (k == i)
             continue;
-        relations.is_within |= weft_facts_is_within(&facts[i], &facts[k]);
-        if (!weft_facts_serves(&facts[i], &facts[k]))
-            continue;
-        if (weft_facts_is_felt(&facts[i], &facts[k]))
-            relations.is_within = true;
-        else
-            relations.unfelt_by = &facts[k];
+        relations->is_within |= weft_facts_is_within(&facts[i], &facts[k]);
+        if (!weft_facts_find_serves(&facts[i], &facts[k], &serves))
+            return false;
+        if (serves && weft_facts_is_felt(&facts[i], &facts[k]))
+            relations->is_within = true;
+        else if (serves)
+            relations->unfelt_by = &facts[k];
     }
-    if (relations.is_within)
-        relations.unfelt_by = NULL;
-    return relations;
+    if (relations->is_within)
+        relations->unfelt_by = NULL;
+    return true;
 }
 
 /* What costs most first; what is healthy in its order. */
@@ -367,10 +372,9 @@ enum weft_code weft_findings_run(const struct weft_facts *facts, size_t n,
     }
     for (size_t i = 0; is_good && i < n; i++) {
         struct filling filling = { .facts = &facts[i],
-                                   .relations = relations_of(facts, n, i),
                                    .finding = &made->rows[made->n_rows++],
                                    .log = { .arena = arena } };
-        is_good = fill(&filling);
+        is_good = find_relations(facts, n, i, &filling.relations) && fill(&filling);
     }
     if (!is_good) {
         if (arena)

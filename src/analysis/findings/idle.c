@@ -50,13 +50,14 @@ static bool is_of_lock(struct weft_str name)
     return false;
 }
 
-/* Is the innermost function before `to` one that waits for something to come? A lock is waited for
- * without such a function, or in one of its own. */
+/* Is the innermost function before `to`, of the thread there, one that waits for something to come?
+ * A lock is waited for without such a function, or in one of its own. */
 static bool is_in_wait(const struct weft_frame_path *path, size_t to)
 {
-    while (to > 0 && path->frames[to - 1]->kind != WEFT_FRAME_FUNCTION)
+    while (to > 0 && path->frames[to - 1]->kind != WEFT_FRAME_FUNCTION &&
+           path->frames[to - 1]->kind != WEFT_FRAME_THREAD)
         to--;
-    if (to == 0)
+    if (to == 0 || path->frames[to - 1]->kind == WEFT_FRAME_THREAD)
         return false;
     const struct weft_str name = path->frames[to - 1]->name;
     return !is_of_lock(name) &&
@@ -97,6 +98,14 @@ bool weft_facts_is_idle_at(const struct weft_facts *facts, uint32_t node)
     weft_frame_path_of(facts->matrix, node, &path);
     const size_t first = first_thread(&path);
     return first < path.n && is_in_wait(&path, first) && is_last_idle(facts, &path);
+}
+
+bool weft_node_is_behind_holder(const struct weft_ecct_matrix *matrix, uint32_t node)
+{
+    struct weft_frame_path path;
+    weft_frame_path_of(matrix, node, &path);
+    const size_t from = last_thread(&path);
+    return from > 0 && path.n < WEFT_PATH_DEPTH && !is_in_wait(&path, from - 1);
 }
 
 bool weft_facts_is_there_to_wait(const struct weft_facts *facts)
@@ -159,20 +168,25 @@ static bool waits_long(const struct weft_ecct_matrix *matrix, const bool *is_wai
     return waited_ns > 0 && waited_ns >= WAITED * all_ns;
 }
 
-bool weft_facts_serves(const struct weft_facts *facts, const struct weft_facts *other)
+bool weft_facts_find_serves(const struct weft_facts *facts, const struct weft_facts *other,
+                            bool *serves)
 {
     const struct weft_ecct_matrix *matrix = other->matrix;
+    *serves = false;
     if (!facts->is_proposed || facts->matrix->n_items == 0 || matrix->n_items == 0)
-        return false;
+        return true;
     const uint64_t likeness = likeness_of(facts->matrix->items[0].thread);
     if (likeness_of(matrix->items[0].thread) == likeness)
-        return false;
+        return true;
     bool *is_wait = mark_waits(other, likeness);
+    if (!is_wait)
+        return false;
     size_t n = 0;
-    for (size_t i = 0; is_wait && i < matrix->n_items; i++)
+    for (size_t i = 0; i < matrix->n_items; i++)
         n += waits_long(matrix, is_wait, i);
     free(is_wait);
-    return (double)n >= SERVED * (double)matrix->n_items;
+    *serves = (double)n >= SERVED * (double)matrix->n_items;
+    return true;
 }
 
 bool weft_facts_is_felt(const struct weft_facts *facts, const struct weft_facts *other)

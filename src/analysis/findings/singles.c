@@ -11,25 +11,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By cause; the caller frees them. NULL: without memory, or without causes. */
-static bool *alone_causes(const struct weft_facts *facts)
+/* Causes whose place is kept: those beyond are judged again for each execution. */
+enum { KEPT_CAUSES = 4096 };
+
+/* Of the first causes: which were judged, and which are of executions each for itself. */
+struct alone {
+    uint64_t is_judged[KEPT_CAUSES / 64], is_alone[KEPT_CAUSES / 64];
+};
+
+static bool is_alone(const struct weft_facts *facts, struct alone *alone, uint32_t cause)
 {
-    const struct weft_compare_table *table = facts->table;
-    bool *is_alone = table->n_causes ? calloc(table->n_causes, sizeof *is_alone) : NULL;
-    for (size_t i = 0; is_alone && i < table->n_causes; i++)
-        is_alone[i] = weft_cause_place_of(facts, &table->causes[i], NULL) == WEFT_CAUSE_ALONE;
-    return is_alone;
+    const uint64_t bit = UINT64_C(1) << cause % 64;
+    if (cause < KEPT_CAUSES && alone->is_judged[cause / 64] & bit)
+        return alone->is_alone[cause / 64] & bit;
+    const bool is =
+        weft_cause_place_of(facts, &facts->table->causes[cause], NULL) == WEFT_CAUSE_ALONE;
+    if (cause < KEPT_CAUSES) {
+        alone->is_judged[cause / 64] |= bit;
+        alone->is_alone[cause / 64] |= is ? bit : 0;
+    }
+    return is;
 }
 
 size_t weft_singles_list(const struct weft_facts *facts, struct weft_finding_single *list)
 {
     const struct weft_compare_table *table = facts->table;
-    bool *is_alone = table ? alone_causes(facts) : NULL;
+    struct alone alone = { .is_judged = { 0 } };
     size_t n = 0, n_all = 0;
-    for (size_t i = 0; is_alone && i < table->n_b; i++) {
+    for (size_t i = 0; table && table->n_causes > 0 && i < table->n_b; i++) {
         const struct weft_execution_item *item = &facts->matrix->items[table->items_b[i]];
         const uint64_t ns = item->end_ns - item->start_ns;
-        if (!is_alone[table->cause_of[i]])
+        if (!is_alone(facts, &alone, table->cause_of[i]))
             continue;
         size_t at = n;
         while (at > 0 && list[at - 1].ns < ns)
@@ -41,7 +53,6 @@ size_t weft_singles_list(const struct weft_facts *facts, struct weft_finding_sin
         memmove(&list[at + 1], &list[at], (n - 1 - at) * sizeof *list);
         list[at] = (struct weft_finding_single){ .item = table->items_b[i], .ns = ns };
     }
-    free(is_alone);
     return n_all;
 }
 
@@ -81,15 +92,14 @@ static void find_parts(const struct weft_facts *facts, struct weft_finding_singl
 
 /* The innermost node that has, with all below it, more than half of what the execution is longer;
  * `*ns` is how much. More than one leaf may have it: then it is the caller that they have in
- * common. */
-static uint32_t find_common(const struct weft_facts *facts, uint32_t item, double *ns)
+ * common. False without memory. */
+static bool find_common(const struct weft_facts *facts, uint32_t item, uint32_t *found, double *ns)
 {
     const struct weft_ecct_matrix *matrix = facts->matrix;
     double *more = calloc(matrix->n_nodes + 1, sizeof *more);
     uint32_t common = 0;
-    *ns = 0;
     if (!more)
-        return 0;
+        return false;
     for (size_t i = 0; i < facts->table->n_nodes; i++)
         more[facts->table->nodes[i].node] = -facts->table->nodes[i].mean_a_ns;
     for (uint64_t at = matrix->starts[item]; at < matrix->starts[item + 1]; at++)
@@ -101,7 +111,8 @@ static uint32_t find_common(const struct weft_facts *facts, uint32_t item, doubl
             common = node;
     *ns = more[common];
     free(more);
-    return common;
+    *found = common;
+    return true;
 }
 
 bool weft_single_is_outside(const struct weft_facts *facts, uint32_t item)
@@ -118,13 +129,15 @@ bool weft_single_is_outside(const struct weft_facts *facts, uint32_t item)
     return outside_ns > all_ns / 2;
 }
 
-void weft_single_describe(const struct weft_facts *facts, struct weft_finding_single *single)
+bool weft_single_describe(const struct weft_facts *facts, struct weft_finding_single *single)
 {
     find_parts(facts, single);
     single->is_outside = weft_single_is_outside(facts, single->item);
     single->is_noticed = weft_execution_is_noticed(facts, single->ns);
     if (single->n_parts == 0)
-        return;
-    single->common = find_common(facts, single->item, &single->common_ns);
+        return true;
+    if (!find_common(facts, single->item, &single->common, &single->common_ns))
+        return false;
     single->is_spread = single->common != 0 && single->part_ns[0] < single->common_ns / 2;
+    return true;
 }

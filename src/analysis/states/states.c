@@ -5,6 +5,7 @@
 #include "analysis/states/states.h"
 
 #include "analysis/states/histories.h"
+#include "base/checked.h"
 #include "base/vec.h"
 #include "model/calls/scan.h"
 
@@ -47,7 +48,7 @@ static enum weft_code moment_add(const struct job *job, struct weft_history *his
     enum weft_code code = weft_history_life(history, thread_id, &first_ns, &last_ns, err);
     if (code != WEFT_OK || at_ns < first_ns || at_ns >= last_ns)
         return code;
-    code = weft_history_before(history, thread_id, at_ns + 1, &state, err);
+    code = weft_history_before(history, thread_id, weft_add_sat_u64(at_ns, 1), &state, err);
     return code == WEFT_OK ? state_add(job, found, &state, err) : code;
 }
 

@@ -7,6 +7,8 @@
  */
 #include "model/calls/arguments.h"
 
+#include "base/checked.h"
+
 #include <string.h>
 
 enum weft_code weft_call_arguments(const struct weft_trace *trace, uint32_t thread_id, uint64_t row,
@@ -16,8 +18,9 @@ enum weft_code weft_call_arguments(const struct weft_trace *trace, uint32_t thre
 {
     /* From the instant before on: a call of no length may end its caller, which is out from here.
      */
-    const struct weft_walk_opts opts = { .window = { start_ns - (start_ns > 0), start_ns + 1 },
-                                         .with_args = true };
+    const struct weft_walk_opts opts = {
+        .window = { start_ns - (start_ns > 0), weft_add_sat_u64(start_ns, 1) }, .with_args = true
+    };
     struct weft_walk *walk = NULL;
     struct weft_walk_call call;
     enum weft_step step = WEFT_STEP_ENTER;

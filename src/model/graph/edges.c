@@ -6,6 +6,7 @@
  */
 #include "model/graph/edges.h"
 
+#include "base/checked.h"
 #include "base/order.h"
 #include "base/room.h"
 #include "base/search.h"
@@ -94,8 +95,8 @@ enum weft_code weft_graph_sources_collect(const struct weft_trace *trace,
     uint32_t kinds = 0;
     for (size_t i = 0; i < n_wanted; i++)
         kinds |= UINT32_C(1) << wanted[i].kind;
-    enum weft_code code = weft_events_open(trace, 0, kinds, from_ns,
-                                           to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err);
+    enum weft_code code =
+        weft_events_open(trace, 0, kinds, from_ns, weft_add_sat_u64(to_ns, 1), &events, err);
     for (uint32_t id = 0; id < weft_trace_n_threads(trace) && code == WEFT_OK; id++) {
         weft_events_turn(events, id);
         code = add_thread(id, events, wanted, n_wanted, err);
@@ -125,7 +126,7 @@ static enum weft_code keys_find(const struct weft_trace *trace, enum weft_event_
 {
     struct weft_events *events = NULL;
     enum weft_code code = weft_events_open(trace, 0, UINT32_C(1) << kind, from_ns,
-                                           to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err);
+                                           weft_add_sat_u64(to_ns, 1), &events, err);
     for (uint32_t id = 0; id < weft_trace_n_threads(trace) && code == WEFT_OK; id++) {
         const struct weft_event *event = NULL;
         bool is_new;

@@ -6,6 +6,7 @@
  */
 #include "model/graph/ends.h"
 
+#include "base/checked.h"
 #include "base/room.h"
 #include "base/search.h"
 #include "model/events.h"
@@ -54,7 +55,7 @@ static enum weft_code read_all(struct weft_graph_ends *ends, const struct weft_t
     if (weft_trace_meta(trace)->events_of_kind[wanted->kind] == 0 || n_threads == 0)
         return WEFT_OK;
     enum weft_code code = weft_events_open(trace, 0, UINT32_C(1) << wanted->kind, from_ns,
-                                           to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err);
+                                           weft_add_sat_u64(to_ns, 1), &events, err);
     for (uint32_t id = 0; id < n_threads && code == WEFT_OK; id++)
         code = read_thread(ends, trace, id, events, wanted, err);
     weft_events_close(events);
@@ -158,8 +159,7 @@ enum weft_code weft_graph_ends_points(struct weft_graph_ends *ends, const struct
     if (ends->has_points)
         return WEFT_OK;
     const uint64_t first_ns = from_ns > WEFT_GRAPH_BESIDE_NS ? from_ns - WEFT_GRAPH_BESIDE_NS : 0;
-    const uint64_t last_ns =
-        to_ns < UINT64_MAX - WEFT_GRAPH_BESIDE_NS ? to_ns + WEFT_GRAPH_BESIDE_NS : UINT64_MAX;
+    const uint64_t last_ns = weft_add_sat_u64(to_ns, WEFT_GRAPH_BESIDE_NS);
     const enum weft_code code = read_all(ends, trace, &wanted, first_ns, last_ns, err);
     ends->has_points = code == WEFT_OK;
     if (ends->ready.n)

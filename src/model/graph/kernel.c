@@ -200,7 +200,7 @@ static enum weft_code packet_before(struct weft_graph_kernel *kernel, uint32_t t
     const struct weft_event *event = NULL;
     enum weft_code code =
         weft_events_open(kernel->trace, thread_id, kinds, from_ns > near_ns ? from_ns : near_ns,
-                         at_ns + 1, &events, err);
+                         weft_add_sat_u64(at_ns, 1), &events, err);
     while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
         if (event->kind == WEFT_EVENT_PACKET_RECEIVED)
             code = sender_of(kernel, event, edge, err);
@@ -222,7 +222,7 @@ static enum weft_code packet_after(struct weft_graph_kernel *kernel, uint32_t th
     struct weft_events *events = NULL;
     const struct weft_event *event = NULL;
     enum weft_code code = weft_events_open(kernel->trace, thread_id, kinds, at_ns,
-                                           at_ns + PACKET_NEAR_NS, &events, err);
+                                           weft_add_sat_u64(at_ns, PACKET_NEAR_NS), &events, err);
     WEFT_THEN(code, weft_events_next(events, &event, err));
     if (code == WEFT_OK && event && event->kind == WEFT_EVENT_PACKET_RECEIVED)
         code = sender_of(kernel, event, edge, err);
@@ -321,8 +321,8 @@ static enum weft_code first_packet(struct weft_graph_kernel *kernel, uint32_t th
     struct weft_events *events = NULL;
     const struct weft_event *event = NULL;
     unsigned depth = 0;
-    enum weft_code code =
-        weft_events_open(kernel->trace, thread_id, kinds, from_ns, to_ns + 1, &events, err);
+    enum weft_code code = weft_events_open(kernel->trace, thread_id, kinds, from_ns,
+                                           weft_add_sat_u64(to_ns, 1), &events, err);
     while (code == WEFT_OK && !weft_graph_has_source(edge) &&
            (code = weft_events_next(events, &event, err)) == WEFT_OK && event) {
         if (event->kind == WEFT_EVENT_IRQ_ENTER)

@@ -7,6 +7,7 @@
  */
 #include "model/graph/locks.h"
 
+#include "base/checked.h"
 #include "base/vec.h"
 #include "model/locks/names.h"
 
@@ -76,7 +77,7 @@ static enum weft_code read_from(struct locks_graph *graph, struct process *proce
 {
     const struct weft_locks_span span = {
         .from_ns = from_ns,
-        .to_ns = graph->to_ns < UINT64_MAX ? graph->to_ns + 1 : graph->to_ns,
+        .to_ns = weft_add_sat_u64(graph->to_ns, 1),
         .pid = process->pid,
         .host_id = process->host_id,
         .without_sites = true,

@@ -6,6 +6,7 @@
  */
 #include "model/graph/tasks.h"
 
+#include "base/checked.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "model/calls/slots.h"
@@ -214,9 +215,8 @@ static enum weft_code first_flow(struct weft_graph_tasks *tasks, uint32_t thread
     const struct weft_event *event = NULL;
     enum weft_code code = weft_graph_sources_make(tasks->trace, WEFT_EVENT_FLOW_BEGIN,
                                                   tasks->from_ns, tasks->to_ns, &tasks->begun, err);
-    WEFT_THEN(code,
-              weft_events_open(tasks->trace, thread_id, UINT32_C(1) << WEFT_EVENT_FLOW_END, from_ns,
-                               to_ns < UINT64_MAX ? to_ns + 1 : to_ns, &events, err));
+    WEFT_THEN(code, weft_events_open(tasks->trace, thread_id, UINT32_C(1) << WEFT_EVENT_FLOW_END,
+                                     from_ns, weft_add_sat_u64(to_ns, 1), &events, err));
     for (unsigned n = 0; code == WEFT_OK && n < FLOWS_MAX && !weft_graph_has_source(edge) &&
                          (code = weft_events_next(events, &event, err)) == WEFT_OK && event;
          n++) {
@@ -273,7 +273,7 @@ static enum weft_code find_queued(struct weft_graph_tasks *tasks, uint32_t threa
                                   uint64_t at_ns, const struct root **queued, struct weft_err *err)
 {
     struct root *root, *before;
-    enum weft_code code = root_before(tasks, thread_id, at_ns + 1, &root, err);
+    enum weft_code code = root_before(tasks, thread_id, weft_add_sat_u64(at_ns, 1), &root, err);
     *queued = NULL;
     if (code != WEFT_OK || !root || root->start_ns != at_ns)
         return code;

@@ -5,6 +5,7 @@
  */
 #include "model/graph/user.h"
 
+#include "base/checked.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "model/calls/walk.h"
@@ -299,8 +300,7 @@ static enum weft_code find_locks(struct weft_graph_user *user, struct part *part
                                                         user->to_ns, &user->released, err);
     if (code == WEFT_OK && !user->lock_events)
         code = weft_events_open(user->trace, thread_id, kinds, user->from_ns,
-                                user->to_ns < UINT64_MAX ? user->to_ns + 1 : user->to_ns,
-                                &user->lock_events, err);
+                                weft_add_sat_u64(user->to_ns, 1), &user->lock_events, err);
     if (code != WEFT_OK)
         return code;
     weft_events_turn(user->lock_events, thread_id);
@@ -417,8 +417,7 @@ static enum weft_code read_part(struct weft_graph_user *user, struct part *part,
     part->now.to_ns = to_ns;
     enum weft_code code = read_until(user, part, thread_id, to_ns, &is_undecided, err);
     if (code == WEFT_OK && is_undecided)
-        code = read_until(user, part, thread_id,
-                          to_ns < UINT64_MAX - LONG_CALL_NS ? to_ns + LONG_CALL_NS : UINT64_MAX,
+        code = read_until(user, part, thread_id, weft_add_sat_u64(to_ns, LONG_CALL_NS),
                           &is_undecided, err);
     if (code != WEFT_OK)
         part->now.to_ns = 0;
@@ -808,7 +807,7 @@ enum weft_code weft_graph_user_sends(struct weft_graph_user *user, uint32_t thre
 {
     const struct weft_walk_opts opts = {
         .window = { .from_ns = at_ns - (at_ns < CLOCKS_APART_NS ? at_ns : CLOCKS_APART_NS),
-                    .to_ns = at_ns + CLOCKS_APART_NS }
+                    .to_ns = weft_add_sat_u64(at_ns, CLOCKS_APART_NS) }
     };
     struct weft_walk *walk = NULL;
     struct weft_walk_call call;

@@ -30,18 +30,27 @@ static bool text_of(struct weft_interplay *interplay, struct weft_str text, stru
     return true;
 }
 
+/* Opening fails in the end (check_memory). */
+static uint32_t no_memory(struct weft_interplay *interplay)
+{
+    interplay->is_out_of_memory = true;
+    return WEFT_ID_NONE;
+}
+
 uint32_t weft_interplay_place(struct weft_interplay *interplay, uint32_t node, struct weft_str name)
 {
     uint32_t text = 0;
     bool is_new;
     if (weft_strtab_intern(interplay->texts, name, &text, NULL) != WEFT_OK)
-        return WEFT_ID_NONE;
+        return no_memory(interplay);
     const uint32_t place = weft_map_add(interplay->place_of, (uint64_t)node << 32 | text, &is_new);
-    if (place == WEFT_MAP_NONE || !is_new)
+    if (place == WEFT_MAP_NONE || (!is_new && place >= interplay->places.n))
+        return no_memory(interplay);
+    if (!is_new)
         return place;
     struct weft_interplay_place *made = WEFT_ROOM_PUSH(&interplay->places);
     if (!made)
-        return WEFT_ID_NONE;
+        return no_memory(interplay);
     *made = (struct weft_interplay_place){ .node = node,
                                            .name = weft_strtab_get(interplay->texts, text) };
     return place;
@@ -50,10 +59,9 @@ uint32_t weft_interplay_place(struct weft_interplay *interplay, uint32_t node, s
 static struct weft_str label(struct weft_interplay *interplay, char *text, int n)
 {
     struct weft_str kept = WEFT_STR("?");
-    if (n > 0)
-        (void)text_of(
-            interplay,
-            (struct weft_str){ text, (size_t)n < MOST_LABEL ? (size_t)n : MOST_LABEL - 1 }, &kept);
+    const size_t n_text = (size_t)n < MOST_LABEL ? (size_t)n : MOST_LABEL - 1;
+    if (n > 0 && !text_of(interplay, (struct weft_str){ text, n_text }, &kept))
+        (void)no_memory(interplay);
     return kept;
 }
 
@@ -63,17 +71,17 @@ uint32_t weft_interplay_object(struct weft_interplay *interplay, enum weft_share
     char text[MOST_LABEL];
     uint32_t name_id, found;
     if (weft_strtab_intern(interplay->texts, name, &name_id, NULL) != WEFT_OK)
-        return WEFT_ID_NONE;
+        return no_memory(interplay);
     const uint64_t words[] = { pid, number, (uint64_t)kind << 32 | name_id };
     const struct weft_str key = { (const char *)words, sizeof words };
     const size_t n_locks = weft_locks_n_objects(interplay->locks);
     if (weft_strtab_intern(interplay->object_keys, key, &found, NULL) != WEFT_OK)
-        return WEFT_ID_NONE;
+        return no_memory(interplay);
     if (n_locks + found < interplay->objects.n)
         return (uint32_t)n_locks + found;
     struct weft_shared_object *made = WEFT_ROOM_PUSH(&interplay->objects);
     if (!made)
-        return WEFT_ID_NONE;
+        return no_memory(interplay);
     const int n =
         name.n_bytes
             ? snprintf(text, sizeof text, "%.*s",
@@ -362,6 +370,11 @@ static enum weft_code count_objects(struct weft_interplay *interplay, struct wef
     return is_good ? count_releasers(interplay, err) : weft_no_memory(err, "the interplay");
 }
 
+static enum weft_code check_memory(const struct weft_interplay *interplay, struct weft_err *err)
+{
+    return interplay->is_out_of_memory ? weft_no_memory(err, "the interplay") : WEFT_OK;
+}
+
 enum weft_code weft_interplay_open(const struct weft_trace *trace,
                                    const struct weft_blocking_names *names, uint64_t to_ns,
                                    const struct weft_run *run, struct weft_interplay **interplay,
@@ -380,10 +393,12 @@ enum weft_code weft_interplay_open(const struct weft_trace *trace,
     WEFT_THEN(code, take_objects(made, err));
     WEFT_THEN(code, read_instants(made, err));
     WEFT_THEN(code, weft_interplay_join(made, err));
+    WEFT_THEN(code, check_memory(made, err));
     WEFT_THEN(code,
               weft_trace_has_switches(trace) ? weft_interplay_kernel(made, run, err) : WEFT_OK);
     WEFT_THEN(code, weft_interplay_scan(made, run, err));
     WEFT_THEN(code, weft_interplay_sleeps(made, err));
+    WEFT_THEN(code, check_memory(made, err));
     WEFT_THEN(code, count_objects(made, err));
     if (code == WEFT_OK) {
         count_lost(made);

@@ -89,6 +89,7 @@ struct weft_interplay {
     const struct weft_trace *trace;
     const struct weft_blocking_names *names; /* the caller's; may be NULL */
     uint64_t to_ns;                          /* complete until then */
+    bool is_out_of_memory;                   /* a place, an object or a label is missing */
     struct weft_locks *locks;
     struct {
         struct weft_wait *items; /* by waiter_id, start_ns, end_ns, object */

@@ -239,6 +239,10 @@ void weft_machine_own(struct weft_machine *machine, uint32_t thread_id,
     const bool comes = event->kind == WEFT_EVENT_SWITCH && event->next_thread_id == thread_id;
     const bool has_moved =
         event->cpu >= 0 && machine->now.cpu >= 0 && event->cpu != machine->now.cpu;
+    if (event->kind == WEFT_EVENT_EXIT && event->prev_state & WEFT_EXIT_EARLIER) {
+        machine->is_exiting = true;
+        return;
+    }
     if (comes && !is_running(machine))
         come(machine, time_ns, event->cpu, 0);
     else if (!is_running(machine) || has_moved)

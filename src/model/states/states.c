@@ -4,6 +4,7 @@
  */
 #include "model/states/states.h"
 
+#include "base/checked.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "model/states/windows.h"
@@ -325,9 +326,8 @@ enum weft_code weft_states_open(struct weft_history *history, uint32_t thread_id
     states->to_ns = to_ns;
     const struct weft_state_slot *slot;
     enum weft_code code = weft_history_facts(history, thread_id, &states->facts, err);
-    WEFT_THEN(code,
-              weft_window_of(history, thread_id, &states->facts,
-                             from_ns == UINT64_MAX ? from_ns : from_ns + 1, &states->window, err));
+    WEFT_THEN(code, weft_window_of(history, thread_id, &states->facts, weft_add_sat_u64(from_ns, 1),
+                                   &states->window, err));
     WEFT_THEN(code, window_get(history, thread_id, &states->facts, states->window, &slot, err));
     if (code != WEFT_OK) {
         free(states);

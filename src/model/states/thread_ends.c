@@ -22,7 +22,8 @@ static enum weft_code exit_find(const struct weft_trace *trace, uint32_t thread_
     enum weft_code code =
         weft_events_open(trace, thread_id, EXITS, since_ns, UINT64_MAX, &events, err);
     while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event)
-        *exit_ns = weft_min_u64(*exit_ns, event->time_ns);
+        if (!(event->prev_state & WEFT_EXIT_EARLIER))
+            *exit_ns = weft_min_u64(*exit_ns, event->time_ns);
     weft_events_close(events);
     return code;
 }

@@ -62,6 +62,8 @@ enum weft_code weft_database_fail(const struct weft_database *database, int stat
     switch (status & 0xff) {
     case SQLITE_NOMEM:
         return weft_no_memory(err, "a database");
+    case SQLITE_INTERRUPT:
+        return weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET,
@@ -170,6 +172,18 @@ void weft_database_rollback(struct weft_database *database)
     if (database->is_open)
         (void)sqlite3_exec(database->file, "ROLLBACK", NULL, NULL, NULL);
     database->is_open = false;
+}
+
+static int is_cancelled(void *progress)
+{
+    return weft_progress_is_cancelled(progress);
+}
+
+void weft_database_watch(struct weft_database *database, const struct weft_progress *progress)
+{
+    enum { INSTRUCTIONS = 100 }; /* of SQLite's machine; a row is some ten of them */
+    sqlite3_progress_handler(database->file, INSTRUCTIONS, progress ? is_cancelled : NULL,
+                             (void *)(uintptr_t)progress);
 }
 
 void weft_database_wait(struct weft_database *database, uint32_t limit_ms)

@@ -10,6 +10,7 @@
 
 #include "analysis/ecct/tree.h"
 #include "base/error.h"
+#include "base/pool.h"
 #include "query/database/matrix.h"
 #include "schema/ecct.h"
 
@@ -36,6 +37,10 @@ void weft_database_close(struct weft_database *database);
 /* How long to wait for another program that writes; 60 s, if this is not called. Then what is asked
  * for is WEFT_E_IO. */
 void weft_database_wait(struct weft_database *database, uint32_t limit_ms);
+
+/* What is read or written from now on ends with WEFT_E_CANCELLED when `progress`, which must live
+ * longer, says so; NULL: never. */
+void weft_database_watch(struct weft_database *database, const struct weft_progress *progress);
 
 /* The types of its executions, by name; `*types` lives as the arena. */
 WEFT_CHECKED enum weft_code weft_database_types(struct weft_database *database,

@@ -42,7 +42,7 @@ struct loading {
         uint32_t *items; /* metrics of sources that the table is missing */
         size_t n, cap;
     } no_metrics;
-    uint64_t n_damaged, n_partial;
+    uint64_t n_damaged, n_damaged_facts, n_partial;
     uint8_t *confidences; /* by node: the least of the sources'; if each tells its own, */
     bool is_certain;      /* which those of earlier versions do not */
 };
@@ -323,6 +323,30 @@ static uint64_t count_no_metrics(struct loading *loading)
     return n_different;
 }
 
+/* The row of a source; `*has_row` is false, and it is counted, if it is damaged, or its page is. */
+static enum weft_code find_facts(struct loading *loading, int64_t source, sqlite3_stmt **statement,
+                                 bool *has_row, struct weft_err *err)
+{
+    enum { IS_WHOLE = 11 };
+    struct weft_err damage = { 0 };
+    WEFT_TRY(weft_database_prepare(
+        loading->database,
+        "SELECT flags, recorded_ns, records, lost_records, own_cpu, other_cpu, idle_cpu, bound, "
+        "uncertain, wholes, work, sum IS weft_sum(id, flags, recorded_ns, records, lost_records, "
+        "own_cpu, other_cpu, idle_cpu, bound, wholes, work, uncertain) FROM facts WHERE id = ?1",
+        statement, err));
+    (void)sqlite3_bind_int64(*statement, 1, source);
+    const enum weft_code code = weft_database_step(loading->database, *statement, has_row, &damage);
+    const bool is_damaged =
+        code == WEFT_E_MALFORMED || (*has_row && sqlite3_column_int(*statement, IS_WHOLE) == 0);
+    *has_row = *has_row && !is_damaged;
+    loading->n_damaged_facts += is_damaged;
+    if (code == WEFT_OK || is_damaged)
+        return WEFT_OK;
+    *err = damage;
+    return code;
+}
+
 /* Files of earlier versions have no facts; a row that is damaged is none. */
 static enum weft_code read_facts(struct loading *loading, int64_t source,
                                  struct weft_source_facts *facts, struct weft_err *err)
@@ -331,16 +355,7 @@ static enum weft_code read_facts(struct loading *loading, int64_t source,
     bool has_row = false;
     if (loading->database->version < WEFT_DATABASE_FACTS)
         return WEFT_OK;
-    enum weft_code code = weft_database_prepare(
-        loading->database,
-        "SELECT flags, recorded_ns, records, lost_records, own_cpu, other_cpu, idle_cpu, bound, "
-        "uncertain, wholes, work FROM facts WHERE id = ?1 AND sum = weft_sum(id, flags, "
-        "recorded_ns, records, "
-        "lost_records, own_cpu, other_cpu, idle_cpu, bound, wholes, work, uncertain)",
-        &statement, err);
-    if (code == WEFT_OK)
-        (void)sqlite3_bind_int64(statement, 1, source);
-    WEFT_THEN(code, weft_database_step(loading->database, statement, &has_row, err));
+    enum weft_code code = find_facts(loading, source, &statement, &has_row, err);
     const int64_t flags = has_row ? sqlite3_column_int64(statement, 0) : 0;
     const bool is_known = code == WEFT_OK && has_row && are_counts(statement, 1, 3);
     const bool has_crowd =
@@ -355,6 +370,7 @@ static enum weft_code read_facts(struct loading *loading, int64_t source,
             .is_known = true,
             .recorded_ns = count_in(statement, 1),
             .records = count_in(statement, 2),
+            .counts_losses = flags & WEFT_DATABASE_COUNTS_LOSSES || count_in(statement, 3) > 0,
             .lost_records = count_in(statement, 3),
             .has_switches = flags & WEFT_DATABASE_HAS_SWITCHES,
             .has_crowd = has_crowd,
@@ -567,6 +583,7 @@ static enum weft_code load(struct loading *loading, struct weft_ecct_matrix **ma
         return code;
     (*matrix)->n_damaged = loading->n_damaged;
     (*matrix)->n_damaged_metrics = count_no_metrics(loading);
+    (*matrix)->n_damaged_facts = loading->n_damaged_facts;
     (*matrix)->n_partial = loading->n_partial;
     return WEFT_OK;
 }

@@ -490,7 +490,8 @@ static enum weft_code put_facts(struct weft_database *database,
                           (facts->is_proposed ? WEFT_DATABASE_IS_PROPOSED : 0) |
                           (facts->is_part ? WEFT_DATABASE_IS_PART : 0) |
                           (facts->is_after_sleep ? WEFT_DATABASE_IS_AFTER_SLEEP : 0) |
-                          (facts->work.is_known ? WEFT_DATABASE_HAS_WORK : 0);
+                          (facts->work.is_known ? WEFT_DATABASE_HAS_WORK : 0) |
+                          (facts->counts_losses ? WEFT_DATABASE_COUNTS_LOSSES : 0);
     const int64_t numbers[] = { database->writer->source, flags, (int64_t)facts->recorded_ns,
                                 (int64_t)facts->records, (int64_t)facts->lost_records };
     const double shares[] = { facts->own_cpu, facts->other_cpu, facts->idle_cpu, facts->bound };

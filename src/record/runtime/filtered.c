@@ -394,7 +394,11 @@ void weft_filtered_record(enum weft_unit_kind kind, uint64_t address)
         enter(calls, address);
     else if (calls)
         leave(calls, address);
+    else /* without memory all calls are recorded */
+        weft_functions_write(kind, address, weft_ring_ticks());
     struct weft_ring *ring = weft_ring_thread.here;
+    if (ring->slot && !calls)
+        weft_ring_publish(ring);
     if (ring->slot)
         atomic_store_explicit(&ring->slot->drafted, ring->head, memory_order_relaxed);
     weft_ring_leave();

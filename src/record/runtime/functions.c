@@ -6,6 +6,8 @@
  */
 #include "record/runtime/functions.h"
 
+#include "record/runtime/reach.h"
+
 #define WEFT_HOOK __attribute__((visibility("default")))
 
 bool weft_functions_are_filtered;
@@ -70,8 +72,10 @@ const enum weft_ring_library weft_library = WEFT_RING_FUNCTIONS;
 
 void weft_library_begin(void)
 {
-    if (!weft_numbers_begin())
+    if (!weft_numbers_begin()) {
         weft_ring_is_on = false;
+        weft_reach_report(WEFT_REACH_MEMORY);
+    }
     weft_filtered_begin();
 }
 

@@ -152,6 +152,8 @@ static bool begin(void)
     struct process *process = atomic_load(&the_process);
     int status = STATUS_NONE;
     if (!process && !(weft_reach_folder() && (process = make_process(weft_reach_slots())))) {
+        if (weft_reach_folder())
+            weft_reach_report(WEFT_REACH_MEMORY);
         weft_ring_is_on = false;
         return false;
     }

@@ -353,6 +353,8 @@ static void judge(const struct ledger *ledger, const struct ledger_process *proc
         return;
     if (process->is_damaged)
         made->why = WEFT_LEDGER_DAMAGED;
+    else if (process->failure)
+        made->why = process->failure;
     else if (process->n_lost)
         made->why = WEFT_LEDGER_RECORDS_LOST;
     else if (made->n_lost_threads)

@@ -424,7 +424,7 @@ static void take_no_ring(struct ledger *ledger, const struct ledger_event *event
         process->is_damaged = process->is_changed = true;
         return;
     }
-    process->image.failure = (uint8_t)why_of_reach(event->value);
+    process->failure = process->image.failure = (uint8_t)why_of_reach(event->value);
     if (process->end_ns != WEFT_LEDGER_NO_TIME) { /* it ended before this was read */
         process->past.has_uncovered = true;
         process->past.uncovered_why = process->image.failure;

@@ -51,6 +51,7 @@ struct ledger_process {
     bool expects_ring;     /* it was to make a ring at its fork */
     bool is_orphan;        /* /proc has shown it without its parent: what it runs may be a copy */
     bool is_damaged, is_changed;
+    uint8_t failure; /* enum weft_ledger_why: one of its libraries has no ring, another may have */
     uint32_t n_live, n_kernel_threads, n_seen_threads;
     uint32_t n_library_threads[LEDGER_LIBRARIES], n_library_lost[LEDGER_LIBRARIES];
     uint64_t n_records, n_lost;

@@ -341,7 +341,8 @@ static void give_up(struct recorder *recorder, const struct weft_err *err)
     (void)snprintf(text, sizeof text, "recording stopped: %s%s", cause,
                    recorder->target.pid && !recorder->target.has_ended ? "; the program continues"
                                                                        : "");
-    say(recorder, text);
+    if (recorder->opts->stopped)
+        recorder->opts->stopped(recorder->opts->context, text);
     if (recorder->levels.kernel)
         weft_kernel_stop(recorder->levels.kernel);
     asks_stop(&recorder->programs.asks);

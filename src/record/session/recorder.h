@@ -52,6 +52,7 @@ struct weft_recorder_opts {
 
     /* For the user: a sentence; and how it goes, a few times a second. May be NULL. */
     void (*say)(void *context, const char *text);
+    void (*stopped)(void *context, const char *text); /* early, and why: a failure, never silent */
     void (*show)(void *context, const struct weft_recorder_state *state);
     /* The recording is over, its files are complete, and the program still runs: before it is
      * waited for. May be NULL. */

@@ -50,16 +50,21 @@ static int by_duration(const void *a, const void *b)
 }
 
 size_t weft_pick_items(const struct weft_ecct_matrix *matrix, const uint32_t *items, size_t n_items,
-                       size_t n_most, uint32_t *picked)
+                       size_t n_most, uint32_t *picked, struct weft_output *out)
 {
     struct by_duration *sorted = calloc(n_items + 1, sizeof *sorted);
-    const size_t n = !sorted ? 0 : n_items < n_most ? n_items : n_most;
-    for (size_t i = 0; sorted && i < n_items; i++) {
+    const size_t n = n_items < n_most ? n_items : n_most;
+    struct weft_err err = { 0 };
+    if (!sorted) {
+        (void)weft_no_memory(&err, "executions to be listed");
+        weft_output_fail(out, &err);
+        return 0;
+    }
+    for (size_t i = 0; i < n_items; i++) {
         const struct weft_execution_item *item = &matrix->items[items[i]];
         sorted[i] = (struct by_duration){ .ns = item->end_ns - item->start_ns, .item = items[i] };
     }
-    if (sorted)
-        qsort(sorted, n_items, sizeof *sorted, by_duration);
+    qsort(sorted, n_items, sizeof *sorted, by_duration);
     for (size_t i = 0; i < n; i++)
         picked[i] = sorted[n > 1 ? i * (n_items - 1) / (n - 1) : n_items / 2].item;
     free(sorted);
@@ -161,13 +166,14 @@ static struct weft_table item_table(struct page *page, const uint32_t *items, si
                                     size_t n_most)
 {
     uint32_t *picked = WEFT_ARENA_NEW(page->arena, n_most, uint32_t);
-    return (struct weft_table){
-        .type = &weft_compare_items_type,
-        .rows = page->opts->matrix->items,
-        .n_rows = picked ? weft_pick_items(page->opts->matrix, items, n_items, n_most, picked) : 0,
-        .order = picked,
-        .in = weft_view_context(page->view, page)
-    };
+    return (struct weft_table){ .type = &weft_compare_items_type,
+                                .rows = page->opts->matrix->items,
+                                .n_rows =
+                                    picked ? weft_pick_items(page->opts->matrix, items, n_items,
+                                                             n_most, picked, page->view->out)
+                                           : 0, /* its arena has failed, and so does the output */
+                                .order = picked,
+                                .in = weft_view_context(page->view, page) };
 }
 
 /* ---- differences ----------------------------------------------------------------------------- */
@@ -478,7 +484,8 @@ static void print_head(const struct page *page)
     struct weft_output *out = page->view->out;
     weft_render_verdict(page->scratch, page->opts);
     weft_output_write(page->scratch, "", 1);
-    weft_view_bold(page->view, weft_output_held(page->scratch).bytes);
+    const struct weft_str verdict = weft_output_held(page->scratch);
+    weft_view_bold(page->view, verdict.n_bytes > 0 ? verdict.bytes : ""); /* or it has failed */
     weft_output_clear(page->scratch);
     weft_output_text(out, "\n\n");
     weft_output_printf(
@@ -583,6 +590,7 @@ static void print_json(struct page *page)
     weft_json_bool(json, "too_small", table->is_small);
     weft_json_u64(json, "damaged", page->opts->matrix->n_damaged);
     weft_json_u64(json, "damaged_metrics", page->opts->matrix->n_damaged_metrics);
+    weft_json_u64(json, "damaged_facts", page->opts->matrix->n_damaged_facts);
     weft_json_u64(json, "partial_runs", page->opts->matrix->n_partial);
     weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(page->opts->matrix));
     weft_json_u64(json, "n_differences", table->n_ranked);
@@ -615,6 +623,6 @@ void weft_render_comparison(const struct weft_view *view,
     } else {
         print_text(&page);
     }
-    weft_output_abort(page.scratch);
+    weft_output_drop(page.scratch, view->out);
     weft_output_release(view->out, page.arena);
 }

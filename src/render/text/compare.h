@@ -36,9 +36,10 @@ void weft_render_grounds(struct weft_output *out, const struct weft_comparison_v
 void weft_render_verdict(struct weft_output *out, const struct weft_comparison_view *comparison);
 
 /* Examples of a group, of all durations: up to `n_most` items, ascending by duration, the first,
- * the last and those between them. Returns how many. `picked` has room for n_most. */
+ * the last and those between them. Returns how many. `picked` has room for n_most. Without memory
+ * there are none, and `out` fails. */
 size_t weft_pick_items(const struct weft_ecct_matrix *matrix, const uint32_t *items, size_t n_items,
-                       size_t n_most, uint32_t *picked);
+                       size_t n_most, uint32_t *picked, struct weft_output *out);
 
 /* The command that shows an execution: "weft path run.weft --thread 12 --from @1 --to @2". */
 void weft_render_open_command(struct weft_output *out, const struct weft_ecct_matrix *matrix,

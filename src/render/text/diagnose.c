@@ -51,7 +51,7 @@ static void told_init(struct told *told)
 
 static void told_fini(struct told *told, struct weft_output *out)
 {
-    weft_output_abort(told->scratch);
+    weft_output_drop(told->scratch, out);
     weft_output_release(out, told->arena);
 }
 
@@ -649,11 +649,16 @@ static void json_finding(struct weft_json *json, const struct weft_finding *find
     weft_json_str(json, "explanation", weft_output_held(scratch));
     weft_output_clear(scratch);
     weft_confidence_json(json, &finding->confidence, scratch);
+    if (finding->lost < 0) /* the source does not count what it loses */
+        weft_json_null(json, "lost_share");
+    else
+        weft_json_real(json, "lost_share", finding->lost);
     if (!finding->is_versus)
         json_tail(json, &finding->tail);
     weft_json_u64(json, "executions", finding->matrix->n_items);
     weft_json_u64(json, "damaged", finding->matrix->n_damaged);
     weft_json_u64(json, "damaged_metrics", finding->matrix->n_damaged_metrics);
+    weft_json_u64(json, "damaged_facts", finding->matrix->n_damaged_facts);
     weft_json_u64(json, "partial_runs", finding->matrix->n_partial);
     weft_json_u64(json, "unfinished", weft_ecct_matrix_unfinished(finding->matrix));
     weft_json_text(json, "filter_a", finding->a);
@@ -680,6 +685,15 @@ static void print_json(const struct weft_view *view, const struct weft_findings_
     for (size_t i = 0; i < table->n_rows; i++)
         json_finding(json, &table->rows[i], with_rules, scratch);
     weft_json_end_array(json);
+    weft_json_begin_array(json, "omitted");
+    for (size_t i = 0; i < table->n_left_out; i++) {
+        weft_json_begin_object(json, NULL);
+        weft_json_str(json, "type", table->left_out[i].type);
+        weft_json_text(json, "reason", table->left_out[i].why.text);
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+    weft_json_u64(json, "types_not_examined", table->n_more);
     weft_json_end_object(json);
     weft_view_json_end(view, json);
 }
@@ -731,5 +745,5 @@ void weft_render_findings(const struct weft_view *view, const struct weft_findin
         weft_table_csv(&table, view->out);
     else
         print_text(view, findings, how);
-    weft_output_abort(scratch);
+    weft_output_drop(scratch, view->out);
 }

@@ -155,7 +155,7 @@ static void put_examples(struct weft_output *out, const struct weft_comparison_v
     uint32_t picked[EXAMPLES];
     const struct weft_compare_table *table = comparison->table;
     const size_t n =
-        weft_pick_items(comparison->matrix, table->items_b, table->n_b, EXAMPLES, picked);
+        weft_pick_items(comparison->matrix, table->items_b, table->n_b, EXAMPLES, picked, out);
     weft_output_text(out, "\nExecutions of B to look at:\n\n");
     for (size_t i = n; i-- > 0;) {
         weft_output_text(out, "    ");
@@ -186,5 +186,5 @@ void weft_render_gate_report(struct weft_output *out, const struct weft_gate_vie
     put_differences(out, scratch, comparison);
     put_causes(out, scratch, comparison);
     put_examples(out, comparison);
-    weft_output_abort(scratch);
+    weft_output_drop(scratch, out);
 }
