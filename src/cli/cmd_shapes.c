@@ -3,7 +3,6 @@
  * weft shapes: chooses one view among many that exclude each other, resolves patterns to functions
  * and ids to shapes, and asks once. --new-in and --vs are in shapes_versus.c.
  */
-#include "analysis/shapes/rare.h"
 #include "cli/ask.h"
 #include "cli/shapes_versus.h"
 #include "query/parse.h"

@@ -8,9 +8,8 @@
 
 #include "base/vec.h"
 #include "cli/inputs.h"
-#include "ingest/recording/recording.h"
+#include "import/own.h"
 #include "query/database/database.h"
-#include "store/reader.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAGIC_BYTES = 16, MAX_LINKS = 40, WAIT_NS = 20000000, NULL_MAJOR = 1, NULL_MINOR = 3 };
+enum { MAX_LINKS = 40, WAIT_NS = 20000000, NULL_MAJOR = 1, NULL_MINOR = 3 };
 
 /* ---- what stands at a path ---------------------------------------------------------------------
  */
@@ -34,20 +33,13 @@ enum { MAGIC_BYTES = 16, MAX_LINKS = 40, WAIT_NS = 20000000, NULL_MAJOR = 1, NUL
 /* What a file holds that text must not replace; NULL: nothing of the kind. */
 static const char *kept_content(const char *path)
 {
-    uint8_t bytes[MAGIC_BYTES];
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return NULL;
     if (weft_database_is(path))
         return "a database";
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const ssize_t n_read = fd >= 0 ? read(fd, bytes, sizeof bytes) : -1;
-    if (fd >= 0)
-        (void)close(fd);
-    const size_t n_bytes = n_read > 0 ? (size_t)n_read : 0;
-    return weft_store_sniff(bytes, n_bytes)       ? "a trace"
-           : weft_recording_sniff(bytes, n_bytes) ? "a recording"
-                                                  : NULL;
+    const enum weft_own own = weft_own_of(path);
+    return own == WEFT_OWN_TRACE ? "a trace" : own == WEFT_OWN_RECORDING ? "a recording" : NULL;
 }
 
 /* The number of the descriptor of this process that `path` leads to (/dev/stdout, /dev/fd/N,

@@ -5,8 +5,8 @@
 #ifndef WEFT_CLI_SHAPES_VERSUS_H
 #define WEFT_CLI_SHAPES_VERSUS_H
 
-#include "analysis/shapes/shapes.h"
 #include "cli/cli.h"
+#include "query/session.h"
 
 struct weft_versus {
     const char *new_in; /* NULL: the argument, from `from` to `to` */

@@ -21,6 +21,9 @@ enum { WEFT_TRUSTED_EXECUTIONS = 10 };
 
 enum { WEFT_CAUSES_TESTED = 64 };
 
+/* Nodes ranked first whose intervals are those of the bootstrap. */
+enum { WEFT_COMPARE_BOOTSTRAP = 64 };
+
 struct weft_interval_ns {
     double low_ns, high_ns; /* 95 % */
 };

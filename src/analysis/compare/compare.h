@@ -34,8 +34,6 @@ struct weft_compare_opts {
                        * much less (Bonferroni); 0 is 1 */
 };
 
-enum { WEFT_COMPARE_BOOTSTRAP = 64 };
-
 /* `*table` is the caller's. O(items x metrics + values of executions that changed groups + nodes).
  * Empty groups are no error: nothing is sure then. */
 WEFT_CHECKED enum weft_code weft_comparer_run(struct weft_comparer *comparer,
