@@ -119,7 +119,7 @@ struct weft_findings_basis {
     } looked[TYPES_MAX];
     struct weft_facts facts[TYPES_MAX];
     size_t n;
-    struct weft_rhythms rhythms;
+    struct weft_periods periods;
 };
 
 struct gathering {
@@ -134,24 +134,24 @@ struct gathering {
 /* ---- facts of sources ------------------------------------------------------------------------ */
 
 /* Executions of several traces are judged by what is known of all of them. */
-static void take_crowds(struct weft_facts *facts, const struct weft_ecct_matrix *matrix)
+static void take_saturation(struct weft_facts *facts, const struct weft_ecct_matrix *matrix)
 {
-    struct weft_crowd *crowd = &facts->crowd;
+    struct weft_saturation *saturation = &facts->saturation;
     const double all_ns = facts->trace_ns.value;
     for (size_t i = 0; i < matrix->n_sources; i++) {
         const struct weft_source_facts *source = &matrix->sources[i].facts;
         const double share = matrix->n_sources == 1 ? 1
                              : all_ns > 0           ? (double)source->recorded_ns / all_ns
                                                     : 0;
-        crowd->is_known = source->has_crowd && (i == 0 || crowd->is_known) &&
-                          (matrix->n_sources == 1 || all_ns > 0);
-        crowd->own += share * source->own_cpu;
-        crowd->other += share * source->other_cpu;
-        crowd->idle += share * source->idle_cpu;
-        crowd->bound += share * source->bound;
+        saturation->is_known = source->has_saturation && (i == 0 || saturation->is_known) &&
+                               (matrix->n_sources == 1 || all_ns > 0);
+        saturation->own += share * source->own_cpu;
+        saturation->other += share * source->other_cpu;
+        saturation->idle += share * source->idle_cpu;
+        saturation->bound += share * source->bound;
     }
-    if (!crowd->is_known)
-        *crowd = (struct weft_crowd){ .is_known = false };
+    if (!saturation->is_known)
+        *saturation = (struct weft_saturation){ .is_known = false };
 }
 
 static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix *matrix)
@@ -178,7 +178,7 @@ static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix
     facts->has_switches = has_switches ? WEFT_FACT_YES : WEFT_FACT_NO;
     facts->trace_ns = (struct weft_fact){ recorded_ns, true };
     facts->lost = (struct weft_fact){ lost > 0 ? lost / (lost + records) : 0, true };
-    take_crowds(facts, matrix);
+    take_saturation(facts, matrix);
 }
 
 /* ---- a type ---------------------------------------------------------------------------------- */
@@ -461,7 +461,7 @@ static bool is_lesser(const struct weft_execution_proposal *proposal)
     return is_call(proposal) && weft_name_is_of_std(proposal->name);
 }
 
-/* Those are told of if there is nothing else. */
+/* Those are reported if there is nothing else. */
 static bool is_work_proposed(const struct gathering *gathering,
                              const struct weft_execution_proposals *proposals)
 {
@@ -637,8 +637,8 @@ static enum weft_code judge(struct gathering *gathering)
     struct weft_findings_basis *basis = gathering->basis;
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; i < basis->n && code == WEFT_OK; i++) {
-        basis->facts[i].rhythms = &basis->rhythms;
-        code = weft_rhythms_add(&basis->rhythms, basis->facts[i].matrix, gathering->err);
+        basis->facts[i].periods = &basis->periods;
+        code = weft_periods_add(&basis->periods, basis->facts[i].matrix, gathering->err);
     }
     for (size_t i = 0; i < basis->n && code == WEFT_OK; i++)
         code = count_work(gathering, &basis->facts[i]);
@@ -655,7 +655,7 @@ static void release(void *owned)
         weft_result_free(basis->looked[i].cut.table);
         weft_comparison_close(basis->looked[i].comparison);
     }
-    WEFT_VEC_FINI(&basis->rhythms);
+    WEFT_VEC_FINI(&basis->periods);
     weft_result_free(findings->table);
 }
 

@@ -7,8 +7,8 @@
 #include "query/session.h"
 
 #include "analysis/calls/calls.h"
-#include "analysis/states/crowd.h"
 #include "analysis/states/histories.h"
+#include "analysis/states/saturation.h"
 #include "base/checked.h"
 #include "base/room.h"
 #include "base/vec.h"
@@ -450,10 +450,10 @@ enum weft_code weft_session_facts(struct weft_session *session, struct weft_sour
                                   struct weft_err *err)
 {
     const struct weft_store_meta *meta = weft_trace_meta(session->trace);
-    struct weft_crowd crowd;
+    struct weft_saturation saturation;
     enum weft_code code = WEFT_OK;
     if (!session->facts.is_known)
-        code = weft_crowd_find(session->trace, &session->run, &crowd, err);
+        code = weft_saturation_find(session->trace, &session->run, &saturation, err);
     if (code == WEFT_OK && !session->facts.is_known)
         session->facts = (struct weft_source_facts){
             .is_known = true,
@@ -461,11 +461,11 @@ enum weft_code weft_session_facts(struct weft_session *session, struct weft_sour
             .records = weft_add_sat_u64(meta->events, weft_add_sat_u64(meta->calls, meta->calls)),
             .lost_records = count_lost(session->trace),
             .has_switches = weft_trace_has_switches(session->trace),
-            .has_crowd = crowd.is_known,
-            .own_cpu = crowd.own,
-            .other_cpu = crowd.other,
-            .idle_cpu = crowd.idle,
-            .bound = crowd.bound
+            .has_saturation = saturation.is_known,
+            .own_cpu = saturation.own,
+            .other_cpu = saturation.other,
+            .idle_cpu = saturation.idle,
+            .bound = saturation.bound
         };
     *facts = session->facts;
     return code;

@@ -94,8 +94,8 @@ struct weft_source_facts {
     bool is_known;        /* else all is 0: a database of an earlier version, or nobody asked */
     uint64_t recorded_ns; /* how long was recorded */
     uint64_t records, lost_records;
-    bool has_switches; /* scheduling events are recorded */
-    bool has_crowd;    /* the rest is known: see analysis/states/crowd.h */
+    bool has_switches;   /* scheduling events are recorded */
+    bool has_saturation; /* the rest is known: see analysis/states/saturation.h */
     double own_cpu, other_cpu, idle_cpu, bound;
     bool is_proposed;       /* the executions are a function that repeats, or a thread's turns */
     bool is_part;           /* and most calls of it are parts of others */

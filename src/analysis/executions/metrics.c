@@ -320,7 +320,7 @@ struct work {
         size_t n, cap;
     } waiting;
     bool has_states;
-    bool has_told_bytes; /* bytes came from calls: system calls are the same ones again */
+    bool has_bytes; /* bytes came from calls: system calls are the same ones again */
 };
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -349,7 +349,7 @@ static enum weft_code see_syscall(struct work *work, const struct weft_event *ev
 {
     const enum weft_bytes_way way = weft_bytes_way_of(event->name);
     const int64_t n_bytes = (int64_t)event->value;
-    if (way == WEFT_BYTES_NONE || work->has_told_bytes)
+    if (way == WEFT_BYTES_NONE || work->has_bytes)
         return WEFT_OK;
     return add_bytes(work, way, event->time_ns, n_bytes > 0 ? (uint64_t)n_bytes : 0);
 }
@@ -413,22 +413,22 @@ static enum weft_code read_events(struct work *work)
 static enum weft_code read_told(struct work *work, uint64_t from_ns, uint64_t to_ns, bool is_asked)
 {
     struct weft_bytes_reader *reader = NULL;
-    struct weft_bytes_told told = { WEFT_BYTES_NONE, 0, 0 };
+    struct weft_bytes_moved moved = { WEFT_BYTES_NONE, 0, 0 };
     enum weft_code code = weft_bytes_reader_open(work->job->trace, work->thread_id, from_ns, to_ns,
                                                  &reader, work->err);
     while (code == WEFT_OK &&
-           (code = weft_bytes_reader_next(reader, &told, work->err)) == WEFT_OK &&
-           told.way != WEFT_BYTES_NONE && !is_asked)
-        code = add_bytes(work, told.way, told.at_ns, told.n_bytes);
-    work->has_told_bytes |= told.way != WEFT_BYTES_NONE;
+           (code = weft_bytes_reader_next(reader, &moved, work->err)) == WEFT_OK &&
+           moved.way != WEFT_BYTES_NONE && !is_asked)
+        code = add_bytes(work, moved.way, moved.at_ns, moved.n_bytes);
+    work->has_bytes |= moved.way != WEFT_BYTES_NONE;
     weft_bytes_reader_close(reader);
     return code;
 }
 
 static enum weft_code read_bytes(struct work *work)
 {
-    return work->has_told_bytes ? read_told(work, work->window.from_ns, work->window.to_ns, false)
-                                : WEFT_OK;
+    return work->has_bytes ? read_told(work, work->window.from_ns, work->window.to_ns, false)
+                           : WEFT_OK;
 }
 
 /* ---- locks ----------------------------------------------------------------------------------- */

@@ -81,14 +81,14 @@ static void join_waits(struct groups *groups)
 {
     for (size_t i = 0; i < groups->table->n_cells; i++) {
         const struct weft_interplay_cell *cell = &groups->table->cells[i];
-        if (cell->told && !info_of(groups, cell->waiter_id)->pid &&
+        if (cell->known && !info_of(groups, cell->waiter_id)->pid &&
             !info_of(groups, cell->releaser_id)->pid)
             join(groups, cell->waiter_id, cell->releaser_id);
     }
     for (size_t i = 0; i < groups->table->n_cells; i++) {
         const struct weft_interplay_cell *cell = &groups->table->cells[i];
-        if (cell->told && group_of(groups, cell->waiter_id) == group_of(groups, cell->releaser_id))
-            groups->count[group_of(groups, cell->waiter_id)] += cell->told;
+        if (cell->known && group_of(groups, cell->waiter_id) == group_of(groups, cell->releaser_id))
+            groups->count[group_of(groups, cell->waiter_id)] += cell->known;
     }
 }
 
@@ -96,7 +96,7 @@ static void join_waits(struct groups *groups)
 static uint32_t find(struct groups *groups)
 {
     uint32_t best = WEFT_ID_NONE;
-    uint64_t best_told = 0;
+    uint64_t best_known = 0;
     bool is_best_inside = false;
     for (uint32_t i = 0; i < groups->table->n_cells; i++) {
         const struct weft_interplay_cell *cell = &groups->table->cells[i];
@@ -104,12 +104,12 @@ static uint32_t find(struct groups *groups)
             continue;
         const uint32_t group = group_of(groups, cell->waiter_id);
         const bool is_inside = group == group_of(groups, cell->releaser_id);
-        const uint64_t told = is_inside ? groups->count[group] : 0;
+        const uint64_t known = is_inside ? groups->count[group] : 0;
         if (best != WEFT_ID_NONE &&
-            (told < best_told || (told == best_told && (!is_inside || is_best_inside))))
+            (known < best_known || (known == best_known && (!is_inside || is_best_inside))))
             continue;
         best = i;
-        best_told = told;
+        best_known = known;
         is_best_inside = is_inside;
     }
     return best;
@@ -372,7 +372,7 @@ static enum weft_code add_cell(struct job *job, size_t from, size_t to, struct w
         const bool is_new = i == from || wait->object != wait_at(job, entry - 1)->object;
         object_ns = is_new ? entry->inside_ns : object_ns + entry->inside_ns;
         cell->n_objects += is_new;
-        cell->told += wait->confidence >= WEFT_SURETY_AMBIGUOUS;
+        cell->known += wait->confidence >= WEFT_SURETY_AMBIGUOUS;
         cell->sum_ns += entry->inside_ns;
         if (object_ns > most_ns) {
             most_ns = object_ns;

@@ -114,7 +114,7 @@ struct job {
     struct weft_mined mined;
     struct weft_shape_replay *replay;
     struct weft_clusters clusters;
-    struct weft_cluster_kin *kin;
+    struct weft_cluster_relations *relations;
     struct weft_occurrences occurrences;
     struct weft_shapes_table *table;
     /* Clusters on threads: those of the mined thread t are first[t] ... first[t + 1). */
@@ -417,7 +417,7 @@ static enum weft_code build_ribbons(struct job *job, const uint32_t *ids, size_t
 {
     struct weft_arena *arena = job->table->arena;
     uint32_t *of = NULL, n = 0;
-    enum weft_code code = weft_ribbons_build(job->kin, ids, n_ids, arena, &of, &n, err);
+    enum weft_code code = weft_ribbons_build(job->relations, ids, n_ids, arena, &of, &n, err);
     if (code)
         return code;
     struct weft_shape_ribbon *made = WEFT_ARENA_NEW(arena, n, struct weft_shape_ribbon);
@@ -494,7 +494,8 @@ static enum weft_code make_ribbons(struct job *job, struct weft_err *err)
     if (!ids)
         return weft_no_memory(err, "shapes");
     job->table->rare_below = (uint32_t)weft_min_u64(job->opts->min_count, UINT32_MAX);
-    enum weft_code code = weft_cluster_kin_build(&job->mined.set, &job->clusters, &job->kin, err);
+    enum weft_code code =
+        weft_cluster_relations_build(&job->mined.set, &job->clusters, &job->relations, err);
     if (!code)
         code = trace_ribbons(job, ids, err);
     for (size_t t = 0; !code && t < job->table->n_threads; t++)
@@ -792,7 +793,7 @@ static void job_fini(struct job *job)
 {
     weft_shape_replay_free(job->replay);
     weft_mined_fini(&job->mined);
-    weft_cluster_kin_free(job->kin);
+    weft_cluster_relations_free(job->relations);
     weft_occurrences_fini(&job->occurrences);
     weft_shape_bins_free(job->bins, job->table ? job->table->n_clusters : 0);
     free(job->first);

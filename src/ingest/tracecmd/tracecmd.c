@@ -275,15 +275,15 @@ static enum weft_code convert_event(struct convert *convert, const struct tracec
         convert->n_formless += !convert->kernel.is_survey;
         return WEFT_OK;
     }
-    struct kernel_told told = { 0 };
+    struct kernel_details details = { 0 };
     if (format->pid) {
-        told.tid = kernel_field_number(formats, format->pid, record);
-        told.has_tid = (int32_t)told.tid >= 0;
+        details.tid = kernel_field_number(formats, format->pid, record);
+        details.has_tid = (int32_t)details.tid >= 0;
     }
     kernel_format_read(formats, format, record, convert->kernel.is_survey, &now);
     convert->has_switches |= now.known->meaning == KERNEL_MEANS_SWITCH;
     struct kernel_cpu *cpu = kernel_cpu_of(&convert->kernel.threads, 0, now.cpu);
-    WEFT_TRY(cpu ? kernel_find_thread(&convert->kernel, &now, cpu, &told)
+    WEFT_TRY(cpu ? kernel_find_thread(&convert->kernel, &now, cpu, &details)
                  : kernel_no_memory(&convert->kernel));
     enum weft_code code = kernel_convert_event(&convert->kernel, &now);
     return code == WEFT_OK && kernel_is_point(now.known)

@@ -486,21 +486,21 @@ static bool is_beyond_kernel(const struct trace_graph *graph, uint64_t at_ns,
 static enum weft_code fill_gap(struct trace_graph *graph, uint32_t thread_id, uint64_t at_ns,
                                struct weft_graph_state *state, struct weft_err *err)
 {
-    struct weft_graph_state told;
+    struct weft_graph_state inferred;
     if (!is_beyond_kernel(graph, at_ns, state) ||
         weft_trace_thread(graph->trace, thread_id)->calls == 0)
         return WEFT_OK;
-    enum weft_code code = weft_graph_user_before(graph->user, thread_id, at_ns, &told, err);
-    if (code != WEFT_OK || told.state == WEFT_PATH_UNKNOWN)
+    enum weft_code code = weft_graph_user_before(graph->user, thread_id, at_ns, &inferred, err);
+    if (code != WEFT_OK || inferred.state == WEFT_PATH_UNKNOWN)
         return code;
     const bool was_unknown = state->state == WEFT_PATH_UNKNOWN;
     const uint64_t least_ns =
         was_unknown || state->state == WEFT_PATH_BLOCKED ? state->start_ns : graph->kernel_last_ns;
     const uint64_t most_ns = was_unknown ? state->end_ns : UINT64_MAX;
-    told.start_ns = told.start_ns > least_ns ? told.start_ns : least_ns;
-    told.end_ns = told.end_ns < most_ns ? told.end_ns : most_ns;
-    told.is_of_program = true;
-    *state = told;
+    inferred.start_ns = inferred.start_ns > least_ns ? inferred.start_ns : least_ns;
+    inferred.end_ns = inferred.end_ns < most_ns ? inferred.end_ns : most_ns;
+    inferred.is_of_program = true;
+    *state = inferred;
     return WEFT_OK;
 }
 
@@ -565,11 +565,12 @@ static enum weft_code cause_of_lock(struct trace_graph *graph, uint32_t thread_i
                                     struct weft_graph_state *state, struct weft_graph_edge *edge,
                                     struct weft_err *err)
 {
-    struct weft_graph_state told;
-    enum weft_code code = weft_graph_user_before(graph->user, thread_id, state->end_ns, &told, err);
-    if (code != WEFT_OK || told.reason != WEFT_PATH_LOCK)
+    struct weft_graph_state inferred;
+    enum weft_code code =
+        weft_graph_user_before(graph->user, thread_id, state->end_ns, &inferred, err);
+    if (code != WEFT_OK || inferred.reason != WEFT_PATH_LOCK)
         return code;
-    code = weft_graph_user_cause(graph->user, thread_id, &told, edge, err);
+    code = weft_graph_user_cause(graph->user, thread_id, &inferred, edge, err);
     if (code == WEFT_OK && weft_graph_has_source(edge)) {
         state->reason = WEFT_PATH_LOCK;
         edge->to_ns = state->end_ns;

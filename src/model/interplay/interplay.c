@@ -266,7 +266,7 @@ static void widen_lives(struct weft_interplay *interplay)
 static void find_known(struct weft_interplay *interplay)
 {
     const struct weft_store_meta *meta = weft_trace_meta(interplay->trace);
-    const uint32_t told = WEFT_LOCK_BY_EVENTS | WEFT_LOCK_BY_CALLS;
+    const uint32_t recorded = WEFT_LOCK_BY_EVENTS | WEFT_LOCK_BY_CALLS;
     bool has_objects = false, has_io = false;
     for (size_t i = 0; i < interplay->objects.n; i++)
         has_objects |= !interplay->objects.items[i].is_untold;
@@ -276,7 +276,7 @@ static void find_known(struct weft_interplay *interplay)
         interplay->known |= WEFT_KNOWN_CALLS;
     if (has_objects)
         interplay->known |= WEFT_KNOWN_OBJECTS;
-    if (interplay->sources & told)
+    if (interplay->sources & recorded)
         interplay->known |= WEFT_KNOWN_UNCONTENDED | WEFT_KNOWN_HOLDS;
     if (weft_trace_has_switches(interplay->trace) &&
         meta->events_of_kind[WEFT_EVENT_WAKING] + meta->events_of_kind[WEFT_EVENT_WOKEN] > 0)

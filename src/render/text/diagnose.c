@@ -135,40 +135,40 @@ static void put_type(struct weft_output *out, const struct weft_finding *finding
     weft_output_text(out, "`");
 }
 
-/* Nodes in words that were told already: those of two stacks may be the same. */
-struct told {
+/* Nodes in words that were said already: those of two stacks may be the same. */
+struct said {
     struct weft_arena *arena;
     struct weft_output *scratch; /* NULL without memory: then nothing is left out */
     struct weft_str texts[MOST_TOLD];
     size_t n;
 };
 
-static void told_init(struct told *told)
+static void said_init(struct said *said)
 {
     struct weft_err err = { 0 };
-    *told = (struct told){ .arena = weft_arena_new(0) };
-    if (!told->arena || weft_output_to_memory(&told->scratch, &err) != WEFT_OK)
-        told->scratch = NULL;
+    *said = (struct said){ .arena = weft_arena_new(0) };
+    if (!said->arena || weft_output_to_memory(&said->scratch, &err) != WEFT_OK)
+        said->scratch = NULL;
 }
 
-static void told_fini(struct told *told, struct weft_output *out)
+static void said_fini(struct said *said, struct weft_output *out)
 {
-    weft_output_abort(told->scratch);
-    weft_output_release(out, told->arena);
+    weft_output_abort(said->scratch);
+    weft_output_release(out, said->arena);
 }
 
-/* Is it new? Then it counts as told. */
-static bool tell(struct told *told, const struct weft_ecct_matrix *matrix, uint32_t node)
+/* Is it new? Then it counts as said. */
+static bool tell(struct said *said, const struct weft_ecct_matrix *matrix, uint32_t node)
 {
-    if (!told->scratch)
+    if (!said->scratch)
         return true;
-    weft_words_cause(told->scratch, matrix, node);
-    const struct weft_str text = weft_words_take(told->scratch, told->arena);
-    for (size_t i = 0; i < told->n; i++)
-        if (weft_str_equal(told->texts[i], text))
+    weft_words_cause(said->scratch, matrix, node);
+    const struct weft_str text = weft_words_take(said->scratch, said->arena);
+    for (size_t i = 0; i < said->n; i++)
+        if (weft_str_equal(said->texts[i], text))
             return false;
-    if (told->n < MOST_TOLD)
-        told->texts[told->n++] = text;
+    if (said->n < MOST_TOLD)
+        said->texts[said->n++] = text;
     return true;
 }
 
@@ -176,15 +176,15 @@ static bool tell(struct told *told, const struct weft_ecct_matrix *matrix, uint3
 static void put_list(struct weft_output *out, const struct weft_finding *finding,
                      const struct weft_finding_causes *at)
 {
-    struct told told;
-    told_init(&told);
-    for (size_t i = 0; i < at->n && told.n < LISTED_CAUSES; i++) {
-        if (!tell(&told, finding->matrix, at->items[i]->cause->node))
+    struct said said;
+    said_init(&said);
+    for (size_t i = 0; i < at->n && said.n < LISTED_CAUSES; i++) {
+        if (!tell(&said, finding->matrix, at->items[i]->cause->node))
             continue;
         weft_output_text(out, i ? "; " : "");
         weft_words_cause(out, finding->matrix, at->items[i]->cause->node);
     }
-    told_fini(&told, out);
+    said_fini(&said, out);
 }
 
 static void put_share(struct weft_output *out, double share)
@@ -230,23 +230,23 @@ static void put_none_slow(struct weft_output *out, const struct weft_finding *fi
 static void put_beside(struct weft_output *out, const struct weft_finding *finding,
                        const struct weft_finding_cause *first)
 {
-    struct told told;
+    struct said said;
     size_t n = 0;
-    told_init(&told);
-    (void)tell(&told, finding->matrix, first->cause->node);
-    (void)tell(&told, finding->matrix, first->told_node);
+    said_init(&said);
+    (void)tell(&said, finding->matrix, first->cause->node);
+    (void)tell(&said, finding->matrix, first->told_node);
     for (size_t i = 0; i < finding->n_beside && n < BESIDE; i++) {
-        if (!tell(&told, finding->matrix, finding->beside[i]))
+        if (!tell(&said, finding->matrix, finding->beside[i]))
             continue;
         weft_output_text(out, n == 0 ? " There, too, they are " : "; ");
         weft_words_cause(out, finding->matrix, finding->beside[i]);
         n++;
     }
     weft_output_text(out, n > 0 ? "." : "");
-    told_fini(&told, out);
+    said_fini(&said, out);
 }
 
-/* The others that cost enough to be told beside the first, each with a sentence of its own: the
+/* The others that cost enough to be said beside the first, each with a sentence of its own: the
  * first one stays short. */
 static void put_further(struct weft_output *out, const struct weft_finding *finding)
 {
@@ -280,13 +280,13 @@ static const struct other {
                          "had the processors: " }
 };
 
-/* What slows the rest, but for causes of the place `told`. */
+/* What slows the rest, but for causes of the place `said`. */
 static void put_others(struct weft_output *out, const struct weft_finding *finding,
-                       enum weft_cause_place told)
+                       enum weft_cause_place said)
 {
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         const struct weft_finding_causes *at = &finding->at[others[k].place];
-        if (at->n == 0 || others[k].place == told)
+        if (at->n == 0 || others[k].place == said)
             continue;
         weft_output_printf(out, " %s are slow%s", weft_human_count(at->n_items).text,
                            others[k].why);
@@ -324,7 +324,7 @@ static void put_trifle(struct weft_output *out, const struct weft_finding *findi
 }
 
 /* That other programs had the processors says why, where it makes any slow. */
-static void put_crowd(struct weft_output *out, const struct weft_finding *finding)
+static void put_saturation(struct weft_output *out, const struct weft_finding *finding)
 {
     if (!finding->is_full)
         return;
@@ -341,7 +341,7 @@ static void put_ordinary(struct weft_output *out, const struct weft_finding *fin
 {
     put_tail(out, finding);
     weft_output_printf(out, "and %s.", why);
-    put_crowd(out, finding);
+    put_saturation(out, finding);
     put_others(out, finding, WEFT_CAUSE_PLACES);
 }
 
@@ -373,7 +373,7 @@ static void put_none_inside(struct weft_output *out, const struct weft_finding *
     } else {
         weft_output_text(out, "none for a reason within the program that stands out.");
     }
-    put_crowd(out, finding);
+    put_saturation(out, finding);
     put_others(out, finding, most);
 }
 
@@ -442,7 +442,7 @@ static void put_inside(struct weft_output *out, const struct weft_finding *findi
         put_first(out, finding, first);
     put_further(out, finding);
     put_others(out, finding, WEFT_CAUSE_PLACES);
-    put_crowd(out, finding);
+    put_saturation(out, finding);
 }
 
 static void put_healthy(struct weft_output *out, const struct weft_finding *finding)
@@ -454,7 +454,7 @@ static void put_healthy(struct weft_output *out, const struct weft_finding *find
         put_not_apart(out, finding);
     else
         put_none_slow(out, finding);
-    put_crowd(out, finding);
+    put_saturation(out, finding);
     put_others(out, finding, WEFT_CAUSE_PLACES);
 }
 
@@ -639,7 +639,7 @@ static void print_text(const struct weft_view *view, const struct weft_findings_
             view->out, "\nThe trace has no scheduling events: a thread that is longer in a "
                        "function may have run there, or waited for a processor. With the kernel's "
                        "level (weft record as root, or with CAP_BPF and CAP_PERFMON) that is "
-                       "told apart.\n");
+                       "said apart.\n");
     if (is_any || !view->trace)
         return;
     weft_output_text(view->out, "\nNo slow executions have a cause in common; who waits for whom: "

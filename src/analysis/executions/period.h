@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Threads whose executions begin in a rhythm, such as control loops
+ * Threads whose executions begin periodically, such as control loops
  * (docs/analyses/diagnose.md, "Threads that are due more often").
  */
-#ifndef WEFT_ANALYSIS_EXECUTIONS_RHYTHM_H
-#define WEFT_ANALYSIS_EXECUTIONS_RHYTHM_H
+#ifndef WEFT_ANALYSIS_EXECUTIONS_PERIOD_H
+#define WEFT_ANALYSIS_EXECUTIONS_PERIOD_H
 
 #include "base/error.h"
 #include "schema/ecct.h"
@@ -13,31 +13,31 @@
 #include <stddef.h>
 
 /* Executions begin on the thread every period_ns: median of the distances of begins, of which the
- * middle half differs by at most WEFT_RHYTHM_SPREAD of it. */
-struct weft_rhythm {
+ * middle half differs by at most WEFT_PERIOD_SPREAD of it. */
+struct weft_period {
     struct weft_str thread; /* name; of the matrix */
     double period_ns;
-    bool is_one; /* false: several threads or types have the name, or there is no rhythm */
+    bool is_one; /* false: several threads or types have the name, or there is no period */
 };
 
-#define WEFT_RHYTHM_SPREAD 0.3
+#define WEFT_PERIOD_SPREAD 0.3
 
-struct weft_rhythms {
-    struct weft_rhythm *items;
+struct weft_periods {
+    struct weft_period *items;
     size_t n, cap;
     bool has_too_many; /* threads: none counts */
 };
 
 /* Of programs with more threads none counts: they have pools, not loops. */
-enum { WEFT_RHYTHM_THREADS_MOST = 256 };
+enum { WEFT_PERIOD_THREADS_MOST = 256 };
 
 /* Adds those of the threads of a matrix, whose names are borrowed; threads of fewer than 11
  * executions have none. O(n log n) of the executions. Release with WEFT_VEC_FINI. */
-WEFT_CHECKED enum weft_code weft_rhythms_add(struct weft_rhythms *rhythms,
+WEFT_CHECKED enum weft_code weft_periods_add(struct weft_periods *periods,
                                              const struct weft_ecct_matrix *matrix,
                                              struct weft_err *err);
 
-/* In ns; 0: there is no thread of this name, or no one rhythm. O(n). */
-double weft_rhythms_period_ns(const struct weft_rhythms *rhythms, struct weft_str thread);
+/* In ns; 0: there is no thread of this name, or no one period. O(n). */
+double weft_periods_of_ns(const struct weft_periods *periods, struct weft_str thread);
 
 #endif

@@ -39,38 +39,39 @@ static void error_put(struct weft_json_text *text, uint32_t error)
     weft_json_string(text, name, strlen(name));
 }
 
-void rec_told_begin(struct rec_delivery *delivery, uint32_t key, uint64_t time_ns, uint64_t caller)
+void rec_result_begin(struct rec_delivery *delivery, uint32_t key, uint64_t time_ns,
+                      uint64_t caller)
 {
-    struct rec_told *told = &delivery->told;
+    struct rec_result *result = &delivery->result;
     const struct weft_str name =
         rec_caller_name(&delivery->convert->names, delivery->source->image, caller);
-    weft_json_reset(&told->text);
-    told->is_open = true;
-    told->key = key;
-    told->start_ns = time_ns;
+    weft_json_reset(&result->text);
+    result->is_open = true;
+    result->key = key;
+    result->start_ns = time_ns;
     if (name.n_bytes == 0)
         return;
-    key_put(&told->text, "caller");
-    weft_json_string(&told->text, name.bytes, name.n_bytes);
+    key_put(&result->text, "caller");
+    weft_json_string(&result->text, name.bytes, name.n_bytes);
 }
 
-void rec_told_asked(struct rec_delivery *delivery, uint64_t n_bytes)
+void rec_result_asked(struct rec_delivery *delivery, uint64_t n_bytes)
 {
-    number_put(&delivery->told.text, "asked", n_bytes);
+    number_put(&delivery->result.text, "asked", n_bytes);
 }
 
 /* The text belongs to the call that was entered last: that must be with the sink before. */
-enum weft_code rec_told_end(struct rec_delivery *delivery)
+enum weft_code rec_result_end(struct rec_delivery *delivery)
 {
-    struct rec_told *told = &delivery->told;
-    struct weft_event event = rec_event_of(WEFT_EVENT_CALL_ARGS, told->start_ns);
-    told->is_open = false;
-    if (told->text.n_bytes == 0)
+    struct rec_result *result = &delivery->result;
+    struct weft_event event = rec_event_of(WEFT_EVENT_CALL_ARGS, result->start_ns);
+    result->is_open = false;
+    if (result->text.n_bytes == 0)
         return WEFT_OK;
-    weft_json_byte(&told->text, '}');
-    if (told->text.has_failed)
+    weft_json_byte(&result->text, '}');
+    if (result->text.has_failed)
         return weft_no_memory(delivery->err, "operations");
-    event.payload = (struct weft_str){ told->text.bytes, told->text.n_bytes };
+    event.payload = (struct weft_str){ result->text.bytes, result->text.n_bytes };
     enum weft_code code = rec_flush_calls(delivery);
     WEFT_THEN(code, rec_put_event(delivery, &event));
     return code == WEFT_OK ? rec_flush_events(delivery) : code;
@@ -79,32 +80,32 @@ enum weft_code rec_told_end(struct rec_delivery *delivery)
 /* Is the call that ends here the one that is described? */
 static bool is_of(const struct rec_delivery *delivery, uint32_t key)
 {
-    return delivery->told.is_open && delivery->told.key == key;
+    return delivery->result.is_open && delivery->result.key == key;
 }
 
-enum weft_code rec_told_error(struct rec_delivery *delivery, uint32_t key, uint32_t error)
+enum weft_code rec_result_error(struct rec_delivery *delivery, uint32_t key, uint32_t error)
 {
     if (!is_of(delivery, key))
         return WEFT_OK;
-    error_put(&delivery->told.text, error);
-    return rec_told_end(delivery);
+    error_put(&delivery->result.text, error);
+    return rec_result_end(delivery);
 }
 
-enum weft_code rec_told_result(struct rec_delivery *delivery, uint32_t key, int64_t result)
+enum weft_code rec_result_value(struct rec_delivery *delivery, uint32_t key, int64_t result)
 {
     if (!is_of(delivery, key))
         return WEFT_OK;
     if (result < 0 && result >= -4095)
-        error_put(&delivery->told.text, (uint32_t)-result);
+        error_put(&delivery->result.text, (uint32_t)-result);
     else
-        number_put(&delivery->told.text, "result", (uint64_t)result);
-    return rec_told_end(delivery);
+        number_put(&delivery->result.text, "result", (uint64_t)result);
+    return rec_result_end(delivery);
 }
 
-enum weft_code rec_told_objects(struct rec_delivery *delivery, uint32_t key, const char *name,
-                                const uint64_t *objects, size_t n_objects)
+enum weft_code rec_result_objects(struct rec_delivery *delivery, uint32_t key, const char *name,
+                                  const uint64_t *objects, size_t n_objects)
 {
-    struct weft_json_text *text = &delivery->told.text;
+    struct weft_json_text *text = &delivery->result.text;
     if (!is_of(delivery, key))
         return WEFT_OK;
     key_put(text, name);
@@ -115,5 +116,5 @@ enum weft_code rec_told_objects(struct rec_delivery *delivery, uint32_t key, con
         weft_json_unsigned(text, objects[k]);
     }
     weft_json_byte(text, ']');
-    return rec_told_end(delivery);
+    return rec_result_end(delivery);
 }

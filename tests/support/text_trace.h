@@ -17,7 +17,7 @@
  *     7 0 ready 1 5           1 made descriptor 5 ready
  *     9 0 file 1 4            1 has waited 4 ns for a file
  *
- * Threads are numbered from 0 as they are named to told_trace_write; thread ids are those numbers.
+ * Threads are numbered from 0 as they are named to text_trace_write; thread ids are those numbers.
  * Those with a tid from TOLD_PROCESS on are of one process, the others of one each; those from
  * TOLD_FOREIGN on are not of the recorded program.
  */
@@ -31,7 +31,7 @@
 
 enum { TOLD_LINES = 256, TOLD_PROCESS = 1000, TOLD_FOREIGN = 2000 };
 
-struct told_thread {
+struct text_thread {
     uint64_t tid;
     uint32_t host_id, generation;
 };
@@ -190,7 +190,7 @@ static uint64_t told_pid(uint64_t tid)
 
 /* Writes the trace; functions are main, work, cond_wait, task, helper, lock, RunTask, pthread_join,
  * poll, read, fsync. */
-static enum weft_code told_trace_write(const char *path, const struct told_thread *threads,
+static enum weft_code text_trace_write(const char *path, const struct text_thread *threads,
                                        size_t n_threads, const char *text)
 {
     static struct told_line lines[TOLD_LINES];

@@ -4,7 +4,7 @@
  * a period if the middle half lies close to it and there are at least LEAST_DISTANCES. Works on the
  * matrix of a comparison, not on a trace.
  */
-#include "analysis/executions/rhythm.h"
+#include "analysis/executions/period.h"
 
 #include "base/vec.h"
 
@@ -34,40 +34,40 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Of the n begins of a thread, which become their distances. */
-static struct weft_rhythm rhythm_of(const struct weft_ecct_matrix *matrix,
+static struct weft_period rhythm_of(const struct weft_ecct_matrix *matrix,
                                     const struct begin *begins, size_t n, uint64_t *distances_ns)
 {
-    struct weft_rhythm rhythm = { .thread = matrix->items[begins[0].item].thread };
+    struct weft_period period = { .thread = matrix->items[begins[0].item].thread };
     const size_t n_distances = n - 1;
     if (n_distances < LEAST_DISTANCES)
-        return rhythm;
+        return period;
     for (size_t i = 0; i < n_distances; i++)
         distances_ns[i] = begins[i + 1].at_ns - begins[i].at_ns;
     qsort(distances_ns, n_distances, sizeof *distances_ns, ascending);
     const uint64_t middle_ns = distances_ns[n_distances * 3 / 4] - distances_ns[n_distances / 4];
-    rhythm.period_ns = (double)distances_ns[n_distances / 2];
-    rhythm.is_one = (double)middle_ns <= WEFT_RHYTHM_SPREAD * rhythm.period_ns;
-    return rhythm;
+    period.period_ns = (double)distances_ns[n_distances / 2];
+    period.is_one = (double)middle_ns <= WEFT_PERIOD_SPREAD * period.period_ns;
+    return period;
 }
 
-/* A name that several threads have, or one thread with several types, has no one rhythm. */
-static bool add_one(struct weft_rhythms *rhythms, struct weft_rhythm rhythm)
+/* A name that several threads have, or one thread with several types, has no one period. */
+static bool add_one(struct weft_periods *periods, struct weft_period period)
 {
-    for (size_t i = 0; i < rhythms->n; i++)
-        if (weft_str_equal(rhythms->items[i].thread, rhythm.thread)) {
-            rhythms->items[i].is_one = false;
+    for (size_t i = 0; i < periods->n; i++)
+        if (weft_str_equal(periods->items[i].thread, period.thread)) {
+            periods->items[i].is_one = false;
             return true;
         }
-    rhythms->has_too_many |= rhythms->n == WEFT_RHYTHM_THREADS_MOST;
-    if (rhythms->has_too_many)
+    periods->has_too_many |= periods->n == WEFT_PERIOD_THREADS_MOST;
+    if (periods->has_too_many)
         return true;
-    struct weft_rhythm *added = WEFT_VEC_PUSH(rhythms);
+    struct weft_period *added = WEFT_VEC_PUSH(periods);
     if (added)
-        *added = rhythm;
+        *added = period;
     return added;
 }
 
-static bool add_threads(struct weft_rhythms *rhythms, const struct weft_ecct_matrix *matrix,
+static bool add_threads(struct weft_periods *periods, const struct weft_ecct_matrix *matrix,
                         struct begin *begins, uint64_t *distances_ns)
 {
     bool is_done = true;
@@ -81,29 +81,29 @@ static bool add_threads(struct weft_rhythms *rhythms, const struct weft_ecct_mat
             if (begins[first + n].tid != begins[first].tid ||
                 begins[first + n].source != begins[first].source)
                 break;
-        is_done = add_one(rhythms, rhythm_of(matrix, &begins[first], n, distances_ns));
+        is_done = add_one(periods, rhythm_of(matrix, &begins[first], n, distances_ns));
     }
     return is_done;
 }
 
-enum weft_code weft_rhythms_add(struct weft_rhythms *rhythms, const struct weft_ecct_matrix *matrix,
+enum weft_code weft_periods_add(struct weft_periods *periods, const struct weft_ecct_matrix *matrix,
                                 struct weft_err *err)
 {
     struct begin *begins = malloc((matrix->n_items + 1) * sizeof *begins);
     uint64_t *distances_ns = malloc((matrix->n_items + 1) * sizeof *distances_ns);
     const bool is_done =
-        begins && distances_ns && add_threads(rhythms, matrix, begins, distances_ns);
+        begins && distances_ns && add_threads(periods, matrix, begins, distances_ns);
     free(begins);
     free(distances_ns);
-    return is_done ? WEFT_OK : weft_no_memory(err, "rhythms");
+    return is_done ? WEFT_OK : weft_no_memory(err, "periods");
 }
 
-double weft_rhythms_period_ns(const struct weft_rhythms *rhythms, struct weft_str thread)
+double weft_periods_of_ns(const struct weft_periods *periods, struct weft_str thread)
 {
-    if (rhythms->has_too_many)
+    if (periods->has_too_many)
         return 0;
-    for (size_t i = 0; i < rhythms->n; i++)
-        if (weft_str_equal(rhythms->items[i].thread, thread))
-            return rhythms->items[i].is_one ? rhythms->items[i].period_ns : 0;
+    for (size_t i = 0; i < periods->n; i++)
+        if (weft_str_equal(periods->items[i].thread, thread))
+            return periods->items[i].is_one ? periods->items[i].period_ns : 0;
     return 0;
 }

@@ -4,7 +4,7 @@
  * in a table that is closed by trying every thread between every two. And what frames say of it.
  */
 #include "analysis/ecct/names.h"
-#include "model/calls/kin.h"
+#include "model/calls/processes.h"
 #include "store/writer.h"
 #include "tap.h"
 
@@ -93,8 +93,8 @@ static enum weft_code write_thread(struct weft_sink *sink, const struct scene *s
 
 static enum weft_code write_trace(const struct scene *scene, struct weft_err *err)
 {
-    const struct weft_writer_opts opts = { .source_name = "kin", .block_events = 5 };
-    const struct weft_sink_begin begin = { .format = WEFT_STR("kin") };
+    const struct weft_writer_opts opts = { .source_name = "processes", .block_events = 5 };
+    const struct weft_sink_begin begin = { .format = WEFT_STR("processes") };
     const struct weft_clock clock = { .frequency_hz = 1000000000 };
     struct weft_writer *writer = NULL;
     enum weft_code code = weft_writer_open(path, &opts, &writer, err);
@@ -215,8 +215,8 @@ static bool check(const struct scene *scene)
     twin_leaders(scene, want);
     bool is_ok = write_trace(scene, &err) == WEFT_OK &&
                  weft_trace_open(path, &trace, &err) == WEFT_OK &&
-                 weft_kin_find(trace, got, &err) == WEFT_OK &&
-                 weft_kin_are_untold(trace) == !scene->names_processes;
+                 weft_processes_find(trace, got, &err) == WEFT_OK &&
+                 weft_processes_are_unknown(trace) == !scene->names_processes;
     for (uint32_t t = 0; is_ok && t < scene->n_threads; t++)
         if (got[t] != want[t]) {
             tap_note("thread %u: %u, want %u", t, got[t], want[t]);
@@ -235,7 +235,8 @@ int main(void)
     const char *root = getenv("WEFT_BUILD_ROOT");
     static struct scene scene;
     unsigned n_bad = 0;
-    (void)snprintf(path, sizeof path, "%s/oracle-kin-%d.weft", root ? root : ".", (int)getpid());
+    (void)snprintf(path, sizeof path, "%s/oracle-processes-%d.weft", root ? root : ".",
+                   (int)getpid());
     for (uint64_t i = 0; i < SEEDS && n_bad == 0; i++) {
         uint64_t state = seed + i;
         random_scene(&scene, &state);
@@ -244,7 +245,7 @@ int main(void)
             n_bad++;
         }
     }
-    tap_eq_u64(n_bad, 0, "kin in %d random traces", SEEDS);
+    tap_eq_u64(n_bad, 0, "processes in %d random traces", SEEDS);
     (void)unlink(path);
     return tap_done();
 }

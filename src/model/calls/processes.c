@@ -5,7 +5,7 @@
  * do not cross processes. The leader of a group is its thread with the lowest tid. One pass over
  * the events; only analysis/ecct/names.c asks.
  */
-#include "model/calls/kin.h"
+#include "model/calls/processes.h"
 
 #include "base/vec.h"
 #include "model/events.h"
@@ -32,7 +32,7 @@ struct place {
     unsigned n_interrupts; /* one within the other */
 };
 
-bool weft_kin_are_untold(const struct weft_trace *trace)
+bool weft_processes_are_unknown(const struct weft_trace *trace)
 {
     for (uint32_t id = 0; id < weft_trace_n_threads(trace); id++)
         if (weft_trace_thread(trace, id)->info.pid)
@@ -133,8 +133,8 @@ static enum weft_code read_threads(struct finding *finding, struct weft_err *err
     return code;
 }
 
-enum weft_code weft_kin_find(const struct weft_trace *trace, uint32_t *leaders,
-                             struct weft_err *err)
+enum weft_code weft_processes_find(const struct weft_trace *trace, uint32_t *leaders,
+                                   struct weft_err *err)
 {
     const uint32_t n_threads = weft_trace_n_threads(trace);
     struct finding finding = { .trace = trace,

@@ -2,7 +2,7 @@
  *
  * Periods of threads: of loops that are late at random, whatever the order of their executions.
  */
-#include "analysis/executions/rhythm.h"
+#include "analysis/executions/period.h"
 #include "base/vec.h"
 #include "failing_alloc.h"
 #include "tap.h"
@@ -38,10 +38,10 @@ static void scene_init(struct scene *scene, uint64_t *state)
     scene->matrix = (struct weft_ecct_matrix){ .items = scene->items, .n_items = ITEMS };
 }
 
-static bool add(struct weft_rhythms *rhythms, const struct weft_ecct_matrix *matrix)
+static bool add(struct weft_periods *periods, const struct weft_ecct_matrix *matrix)
 {
     struct weft_err err = { 0 };
-    return weft_rhythms_add(rhythms, matrix, &err) == WEFT_OK;
+    return weft_periods_add(periods, matrix, &err) == WEFT_OK;
 }
 
 static bool is_about(double period_ns, uint64_t wanted_ns)
@@ -49,9 +49,9 @@ static bool is_about(double period_ns, uint64_t wanted_ns)
     return period_ns > 0.9 * (double)wanted_ns && period_ns < 1.1 * (double)wanted_ns;
 }
 
-static double period_of(const struct weft_rhythms *rhythms, const char *name)
+static double period_of(const struct weft_periods *periods, const char *name)
 {
-    return weft_rhythms_period_ns(rhythms, weft_str_of(name));
+    return weft_periods_of_ns(periods, weft_str_of(name));
 }
 
 static void test_periods(uint64_t *state)
@@ -59,54 +59,54 @@ static void test_periods(uint64_t *state)
     struct scene scene = { .period_ns = { 10000000, 33000000, 1000000, 5000000 },
                            .late_ns = { 1000000, 0, 900000, 500000 },
                            .names = { "ctl", "tlm", "late", "fine" } };
-    struct weft_rhythms rhythms = { 0 };
+    struct weft_periods periods = { 0 };
     scene_init(&scene, state);
-    tap_ok(add(&rhythms, &scene.matrix), "begins of four threads");
-    tap_ok(is_about(period_of(&rhythms, "ctl"), scene.period_ns[0]), "late by a tenth: a rhythm");
-    tap_ok(period_of(&rhythms, "tlm") == 33e6, "never late: its period");
-    tap_ok(period_of(&rhythms, "late") == 0, "late by nine tenths: none");
-    tap_ok(period_of(&rhythms, "nobody") == 0, "no such thread");
-    tap_ok(add(&rhythms, &scene.matrix) && period_of(&rhythms, "tlm") == 0,
-           "of two types: no one rhythm");
-    WEFT_VEC_FINI(&rhythms);
+    tap_ok(add(&periods, &scene.matrix), "begins of four threads");
+    tap_ok(is_about(period_of(&periods, "ctl"), scene.period_ns[0]), "late by a tenth: a period");
+    tap_ok(period_of(&periods, "tlm") == 33e6, "never late: its period");
+    tap_ok(period_of(&periods, "late") == 0, "late by nine tenths: none");
+    tap_ok(period_of(&periods, "nobody") == 0, "no such thread");
+    tap_ok(add(&periods, &scene.matrix) && period_of(&periods, "tlm") == 0,
+           "of two types: no one period");
+    WEFT_VEC_FINI(&periods);
 }
 
 static void test_names(uint64_t *state)
 {
     struct scene scene = { .period_ns = { 10000, 10000, 10000, 10000 },
                            .names = { "pool", "pool", "one", "two" } };
-    struct weft_rhythms rhythms = { 0 };
+    struct weft_periods periods = { 0 };
     scene_init(&scene, state);
-    tap_ok(add(&rhythms, &scene.matrix) && period_of(&rhythms, "pool") == 0 &&
-               period_of(&rhythms, "two") == 10000,
+    tap_ok(add(&periods, &scene.matrix) && period_of(&periods, "pool") == 0 &&
+               period_of(&periods, "two") == 10000,
            "a name of two threads has none");
     scene.matrix.n_items = 10;
-    rhythms.n = 0;
-    tap_ok(add(&rhythms, &scene.matrix) && period_of(&rhythms, "two") == 0,
+    periods.n = 0;
+    tap_ok(add(&periods, &scene.matrix) && period_of(&periods, "two") == 0,
            "a few executions have none");
-    WEFT_VEC_FINI(&rhythms);
+    WEFT_VEC_FINI(&periods);
 }
 
 static void test_many(void)
 {
-    static struct weft_execution_item items[2 * WEFT_RHYTHM_THREADS_MOST];
-    static char names[2 * WEFT_RHYTHM_THREADS_MOST][8];
+    static struct weft_execution_item items[2 * WEFT_PERIOD_THREADS_MOST];
+    static char names[2 * WEFT_PERIOD_THREADS_MOST][8];
     const size_t n = sizeof items / sizeof *items;
     for (size_t i = 0; i < n; i++) {
         snprintf(names[i], sizeof names[i], "t%zu", i);
         items[i] = (struct weft_execution_item){ .tid = i, .thread = weft_str_of(names[i]) };
     }
     const struct weft_ecct_matrix matrix = { .items = items, .n_items = n };
-    struct weft_rhythms rhythms = { 0 };
-    tap_ok(add(&rhythms, &matrix) && rhythms.n == WEFT_RHYTHM_THREADS_MOST,
+    struct weft_periods periods = { 0 };
+    tap_ok(add(&periods, &matrix) && periods.n == WEFT_PERIOD_THREADS_MOST,
            "of very many threads few are kept");
-    WEFT_VEC_FINI(&rhythms);
+    WEFT_VEC_FINI(&periods);
 }
 
 /* Of exactly as many threads as are kept each has its period; of one more none has. */
 static void test_most(void)
 {
-    enum { BEGINS = 11, NAMED = WEFT_RHYTHM_THREADS_MOST + 1 };
+    enum { BEGINS = 11, NAMED = WEFT_PERIOD_THREADS_MOST + 1 };
     static struct weft_execution_item items[NAMED * BEGINS];
     static char names[NAMED][8];
     for (size_t i = 0; i < NAMED * BEGINS; i++) {
@@ -116,22 +116,22 @@ static void test_most(void)
                                                  .thread = weft_str_of(names[thread]),
                                                  .start_ns = i % BEGINS * 1000 };
     }
-    for (size_t n = WEFT_RHYTHM_THREADS_MOST; n <= NAMED; n++) {
+    for (size_t n = WEFT_PERIOD_THREADS_MOST; n <= NAMED; n++) {
         const struct weft_ecct_matrix matrix = { .items = items, .n_items = n * BEGINS };
-        const double wanted_ns = n == WEFT_RHYTHM_THREADS_MOST ? 1000 : 0;
-        struct weft_rhythms rhythms = { 0 };
-        tap_ok(add(&rhythms, &matrix) && period_of(&rhythms, "t0") == wanted_ns &&
-                   period_of(&rhythms, "t255") == wanted_ns,
+        const double wanted_ns = n == WEFT_PERIOD_THREADS_MOST ? 1000 : 0;
+        struct weft_periods periods = { 0 };
+        tap_ok(add(&periods, &matrix) && period_of(&periods, "t0") == wanted_ns &&
+                   period_of(&periods, "t255") == wanted_ns,
                "%zu threads", n);
-        WEFT_VEC_FINI(&rhythms);
+        WEFT_VEC_FINI(&periods);
     }
 }
 
 static bool add_one_thread(const struct weft_ecct_matrix *matrix)
 {
-    struct weft_rhythms rhythms = { 0 };
-    const bool is_done = add(&rhythms, matrix);
-    WEFT_VEC_FINI(&rhythms);
+    struct weft_periods periods = { 0 };
+    const bool is_done = add(&periods, matrix);
+    WEFT_VEC_FINI(&periods);
     return is_done;
 }
 

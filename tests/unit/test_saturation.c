@@ -2,7 +2,7 @@
  *
  * Whether other programs fill the processors that a program runs on, and no others.
  */
-#include "analysis/states/crowd.h"
+#include "analysis/states/saturation.h"
 #include "tap.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ struct scene {
 
 static void test_scene(const struct scene *scene)
 {
-    struct weft_crowd_thread threads[] = { [OWN] = { 0 }, [HOG] = { .is_foreign = true } };
+    struct weft_saturation_thread threads[] = { [OWN] = { 0 }, [HOG] = { .is_foreign = true } };
     struct weft_cpu_share shares[CPUS][2];
     struct weft_cpu_row rows[CPUS];
     for (size_t i = 0; i < CPUS; i++) {
@@ -35,13 +35,14 @@ static void test_scene(const struct scene *scene)
                                          .n_threads = 2 };
     }
     const struct weft_cpu_table table = { .to_ns = 100, .rows = rows, .n_rows = CPUS };
-    const struct weft_crowd crowd = weft_crowd_of(&table, threads);
-    tap_ok(fabs(crowd.own - scene->own) < 1e-9 && fabs(crowd.other - scene->other) < 1e-9 &&
-               fabs(crowd.idle - scene->idle) < 1e-9,
+    const struct weft_saturation saturation = weft_saturation_of(&table, threads);
+    tap_ok(fabs(saturation.own - scene->own) < 1e-9 &&
+               fabs(saturation.other - scene->other) < 1e-9 &&
+               fabs(saturation.idle - scene->idle) < 1e-9,
            "%s: shares", scene->name);
-    tap_ok(weft_crowd_is_full(&crowd) == scene->is_full, "%s: %s", scene->name,
+    tap_ok(weft_saturation_is_full(&saturation) == scene->is_full, "%s: %s", scene->name,
            scene->is_full ? "full" : "not full");
-    tap_ok(weft_crowd_takes_places(&crowd) == scene->takes_places, "%s: %s", scene->name,
+    tap_ok(weft_saturation_takes_places(&saturation) == scene->takes_places, "%s: %s", scene->name,
            scene->takes_places ? "it had more places" : "others take none from it");
 }
 
