@@ -639,7 +639,7 @@ static void print_text(const struct weft_view *view, const struct weft_findings_
             view->out, "\nThe trace has no scheduling events: a thread that is longer in a "
                        "function may have run there, or waited for a processor. With the kernel's "
                        "level (weft record as root, or with CAP_BPF and CAP_PERFMON) that is "
-                       "said apart.\n");
+                       "told apart.\n");
     if (is_any || !view->trace)
         return;
     weft_output_text(view->out, "\nNo slow executions have a cause in common; who waits for whom: "

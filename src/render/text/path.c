@@ -209,43 +209,6 @@ static double share_of(const struct path *path, uint64_t part_ns)
     return whole_ns ? (double)part_ns / (double)whole_ns : 0;
 }
 
-static void put_id(struct weft_json *json, const char *key, uint32_t id)
-{
-    if (id == WEFT_ID_NONE)
-        weft_json_null(json, key);
-    else
-        weft_json_u64(json, key, id);
-}
-
-static void segment_ids(const void *context, size_t row, struct weft_json *json)
-{
-    const struct path *path = context;
-    const struct weft_path_segment *segment = &path->table->segments[path->shown[row]];
-    weft_json_u64(json, "thread_id", segment->thread_id);
-    put_id(json, "fn", segment->function_id);
-    put_id(json, "other_thread_id", segment->other_thread_id);
-}
-
-static void arrow_ids(const void *context, size_t row, struct weft_json *json)
-{
-    const struct path *path = context;
-    const struct weft_path_arrow *arrow = &path->table->arrows[row];
-    weft_json_u64(json, "from_thread_id", arrow->from_thread_id);
-    weft_json_u64(json, "to_thread_id", arrow->to_thread_id);
-}
-
-static void thread_ids(const void *context, size_t row, struct weft_json *json)
-{
-    const struct path *path = context;
-    weft_json_u64(json, "thread_id", path->table->threads[row].thread_id);
-}
-
-static void function_ids(const void *context, size_t row, struct weft_json *json)
-{
-    const struct path *path = context;
-    put_id(json, "fn", path->table->functions[row].function_id);
-}
-
 enum list {
     SEGMENTS,
     ARROWS,
@@ -261,12 +224,6 @@ enum list {
 
 static struct weft_table table_of(const struct path *path, enum list list)
 {
-    static void (*const ids[LISTS])(const void *, size_t, struct weft_json *) = {
-        [SEGMENTS] = segment_ids,
-        [ARROWS] = arrow_ids,
-        [THREADS] = thread_ids,
-        [FUNCTIONS] = function_ids,
-    };
     const struct weft_path_table *table = path->table;
     const struct {
         const struct weft_table_type *type;
@@ -287,9 +244,7 @@ static struct weft_table table_of(const struct path *path, enum list list)
                                .rows = tables[list].rows,
                                .n_rows = tables[list].n_rows,
                                .order = list == SEGMENTS ? path->shown : NULL,
-                               .in = weft_view_context(path->view, table),
-                               .context = path,
-                               .more = path->view->has_ids ? ids[list] : NULL };
+                               .in = weft_view_context(path->view, table) };
     rows.in.known = table->has_kernel ? WEFT_PATH_KNOWS_CPUS : 0;
     return rows;
 }
