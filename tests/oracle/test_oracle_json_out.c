@@ -115,6 +115,16 @@ static void put_value(struct twins *twins, const char *key, unsigned depth)
     (void)(is_object ? yajl_gen_map_close : yajl_gen_array_close)(twins->yajl);
 }
 
+/* But for the digits of \u001F, which yajl has as capitals. */
+static bool are_same(const char *got, const char *want, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes; i++)
+        if (got[i] != want[i] &&
+            (i < 5 || memcmp(got + i - 5, "\\u00", 4) != 0 || got[i] != (want[i] | 0x20)))
+            return false;
+    return true;
+}
+
 static bool is_same(uint64_t seed)
 {
     struct weft_output *out;
@@ -129,7 +139,7 @@ static bool is_same(uint64_t seed)
     size_t n_want;
     (void)yajl_gen_get_buf(twins.yajl, &want, &n_want);
     const struct weft_str got = weft_output_held(out);
-    const bool is_equal = got.n_bytes == n_want && memcmp(got.bytes, want, n_want) == 0;
+    const bool is_equal = got.n_bytes == n_want && are_same(got.bytes, (const char *)want, n_want);
     weft_json_close(twins.json);
     weft_output_abort(out);
     weft_arena_free(twins.arena);

@@ -54,7 +54,7 @@ static bool needs_escape(char c)
 static char *put_escape(char *to, struct weft_str text, size_t *n_used)
 {
     static const char meanings[] = "\b\f\n\r\t\"\\", letters[] = "bfnrt\"\\",
-                      digits[] = "0123456789ABCDEF";
+                      digits[] = "0123456789abcdef";
     const uint32_t point = weft_utf8_next(text.bytes, text.n_bytes, n_used);
     if (!weft_utf8_is_good(point, *n_used))
         return WEFT_PUT(to, "\xef\xbf\xbd");
