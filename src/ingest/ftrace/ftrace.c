@@ -88,7 +88,7 @@ static const char *provider_of(struct weft_str name, const struct ftrace_fields 
 {
     if (name.n_bytes && memchr(name.bytes, ':', name.n_bytes))
         return "";
-    if (kernel_is_one_of(name, "sys_enter|sys_exit"))
+    if (weft_str_is_one_of(name, "sys_enter|sys_exit"))
         return "raw_syscalls:";
     const bool has_vector =
         fields->n == 1 && weft_str_equal(fields->items[0].name, WEFT_STR("vector"));

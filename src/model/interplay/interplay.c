@@ -89,21 +89,6 @@ uint32_t weft_interplay_object(struct weft_interplay *interplay, enum weft_share
     return (uint32_t)interplay->objects.n - 1;
 }
 
-static uint8_t shared_kind(uint8_t lock_kind)
-{
-    static const uint8_t kinds[WEFT_LOCK_KINDS] = {
-        [WEFT_LOCK_MUTEX] = WEFT_SHARED_MUTEX,
-        [WEFT_LOCK_RWLOCK] = WEFT_SHARED_RWLOCK,
-        [WEFT_LOCK_CONDITION] = WEFT_SHARED_CONDITION,
-        [WEFT_LOCK_BARRIER] = WEFT_SHARED_BARRIER,
-        [WEFT_LOCK_JOIN] = WEFT_SHARED_JOIN,
-        [WEFT_LOCK_FUTEX] = WEFT_SHARED_FUTEX,
-        [WEFT_LOCK_SPIN] = WEFT_SHARED_SPIN,
-        [WEFT_LOCK_SEMAPHORE] = WEFT_SHARED_SEMAPHORE,
-    };
-    return kinds[lock_kind];
-}
-
 static struct weft_str name_of_lock(struct weft_interplay *interplay,
                                     const struct weft_lock_object *object)
 {
@@ -143,7 +128,7 @@ static enum weft_code take_objects(struct weft_interplay *interplay, struct weft
                                              .address = object->address,
                                              .pid = object->pid,
                                              .thread_id = object->thread_id,
-                                             .kind = shared_kind(object->kind),
+                                             .kind = weft_shared_of_lock(object->kind),
                                              .is_untold = object->is_untold,
                                              .is_reused = object->is_reused };
         interplay->sources |= object->sources;
