@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The closing lines of `weft record`. Those of a trace are taken from the trace alone: what the
+ * recorder counted while it ran is another thing (records, not events; nothing that the import
+ * found missing).
+ */
+#include "cli/closing.h"
+
+#include "render/human.h"
+#include "render/text/notes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LEAST_SHARED_NS = 1000000000 };
+
+/* What the trace says is missing, by what is counted. Processes have a line of their own. */
+struct losses {
+    uint64_t n_records, damaged_bytes, unwritten_bytes;
+};
+
+static struct losses add_up(const struct weft_note_sums *sums)
+{
+    struct losses losses = { 0 };
+    for (size_t k = 0; k < sums->n_rows; k++) {
+        const struct weft_note_sum *row = &sums->rows[k];
+        if (row->class != WEFT_NOTE_CLASS_LOST || row->kind == WEFT_NOTE_NOT_RECORDED)
+            continue;
+        if (row->kind == WEFT_NOTE_UNWRITTEN)
+            losses.unwritten_bytes += row->count;
+        else if (row->kind == WEFT_NOTE_TRUNCATED || row->kind == WEFT_NOTE_BAD_RECORD)
+            losses.damaged_bytes += row->count;
+        else
+            losses.n_records += row->count;
+    }
+    return losses;
+}
+
+static void print_losses(const struct weft_note_sums *sums)
+{
+    const struct losses losses = add_up(sums);
+    if (losses.n_records || !losses.unwritten_bytes) /* "0 lost" of a full disk would mislead */
+        weft_say(", %s lost%s", weft_human_count(losses.n_records).text,
+                 losses.n_records ? " (weft info)" : "");
+    if (losses.damaged_bytes)
+        weft_say(", %s bytes not readable (weft info)",
+                 weft_human_count(losses.damaged_bytes).text);
+    if (losses.unwritten_bytes)
+        weft_say(", stopped: %s bytes not written (disk full, or a limit on the size of files)",
+                 weft_human_count(losses.unwritten_bytes).text);
+}
+
+/* The importer states the cost last in the details, but for why the recording ended. */
+static void print_cost(struct weft_str details)
+{
+    static const char front[] = "recorder ";
+    const size_t n_front = sizeof front - 1;
+    for (size_t at = details.n_bytes; at-- > 0;) {
+        const bool is_first = at == 0 || details.bytes[at - 1] == ' ';
+        if (!is_first || details.n_bytes - at <= n_front ||
+            memcmp(details.bytes + at, front, n_front) != 0 || details.bytes[at + n_front] < '0' ||
+            details.bytes[at + n_front] > '9')
+            continue;
+        const char *bytes = details.bytes + at;
+        const char *end = memchr(bytes, ';', details.n_bytes - at);
+        weft_say(", %.*s", (int)(end ? (size_t)(end - bytes) : details.n_bytes - at), bytes);
+        return;
+    }
+}
+
+static void print_trace(const struct weft_trace *trace, const struct weft_note_sums *sums,
+                        const char *path)
+{
+    const struct weft_store_meta *meta = weft_trace_meta(trace);
+    weft_say("weft: %s: %s", path, weft_human_ns(meta->duration_ns).text);
+    if (meta->calls)
+        weft_say(", %s", weft_human_plural(meta->calls, "call").text);
+    weft_say(", %s", weft_human_plural(meta->events, "event").text);
+    print_losses(sums);
+    weft_say(", %s", weft_human_bytes(meta->bytes_out).text);
+    print_cost(meta->details);
+    weft_say("\n");
+}
+
+enum weft_code weft_closing_trace(struct weft_cli *cli, const char *path)
+{
+    struct weft_session *session = NULL;
+    struct weft_note_sums sums;
+    struct weft_arena *arena = weft_arena_new(0);
+    enum weft_code code = arena ? weft_session_open(path, &cli->run, &session, &cli->err)
+                                : weft_no_memory(&cli->err, "a summary");
+    WEFT_THEN(code, weft_note_sums(weft_session_trace(session), arena, &sums, &cli->err));
+    if (code == WEFT_OK)
+        print_trace(weft_session_trace(session), &sums, path);
+    weft_session_close(session);
+    weft_arena_free(arena);
+    return code;
+}
+
+void weft_closing_recording(const char *path, const struct weft_recorder_state *state)
+{
+    weft_say("weft: %s: a recording, no trace: %s records read", path,
+             weft_human_count(state->events).text);
+    if (state->lost || !state->unwritten_bytes)
+        weft_say(", %s lost", weft_human_count(state->lost).text);
+    if (state->unwritten_bytes)
+        weft_say(", stopped: %s bytes not written", weft_human_count(state->unwritten_bytes).text);
+    weft_say("\n");
+}
+
+void weft_closing_cost(const struct weft_recorder_state *state, char *text, size_t n_text)
+{
+    const int n = snprintf(text, n_text, "recorder %.1f ms CPU", (double)state->own_cpu_ns / 1e6);
+    if (state->elapsed_ns >= LEAST_SHARED_NS && n > 0 && (size_t)n < n_text)
+        (void)snprintf(
+            text + n, n_text - (size_t)n, " (%s of a processor)",
+            weft_human_share((double)state->own_cpu_ns / (double)state->elapsed_ns).text);
+}
