@@ -2,8 +2,8 @@
  *
  * The out-of-line half of the pull reader: values that are not short plain strings, skipping whole
  * objects and arrays, and unescaping. A bit stack of fixed depth (1024) replaces recursion, so that
- * hostile nesting costs neither stack nor time beyond O(bytes). The chrome importer and the options
- * of executions read with it.
+ * hostile nesting costs neither stack nor time beyond O(bytes). The chrome importer, the options
+ * of executions and render/json/text.c read with it.
  */
 #include "base/json_read.h"
 
@@ -33,6 +33,29 @@ static int hex_digit(char letter)
     return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
+/* Four digits; UINT32_MAX where one is none. */
+static uint32_t hex_quad(const char *digits)
+{
+    uint32_t point = 0;
+    for (int k = 0; k < 4; k++) {
+        const int digit = hex_digit(digits[k]);
+        if (digit < 0)
+            return UINT32_MAX;
+        point = point << 4 | (uint32_t)digit;
+    }
+    return point;
+}
+
+/* A second escape after half of a pair of surrogates, which `at` is behind. */
+static bool skip_low_half(struct weft_json_reader *reader, uint32_t high)
+{
+    const char *at = reader->at;
+    const bool is_pair = high < 0xdc00 && reader->end - at >= 6 && at[0] == '\\' && at[1] == 'u' &&
+                         hex_quad(at + 2) >= 0xdc00 && hex_quad(at + 2) <= 0xdfff;
+    reader->at += is_pair ? 6 : 0;
+    return is_pair || weft_json_fail(reader, "surrogates in pairs");
+}
+
 /* An escape; `at` stands on the backslash. */
 static bool skip_escape(struct weft_json_reader *reader)
 {
@@ -57,7 +80,8 @@ static bool skip_escape(struct weft_json_reader *reader)
             return weft_json_fail(reader, "four hexadecimal digits after \\u");
     }
     reader->at += 6;
-    return true;
+    const uint32_t point = reader->is_strict ? hex_quad(digits) : 0;
+    return point < 0xd800 || point > 0xdfff || skip_low_half(reader, point);
 }
 
 bool weft_json_string_rest(struct weft_json_reader *reader, struct weft_json_value *value)
@@ -108,7 +132,7 @@ static bool skip_number(struct weft_json_reader *reader)
 {
     const char *end = reader->end;
     reader->at += reader->at < end && *reader->at == '-';
-    if (reader->at < end && *reader->at == 'I')
+    if (reader->at < end && *reader->at == 'I' && !reader->is_strict)
         return skip_word(reader, "Infinity", 8);
     if (reader->at < end && *reader->at == '0')
         reader->at++;
@@ -150,7 +174,8 @@ static bool scalar(struct weft_json_reader *reader, struct weft_json_value *valu
         break;
     case 'N':
         value->type = WEFT_JSON_NUMBER;
-        is_good = skip_word(reader, "NaN", 3);
+        is_good =
+            reader->is_strict ? weft_json_fail(reader, "a value") : skip_word(reader, "NaN", 3);
         break;
     default:
         value->type = WEFT_JSON_NUMBER;
@@ -171,6 +196,8 @@ struct nesting {
 
 static bool nesting_push(struct weft_json_reader *reader, struct nesting *nesting, bool is_object)
 {
+    if (reader->is_strict && nesting->depth == WEFT_JSON_STRICT_DEPTH)
+        return weft_json_fail(reader, "at most 64 objects and arrays within each other");
     if (nesting->depth == MOST_DEPTH)
         return weft_json_fail(reader, "at most 1024 objects and arrays within each other");
     uint64_t bit = UINT64_C(1) << nesting->depth % WORD_BITS;
@@ -278,14 +305,6 @@ static size_t put_utf8(uint32_t point, char *out)
     out[2] = (char)(0x80 | (point >> 6 & 0x3f));
     out[3] = (char)(0x80 | (point & 0x3f));
     return 4;
-}
-
-static uint32_t hex_quad(const char *digits)
-{
-    uint32_t point = 0;
-    for (int k = 0; k < 4; k++)
-        point = point << 4 | (uint32_t)hex_digit(digits[k]);
-    return point;
 }
 
 /* A \u escape, two for a pair of surrogates; `*at` behind it. Six bytes give at most three. */

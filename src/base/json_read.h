@@ -2,7 +2,7 @@
  *
  * A pull reader of JSON text in memory (RFC 8259): no tree, no allocation, no recursion. Values are
  * views of the text. Besides the RFC it takes the numbers NaN, Infinity and -Infinity, which
- * writers of traces produce; it does not check that strings are valid UTF-8.
+ * writers of traces produce, unless it is strict; it does not check that strings are valid UTF-8.
  *
  * A function that returns false has set `expected`; `at` then is the place of the mistake, or the
  * end if the text ends too early.
@@ -20,9 +20,13 @@
 #include <emmintrin.h>
 #endif
 
+enum { WEFT_JSON_STRICT_DEPTH = 64 };
+
 struct weft_json_reader {
     const char *begin, *at, *end;
     const char *expected; /* static text */
+    bool is_strict; /* what every reader takes: the RFC, surrogates in pairs, and values nested
+                     * no deeper than WEFT_JSON_STRICT_DEPTH */
 };
 
 enum weft_json_type {

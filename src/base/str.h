@@ -53,4 +53,7 @@ uint32_t weft_strtab_count(const struct weft_strtab *table);
 /* The bytes of `id` < count; valid until the table is freed, and followed by a NUL. */
 struct weft_str weft_strtab_get(const struct weft_strtab *table, uint32_t id);
 
+/* Is `text` one of the names in "one|two"? O(bytes). */
+bool weft_str_is_one_of(struct weft_str text, const char *names);
+
 #endif

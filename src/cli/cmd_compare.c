@@ -4,7 +4,6 @@
  * means only that the gate found B worse; faults use other codes. The comparison is
  * query/comparison.h, the verdict's text render/text.
  */
-#include "analysis/compare/compare.h"
 #include "base/private.h"
 #include "cli/ask.h"
 #include "cli/compared.h"

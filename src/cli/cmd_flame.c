@@ -4,7 +4,6 @@
  * boxes; a plain trace is folded in memory by the first weight that it has. Drawn by
  * render/export/flame.h.
  */
-#include "analysis/compare/compare.h"
 #include "cli/compared.h"
 #include "query/database/database.h"
 #include "render/export/export.h"

@@ -3,7 +3,6 @@
  * weft interval: a window by times, or by one call; contexts are listed for few threads, or on
  * request.
  */
-#include "analysis/calls/calls.h"
 #include "cli/ask.h"
 
 struct options {

@@ -3,8 +3,6 @@
  * weft outliers: a fixed length (--longer-than) replaces the test against the median, so it also
  * lifts the other thresholds.
  */
-#include "analysis/calls/calls.h"
-#include "analysis/regtime/regtime.h"
 #include "cli/ask.h"
 
 #include <stdlib.h>

@@ -5,7 +5,6 @@
  */
 #include "base/checked.h"
 #include "cli/ask.h"
-#include "model/states/states.h"
 #include "query/rules.h"
 #include "schema/calls.h"
 
@@ -50,20 +49,6 @@ struct asked {
     struct weft_found_span span;
 };
 
-/* The end of the thread: of its last event, or of the state that it was in then, which may last
- * until the end of the trace. */
-static enum weft_code end_of(struct weft_cli *cli, uint32_t thread_id, uint64_t *end_ns)
-{
-    const struct weft_trace *trace = weft_session_trace(cli->session);
-    struct weft_history *history = NULL;
-    uint64_t first_ns, last_ns = 0;
-    enum weft_code code = weft_history_open(trace, 0, &history, &cli->err);
-    WEFT_THEN(code, weft_history_life(history, thread_id, &first_ns, &last_ns, &cli->err));
-    weft_history_close(history);
-    *end_ns = weft_max_u64(weft_trace_thread(trace, thread_id)->last_ns, last_ns);
-    return code;
-}
-
 static enum weft_code window(struct weft_cli *cli, const struct options *opts,
                              struct weft_path_opts *path)
 {
@@ -79,7 +64,7 @@ static enum weft_code window(struct weft_cli *cli, const struct options *opts,
     if (opts->to)
         return WEFT_OK;
     uint64_t end_ns;
-    code = end_of(cli, path->thread_id, &end_ns);
+    code = weft_session_thread_end(cli->session, path->thread_id, &end_ns, &cli->err);
     if (end_ns < path->to_ns)
         path->to_ns = weft_max_u64(end_ns, path->from_ns);
     return code;

@@ -3,7 +3,6 @@
  * weft regtime: thresholds (regtime_options.c) and a window; text lists threads or segments, JSON
  * has both.
  */
-#include "analysis/regtime/regtime.h"
 #include "cli/ask.h"
 #include "cli/regtime_options.h"
 

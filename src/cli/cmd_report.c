@@ -4,7 +4,6 @@
  * are named on standard error, also with --quiet, so that an incomplete page is never taken for a
  * complete one.
  */
-#include "analysis/regtime/regtime.h"
 #include "cli/cli.h"
 #include "cli/regtime_options.h"
 #include "query/overview.h"

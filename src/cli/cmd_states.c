@@ -2,7 +2,6 @@
  *
  * weft states: the states of threads in a window or at one moment (analysis/states/states.h).
  */
-#include "analysis/states/states.h"
 #include "cli/ask.h"
 
 struct options {

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "cli/outputs.h"
 #include "import/import.h"
-#include "ingest/recording/recording.h"
+#include "import/own.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,32 +20,6 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-
-enum { MAGIC_BYTES = 8 };
-
-static bool is_recording(const char *path)
-{
-    uint8_t bytes[MAGIC_BYTES];
-    struct stat about;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
-        return false;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    const ssize_t n_bytes = read(fd, bytes, sizeof bytes);
-    (void)close(fd);
-    return n_bytes > 0 && weft_recording_sniff(bytes, (size_t)n_bytes);
-}
-
-static enum weft_code look(const char *path, struct weft_recording_about *about,
-                           struct weft_err *err)
-{
-    struct weft_mapped file;
-    WEFT_TRY(weft_mapped_open(path, &file, err));
-    enum weft_code code = weft_recording_look(&file, about, err);
-    weft_mapped_close(&file);
-    return code;
-}
 
 /* The recorder holds a lock on the folder of its rings as long as it lives. */
 static bool is_being_recorded(const struct weft_recording_about *about)
@@ -124,9 +98,9 @@ enum weft_code weft_cli_complete(struct weft_cli *cli, const char **path)
 {
     struct weft_recording_about about = { 0 };
     struct utsname system = { 0 };
-    if (!is_recording(*path))
+    if (weft_own_of(*path) != WEFT_OWN_RECORDING)
         return WEFT_OK;
-    WEFT_TRY(look(*path, &about, &cli->err));
+    WEFT_TRY(weft_own_recording(*path, &about, &cli->err));
     (void)uname(&system);
     if (is_being_recorded(&about)) {
         remark(cli, *path, "is being recorded: this is what it holds so far");

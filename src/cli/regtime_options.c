@@ -4,8 +4,6 @@
  */
 #include "cli/regtime_options.h"
 
-#include "analysis/regtime/regtime.h"
-
 const char *const weft_regtime_presets[] = { "paper", "fine", NULL };
 
 static void apply(const struct weft_threshold *threshold, double *fraction, uint64_t *absolute_ns)

@@ -5,8 +5,8 @@
 #ifndef WEFT_CLI_REGTIME_OPTIONS_H
 #define WEFT_CLI_REGTIME_OPTIONS_H
 
-#include "analysis/regtime/regtime.h"
 #include "query/parse.h"
+#include "query/session.h"
 
 #include <stdint.h>
 

@@ -127,9 +127,9 @@ static void put_row(const struct weft_table_type *type, struct weft_output *out)
             put_name(type->name, out);
             weft_output_text(out, "Row {\n");
         }
-        weft_output_printf(out, "  %s: %s%s;%s%s\n", field->key, type_of(field),
-                           can_be_unknown(field) ? " | null" : "", field->doc ? " // " : "",
-                           field->doc ? field->doc : "");
+        weft_output_printf(out, "  %s%s: %s%s;%s%s\n", field->key, field->is_for_page ? "?" : "",
+                           type_of(field), can_be_unknown(field) ? " | null" : "",
+                           field->doc ? " // " : "", field->doc ? field->doc : "");
     }
     if (n > 0)
         weft_output_text(out, "}\n");

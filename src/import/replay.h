@@ -37,7 +37,7 @@ struct weft_replay {
     const uint32_t *thread_ids;
     const uint32_t *function_keys; /* by function id; NULL: their own */
     /* By thread: the state, as a SWITCH has it, in which it is off its CPU at from_ns, and since
-     * before (import/earlier.h); 0: it is not, or unknown. NULL: of none. */
+     * before (import/cut.c); 0: it is not, or unknown. NULL: of none. */
     const uint32_t *earlier;
     const bool *is_ending;       /* by thread: its exit is before from_ns; NULL: of none */
     atomic_uchar *is_used;       /* by function id: set to 1 where it occurs; may be NULL */

@@ -52,15 +52,15 @@ enum weft_code kernel_deliver_call(struct kernel_convert *convert, uint32_t thre
 /* ---- threads --------------------------------------------------------------------------------- */
 
 enum weft_code kernel_thread_details(struct kernel_convert *convert, uint32_t thread,
-                                     const struct kernel_told *told)
+                                     const struct kernel_details *details)
 {
     struct kernel_thread *place = &convert->threads.items[thread];
     if (!convert->is_survey || place->tid == 0)
         return WEFT_OK;
-    if (told->has_pid)
-        place->pid = told->pid;
-    return kernel_thread_name(&convert->threads, thread, told->comm) ? WEFT_OK
-                                                                     : kernel_no_memory(convert);
+    if (details->has_pid)
+        place->pid = details->pid;
+    return kernel_thread_name(&convert->threads, thread, details->comm) ? WEFT_OK
+                                                                        : kernel_no_memory(convert);
 }
 
 /* The first thread that is known to run. */
@@ -86,16 +86,16 @@ static enum weft_code thread_runs(struct kernel_convert *convert, const struct k
 }
 
 enum weft_code kernel_find_thread(struct kernel_convert *convert, struct kernel_now *now,
-                                  struct kernel_cpu *cpu, const struct kernel_told *told)
+                                  struct kernel_cpu *cpu, const struct kernel_details *details)
 {
-    if (told->has_tid && kernel_find_running(&convert->threads, now, cpu, told->tid))
-        return kernel_thread_details(convert, now->thread, told);
-    if (told->has_tid) {
-        WEFT_TRY(thread_runs(convert, now, cpu, told->tid));
+    if (details->has_tid && kernel_find_running(&convert->threads, now, cpu, details->tid))
+        return kernel_thread_details(convert, now->thread, details);
+    if (details->has_tid) {
+        WEFT_TRY(thread_runs(convert, now, cpu, details->tid));
     }
     now->thread = cpu->current;
     if (now->thread != WEFT_ID_NONE)
-        return kernel_thread_details(convert, now->thread, told);
+        return kernel_thread_details(convert, now->thread, details);
     /* No switch was seen yet. In the second reading that means none at all: it is idle. */
     cpu->has_early = true;
     now->thread = kernel_thread_of(&convert->threads, now->host_id, 0, now->cpu, false);

@@ -40,7 +40,7 @@ struct kernel_now {
 };
 
 /* What an event says of the thread that it is of. */
-struct kernel_told {
+struct kernel_details {
     uint64_t tid, pid;
     bool has_tid;
     bool has_pid;
@@ -76,7 +76,7 @@ static inline struct weft_event kernel_event_of(const struct kernel_now *now,
  * one known to run there shows that a switch was not seen. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code kernel_find_thread(struct kernel_convert *convert,
                                                struct kernel_now *now, struct kernel_cpu *cpu,
-                                               const struct kernel_told *told);
+                                               const struct kernel_details *details);
 
 /* The same, where the event names the thread that is known to run there, as nearly all do; false:
  * it does not. */
@@ -92,7 +92,7 @@ static inline bool kernel_find_running(struct kernel_threads *threads, struct ke
 
 /* Sets name and process of a thread as far as they are recorded. Nothing in the second reading. */
 WEFT_CHECKED enum weft_code kernel_thread_details(struct kernel_convert *convert, uint32_t thread,
-                                                  const struct kernel_told *told);
+                                                  const struct kernel_details *details);
 
 /* Hands an event or a call of `thread` to the sink; nothing in the first reading. */
 WEFT_CHECKED enum weft_code kernel_deliver(struct kernel_convert *convert, uint32_t thread,

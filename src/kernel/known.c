@@ -122,18 +122,6 @@ unsigned kernel_fields_needed(uint8_t meaning, bool is_survey)
     return is_survey ? needs[meaning].survey : needs[meaning].delivery;
 }
 
-bool kernel_is_one_of(struct weft_str text, const char *names)
-{
-    while (*names) {
-        const size_t n_name = strcspn(names, "|");
-        if (n_name == text.n_bytes && memcmp(names, text.bytes, n_name) == 0)
-            return true;
-        names += n_name;
-        names += *names == '|';
-    }
-    return false;
-}
-
 static bool begins_with(struct weft_str text, const char *front, size_t n_front)
 {
     return text.n_bytes > n_front && memcmp(text.bytes, front, n_front) == 0;
@@ -225,7 +213,7 @@ bool kernel_known_by_row(const struct kernel_class *class, const struct kernel_r
     known_init(class, known);
     for (size_t k = 0; k < n_rows; k++) {
         const struct kernel_row *row = &table[k];
-        if (!kernel_is_one_of(known->event_name, row->names) ||
+        if (!weft_str_is_one_of(known->event_name, row->names) ||
             !(row->providers ? begins_with_any(class->name, row->providers) : class->is_kernel) ||
             !fields_set(class, row, known))
             continue;
@@ -252,7 +240,7 @@ static void enter_fields(const struct kernel_class *class, struct kernel_known *
         if ((is_text || field->kind == KERNEL_FIELD_NUMBER) &&
             known->fields[place] == KERNEL_NO_FIELD &&
             !begins_with_any(field->name, "perf_|common_") &&
-            !kernel_is_one_of(field->name, "__syscall_nr|nr"))
+            !weft_str_is_one_of(field->name, "__syscall_nr|nr"))
             known->fields[place] = k;
     }
 }

@@ -113,7 +113,4 @@ bool kernel_known_by_row(const struct kernel_class *class, const struct kernel_r
  * to deliver it. All of an importer's own meanings. */
 unsigned kernel_fields_needed(uint8_t meaning, bool is_survey);
 
-/* Is `text` one of the names in "a|b|c"? */
-bool kernel_is_one_of(struct weft_str text, const char *names);
-
 #endif

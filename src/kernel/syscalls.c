@@ -10,11 +10,11 @@
 
 enum kernel_abi kernel_abi_of(struct weft_str machine)
 {
-    if (kernel_is_one_of(machine, "x86_64|amd64"))
+    if (weft_str_is_one_of(machine, "x86_64|amd64"))
         return KERNEL_ABI_X86_64;
-    if (kernel_is_one_of(machine, "i386|i486|i586|i686|x86"))
+    if (weft_str_is_one_of(machine, "i386|i486|i586|i686|x86"))
         return KERNEL_ABI_I386;
-    if (kernel_is_one_of(machine, "aarch64|arm64|riscv64|loongarch64"))
+    if (weft_str_is_one_of(machine, "aarch64|arm64|riscv64|loongarch64"))
         return KERNEL_ABI_GENERIC;
     return KERNEL_ABI_UNKNOWN;
 }

@@ -8,16 +8,105 @@
 #include "analysis/compare/causes_tree.h"
 #include "analysis/compare/compare.h"
 #include "analysis/compare/names.h"
+#include "analysis/compare/tail.h"
 #include "analysis/findings/findings.h"
 #include "base/vec.h"
 #include "query/build.h"
-#include "query/comparison_cut.h"
+#include "query/comparison.h"
 #include "query/executions.h"
 #include "query/work.h"
 #include "render/output.h"
+#include "schema/compare_cut.h"
+#include "schema/result.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- comparison cut -------------------------------------------------------------------------- */
+
+/* Which executions of a type are the slow ones: the cuts that their durations propose
+ * (analysis/compare/tail.h) are compared one by one, and the one with the strongest evidence is
+ * kept (docs/analyses/diagnose.md). `weft diagnose` and the screens ask here, so that both say the
+ * same. Runs the comparison for each cut worth it, between the groups `duration<=X` and
+ * `duration>=Y`, and keeps the table that the caller's judge rates highest. */
+
+static enum weft_code find_tails(const struct weft_ecct_matrix *matrix,
+                                 struct weft_slow_tails *tails, struct weft_err *err)
+{
+    uint64_t *durations_ns = calloc(matrix->n_items + 1, sizeof *durations_ns);
+    if (!durations_ns)
+        return weft_no_memory(err, "durations");
+    for (size_t i = 0; i < matrix->n_items; i++)
+        durations_ns[i] = matrix->items[i].end_ns - matrix->items[i].start_ns;
+    const enum weft_code code = weft_slow_tails_find(durations_ns, matrix->n_items, tails, err);
+    free(durations_ns);
+    return code;
+}
+
+static uint32_t count_worthy(const struct weft_slow_tails *tails)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < tails->n_cuts; i++)
+        n += tails->cuts[i].is_worthy && !tails->cuts[i].is_alone;
+    return n;
+}
+
+/* Compares by the filters that stand for the groups in what is printed. */
+static enum weft_code compare(struct weft_comparison *comparison, struct weft_compare_cut *cut,
+                              uint32_t n_looks, struct weft_err *err)
+{
+    const struct weft_comparison_opts how = { .a = weft_str_of(cut->a),
+                                              .b = weft_str_of(cut->b),
+                                              .n_bootstrap = WEFT_COMPARE_BOOTSTRAP,
+                                              .with_causes = true,
+                                              .n_looks = n_looks };
+    return weft_comparison_run(comparison, &how, &cut->table, err);
+}
+
+static void cut_at(struct weft_compare_cut *cut, const struct weft_slow_tail *tail)
+{
+    *cut = (struct weft_compare_cut){ .tail = *tail };
+    (void)snprintf(cut->a, sizeof cut->a, "duration<=%" PRIu64 "ns", tail->fast_max_ns);
+    (void)snprintf(cut->b, sizeof cut->b, "duration>=%" PRIu64 "ns", tail->slow_min_ns);
+}
+
+/* Looks at each cut that is worth it, with WEFT_COMPARE_BOOTSTRAP nodes bootstrapped and with
+ * causes; the last question of the comparison may then be of another cut than that which is kept.
+ * After a failure there is no table. At most WEFT_TAIL_CUTS comparisons. */
+static enum weft_code weft_comparison_cut_find(struct weft_comparison *comparison,
+                                               const struct weft_cut_judge *judge,
+                                               struct weft_compare_cut *cut, struct weft_err *err)
+{
+    struct weft_slow_tails tails;
+    *cut = (struct weft_compare_cut){ 0 };
+    enum weft_code code = find_tails(weft_comparison_matrix(comparison), &tails, err);
+    if (code != WEFT_OK)
+        return code;
+    cut->tail = tails.cuts[0];
+    const uint32_t n_looks = count_worthy(&tails);
+    for (size_t i = 0; i < tails.n_cuts && code == WEFT_OK; i++) {
+        struct weft_compare_cut next;
+        if (!tails.cuts[i].is_worthy)
+            continue;
+        cut_at(&next, &tails.cuts[i]);
+        code = compare(comparison, &next, n_looks, err);
+        if (code != WEFT_OK)
+            break;
+        const bool is_new = judge->is_better(judge->context, cut, &next);
+        weft_result_free(is_new ? cut->table : next.table);
+        if (is_new)
+            *cut = next;
+    }
+    if (code != WEFT_OK) {
+        weft_result_free(cut->table);
+        cut->table = NULL;
+    }
+    return code;
+}
+
+/* ---- findings -------------------------------------------------------------------------------- */
 
 enum { TYPES_MAX = WEFT_FINDINGS_TYPES, PROPOSAL_EXECUTIONS = 10, PROPOSALS_NAMED = 12 };
 
@@ -31,7 +120,7 @@ struct weft_findings_basis {
     struct weft_facts facts[TYPES_MAX];
     size_t n;
     struct weft_ecct_matrix *whole; /* NULL: executions were found */
-    struct weft_rhythms rhythms;
+    struct weft_periods periods;
 };
 
 struct gathering {
@@ -46,24 +135,24 @@ struct gathering {
 /* ---- facts of sources ------------------------------------------------------------------------ */
 
 /* Executions of several traces are judged by what is known of all of them. */
-static void take_crowds(struct weft_facts *facts, const struct weft_ecct_matrix *matrix)
+static void take_saturation(struct weft_facts *facts, const struct weft_ecct_matrix *matrix)
 {
-    struct weft_crowd *crowd = &facts->crowd;
+    struct weft_saturation *saturation = &facts->saturation;
     const double all_ns = facts->trace_ns.value;
     for (size_t i = 0; i < matrix->n_sources; i++) {
         const struct weft_source_facts *source = &matrix->sources[i].facts;
         const double share = matrix->n_sources == 1 ? 1
                              : all_ns > 0           ? (double)source->recorded_ns / all_ns
                                                     : 0;
-        crowd->is_known = source->has_crowd && (i == 0 || crowd->is_known) &&
-                          (matrix->n_sources == 1 || all_ns > 0);
-        crowd->own += share * source->own_cpu;
-        crowd->other += share * source->other_cpu;
-        crowd->idle += share * source->idle_cpu;
-        crowd->bound += share * source->bound;
+        saturation->is_known = source->has_saturation && (i == 0 || saturation->is_known) &&
+                               (matrix->n_sources == 1 || all_ns > 0);
+        saturation->own += share * source->own_cpu;
+        saturation->other += share * source->other_cpu;
+        saturation->idle += share * source->idle_cpu;
+        saturation->bound += share * source->bound;
     }
-    if (!crowd->is_known)
-        *crowd = (struct weft_crowd){ .is_known = false };
+    if (!saturation->is_known)
+        *saturation = (struct weft_saturation){ .is_known = false };
 }
 
 static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix *matrix)
@@ -91,7 +180,7 @@ static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix
     facts->has_switches = has_switches ? WEFT_FACT_YES : WEFT_FACT_NO;
     facts->trace_ns = (struct weft_fact){ recorded_ns, true };
     facts->lost = (struct weft_fact){ lost > 0 ? lost / (lost + records) : 0, counts_losses };
-    take_crowds(facts, matrix);
+    take_saturation(facts, matrix);
 }
 
 /* ---- a type ---------------------------------------------------------------------------------- */
@@ -382,7 +471,7 @@ static bool is_lesser(const struct weft_execution_proposal *proposal)
     return is_call(proposal) && weft_name_is_of_std(proposal->name);
 }
 
-/* Those are told of if there is nothing else. */
+/* Those are reported if there is nothing else. */
 static bool is_work_proposed(const struct gathering *gathering,
                              const struct weft_execution_proposals *proposals)
 {
@@ -623,8 +712,8 @@ static enum weft_code judge(struct gathering *gathering)
     struct weft_findings_basis *basis = gathering->basis;
     enum weft_code code = WEFT_OK;
     for (size_t i = 0; i < basis->n && code == WEFT_OK; i++) {
-        basis->facts[i].rhythms = &basis->rhythms;
-        code = weft_rhythms_add(&basis->rhythms, basis->facts[i].matrix, gathering->err);
+        basis->facts[i].periods = &basis->periods;
+        code = weft_periods_add(&basis->periods, basis->facts[i].matrix, gathering->err);
     }
     for (size_t i = 0; i < basis->n && code == WEFT_OK; i++)
         code = count_work(gathering, &basis->facts[i]);
@@ -648,7 +737,7 @@ static void release(void *owned)
         weft_result_free(basis->looked[i].cut.table);
         weft_comparison_close(basis->looked[i].comparison);
     }
-    WEFT_VEC_FINI(&basis->rhythms);
+    WEFT_VEC_FINI(&basis->periods);
     weft_result_free(findings->table);
     weft_result_free(basis->whole);
 }

@@ -24,7 +24,7 @@ enum {
     MOST_NAMES = 1 << 16, /* names that are counted; of others nothing is said */
     LEAST_SPANS = 2,
     ENOUGH = 20,      /* executions of a type, for something to be said about them */
-    MOST_THREADS = 8, /* thread names that points are told apart by */
+    MOST_THREADS = 8, /* thread names that distinguish points */
     SHOWN_BYTES = 200,
 };
 

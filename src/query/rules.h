@@ -50,8 +50,9 @@ WEFT_CHECKED enum weft_code weft_rules_given(const char *path,
                                              const struct weft_rule_options *options,
                                              struct weft_rules **rules, struct weft_err *err);
 
-/* What is counted: one rule, of whole ones or of points, told apart by fields ("src_func,src_file";
- * NULL: by name), which are the metrics of the one type. Errors name --count or --by. */
+/* What is counted: one rule, of whole ones or of points, distinguished by fields
+ * ("src_func,src_file"; NULL: by name), which are the metrics of the one type. Errors name --count
+ * or --by. */
 WEFT_CHECKED enum weft_code weft_rules_of_count(const char *rule, const char *by,
                                                 struct weft_rules **rules, struct weft_err *err);
 

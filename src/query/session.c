@@ -7,7 +7,8 @@
 #include "query/session.h"
 
 #include "analysis/calls/calls.h"
-#include "analysis/states/crowd.h"
+#include "analysis/states/histories.h"
+#include "analysis/states/saturation.h"
 #include "base/checked.h"
 #include "base/room.h"
 #include "base/vec.h"
@@ -168,6 +169,33 @@ struct weft_thread_filter weft_session_filter(const struct weft_session *session
 {
     return (struct weft_thread_filter){ .ids = session->thread_ids,
                                         .n_ids = session->n_thread_ids };
+}
+
+size_t weft_session_n_kept(const struct weft_session *session)
+{
+    return weft_scan_n_threads(session->trace, session->thread_ids, session->n_thread_ids);
+}
+
+uint32_t weft_session_kept(const struct weft_session *session, size_t i)
+{
+    return weft_scan_thread_id(session->thread_ids, session->n_thread_ids, i);
+}
+
+bool weft_session_has_states(const struct weft_session *session)
+{
+    return weft_histories_are_known(session->trace);
+}
+
+enum weft_code weft_session_thread_end(const struct weft_session *session, uint32_t thread_id,
+                                       uint64_t *end_ns, struct weft_err *err)
+{
+    struct weft_history *history = NULL;
+    uint64_t first_ns, last_ns = 0;
+    enum weft_code code = weft_history_open(session->trace, 0, &history, err);
+    WEFT_THEN(code, weft_history_life(history, thread_id, &first_ns, &last_ns, err));
+    weft_history_close(history);
+    *end_ns = weft_max_u64(weft_trace_thread(session->trace, thread_id)->last_ns, last_ns);
+    return code;
 }
 
 const struct weft_run *weft_session_run(const struct weft_session *session)
@@ -422,10 +450,10 @@ enum weft_code weft_session_facts(struct weft_session *session, struct weft_sour
                                   struct weft_err *err)
 {
     const struct weft_store_meta *meta = weft_trace_meta(session->trace);
-    struct weft_crowd crowd;
+    struct weft_saturation saturation;
     enum weft_code code = WEFT_OK;
     if (!session->facts.is_known)
-        code = weft_crowd_find(session->trace, &session->run, &crowd, err);
+        code = weft_saturation_find(session->trace, &session->run, &saturation, err);
     const uint64_t n_lost = count_lost(session->trace);
     if (code == WEFT_OK && !session->facts.is_known)
         session->facts = (struct weft_source_facts){
@@ -435,11 +463,11 @@ enum weft_code weft_session_facts(struct weft_session *session, struct weft_sour
             .counts_losses = n_lost > 0 || weft_trace_counts_losses(session->trace),
             .lost_records = n_lost,
             .has_switches = weft_trace_has_switches(session->trace),
-            .has_crowd = crowd.is_known,
-            .own_cpu = crowd.own,
-            .other_cpu = crowd.other,
-            .idle_cpu = crowd.idle,
-            .bound = crowd.bound
+            .has_saturation = saturation.is_known,
+            .own_cpu = saturation.own,
+            .other_cpu = saturation.other,
+            .idle_cpu = saturation.idle,
+            .bound = saturation.bound
         };
     *facts = session->facts;
     return code;

@@ -92,6 +92,19 @@ WEFT_CHECKED enum weft_code weft_session_window(const struct weft_session *sessi
 /* The threads kept: an empty filter when all are. */
 struct weft_thread_filter weft_session_filter(const struct weft_session *session);
 
+/* How many threads are kept, and the id of each, ascending. */
+size_t weft_session_n_kept(const struct weft_session *session);
+uint32_t weft_session_kept(const struct weft_session *session, size_t i);
+
+/* Whether the trace contains when threads ran and what they waited for. */
+bool weft_session_has_states(const struct weft_session *session);
+
+/* The end of a thread: of its last event, or of the state that it was in then, which may last until
+ * the end of the trace. */
+WEFT_CHECKED enum weft_code weft_session_thread_end(const struct weft_session *session,
+                                                    uint32_t thread_id, uint64_t *end_ns,
+                                                    struct weft_err *err);
+
 /* Functions over the whole trace, computed once; valid until close. */
 WEFT_CHECKED enum weft_code weft_session_functions(struct weft_session *session,
                                                    const struct weft_functions_table **table,

@@ -6,6 +6,7 @@
 #define WEFT_QUERY_SHAPES_H
 
 #include "analysis/shapes/metric.h"
+#include "analysis/shapes/rare.h"
 #include "analysis/shapes/verify.h"
 #include "base/arena.h"
 #include "base/error.h"

@@ -73,16 +73,11 @@ struct weft_human weft_human_bytes(uint64_t n_bytes)
     return out;
 }
 
-size_t weft_digits_u64(uint64_t value, char out[20])
-{
-    return (size_t)(weft_put_u64(out, value) - out);
-}
-
 struct weft_human weft_human_count(uint64_t count)
 {
     struct weft_human out;
     char digits[20];
-    size_t n_digits = weft_digits_u64(count, digits);
+    size_t n_digits = (size_t)(weft_put_u64(digits, count) - digits);
     size_t at = 0;
     for (size_t i = 0; i < n_digits; i++) {
         if (i > 0 && (n_digits - i) % 3 == 0)

@@ -25,7 +25,4 @@ struct weft_human weft_human_share(double share);         /* 0.0412 -> "4.12 %" 
 struct weft_human weft_human_ratio(double ratio);         /* "12.3", "1,204" */
 struct weft_human weft_human_p(double p);                 /* "p < 0.001", "p = 0.012" */
 
-/* Writes the decimal digits of `value` (no NUL); returns their number, at most 20. */
-size_t weft_digits_u64(uint64_t value, char out[20]);
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The slow executions of a type and the usual ones, told apart by how long they took.
+ * The slow executions of a type and the usual ones, separated by how long they took.
  */
 #ifndef WEFT_SCHEMA_COMPARE_CUT_H
 #define WEFT_SCHEMA_COMPARE_CUT_H

@@ -103,8 +103,8 @@ struct weft_source_facts {
     uint64_t records;
     bool counts_losses; /* the source says what it lost; else lost_records is 0, and unknown */
     uint64_t lost_records;
-    bool has_switches; /* scheduling events are recorded */
-    bool has_crowd;    /* the rest is known: see analysis/states/crowd.h */
+    bool has_switches;   /* scheduling events are recorded */
+    bool has_saturation; /* the rest is known: see analysis/states/saturation.h */
     double own_cpu, other_cpu, idle_cpu, bound;
     bool is_proposed;       /* the executions are a function that repeats, or a thread's turns */
     bool is_part;           /* and most calls of it are parts of others */

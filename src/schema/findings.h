@@ -27,7 +27,7 @@ enum weft_cause_place {
     WEFT_CAUSE_UNTOLD,  /* without scheduling events: may be no more than a wait for a processor */
     WEFT_CAUSE_SPREAD,  /* more of what all have, or of nothing in particular */
     WEFT_CAUSE_SMALL,   /* not worth a sentence */
-    WEFT_CAUSE_ALONE,   /* of too few executions to be compared: each is told for itself */
+    WEFT_CAUSE_ALONE,   /* of too few executions to be compared: each is described by itself */
     WEFT_CAUSE_PLACES,
 };
 
@@ -62,7 +62,7 @@ enum weft_verdict {
     WEFT_VERDICTS,
 };
 
-/* How single slow executions are told beside the verdict. */
+/* How single slow executions are reported beside the verdict. */
 enum weft_singles {
     WEFT_SINGLES_UNTOLD,
     WEFT_SINGLES_BEFORE, /* before it is said that nothing else is significant */
@@ -170,7 +170,7 @@ struct weft_finding {
     enum weft_verdict verdict;
     const char *rule; /* the name of the verdict's */
     bool is_significant;
-    unsigned rank;  /* the lower, the earlier it is told */
+    unsigned rank;  /* the lower, the earlier it is reported */
     double cost_ns; /* of the causes within the program */
     uint64_t trace_ns;
     double lost;                       /* share of the records that are lost; negative: unknown */

@@ -15,7 +15,7 @@
 
 enum weft_frequency_group { WEFT_FREQUENCY_SLOW, WEFT_FREQUENCY_OTHERS, WEFT_FREQUENCY_GROUPS };
 
-/* What is counted has a label, which is the value of the fields that it is told apart by. */
+/* What is counted has a label, which is the value of the fields that distinguishes it. */
 struct weft_frequency_row {
     struct weft_str label;
     uint64_t n_all;                         /* in the trace, during executions or not */

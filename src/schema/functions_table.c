@@ -50,6 +50,7 @@ static const struct weft_field fields[] = {
     WEFT_FIELD("open_self_ns", NULL, NS, open_self_ns, "their self time"),
     WEFT_FIELD("cut_count", NULL, COUNT, cut_count, "calls entered before the trace"),
     WEFT_FIELD("cut_ns", NULL, NS, cut_ns, "their time in the trace"),
+    WEFT_FIELD_ID("fn", function_id, "id of the function"),
 };
 
 const struct weft_table_type weft_functions_type =

@@ -56,7 +56,7 @@ enum weft_wait_mode {
 /* How sure it is that this release ended that wait. */
 enum weft_surety {
     WEFT_SURETY_NONE,      /* nobody is known to have */
-    WEFT_SURETY_WAKEUP,    /* a kernel says who woke it, but no release is told */
+    WEFT_SURETY_WAKEUP,    /* a kernel says who woke it, but no release is recorded */
     WEFT_SURETY_AMBIGUOUS, /* the last of several releases that may have */
     WEFT_SURETY_RELEASE,   /* the only release that may have */
     WEFT_SURETY_CONFIRMED, /* and a kernel saw that thread wake this one */
@@ -82,7 +82,7 @@ enum weft_unknown_reason {
     WEFT_UNKNOWN_TIMER,      /* time alone ends it */
     WEFT_UNKNOWN_NO_OBJECT,  /* no source tells the object */
     WEFT_UNKNOWN_NO_RELEASE, /* nobody was seen to release the object meanwhile */
-    WEFT_UNKNOWN_LOSSY,      /* so, and events are lost that might have told */
+    WEFT_UNKNOWN_LOSSY,      /* so, and events are lost that might have shown it */
     WEFT_UNKNOWN_OUTSIDE,    /* descriptors, processes: what ended it is not of these threads */
     WEFT_UNKNOWN_REASONS,
 };
@@ -101,8 +101,8 @@ const char *weft_unknown_reason_text(enum weft_unknown_reason reason);
 struct weft_shared_object {
     uint64_t id;          /* the same in all tables of a trace; to ask about it */
     struct weft_str name; /* as shown: "mutex 0x1234", "(any)"; never empty */
-    uint64_t address;     /* 0: not told */
-    uint64_t pid;         /* 0: not told */
+    uint64_t address;     /* 0: unknown */
+    uint64_t pid;         /* 0: unknown */
     uint32_t thread_id;   /* JOIN: whose end it is, or WEFT_ID_NONE */
     uint32_t n_waiters;   /* threads that ever waited for it: 1 draws it grey (object colours) */
     uint32_t n_releasers; /* threads that ever released it */
@@ -120,7 +120,7 @@ struct weft_interplay_site {
     struct weft_str function; /* as shown; "(unknown)" if no source tells */
     struct weft_str path;     /* "main;run;step", outermost first, of calls or a sampled stack */
     struct weft_str call;     /* the function that waits or releases: "pthread_mutex_lock" */
-    uint32_t function_id;     /* of `function`; WEFT_ID_NONE: told by other than calls */
+    uint32_t function_id;     /* of `function`; WEFT_ID_NONE: not recorded by calls */
     uint32_t depth;           /* of the call that waits or releases, as calls nest; 0 without */
 };
 
@@ -140,7 +140,7 @@ struct weft_correspondence {
     uint32_t wait_depth;              /* of the call that waits; of a bundle: the least */
     uint32_t release_depth;
     uint32_t n_objects; /* different ones in the bundle; 1 if count is 1 */
-    uint32_t n_awaited; /* of which any or all: descriptors, threads; 0: not told, or one */
+    uint32_t n_awaited; /* of which any or all: descriptors, threads; 0: unknown, or one */
     uint8_t kind;       /* enum weft_shared_kind */
     uint8_t mode;       /* enum weft_wait_mode */
     uint8_t confidence; /* enum weft_surety; of a bundle the lowest */
@@ -178,7 +178,7 @@ struct weft_interplay_pair {
 struct weft_interplay_cell {
     uint32_t waiter_id, releaser_id; /* releaser WEFT_ID_NONE: nobody known */
     uint64_t count, sum_ns, longest_ns, longest_at_ns;
-    uint64_t told;              /* of count, those that a release of an object ended */
+    uint64_t known;             /* of count, those that a release of an object ended */
     uint32_t n_objects, object; /* different ones, and the one of most time */
 };
 

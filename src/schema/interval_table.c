@@ -40,6 +40,7 @@ static const struct weft_field thread_fields[] = {
                "function in which it was longest", .as = WEFT_AS_FUNCTION),
     WEFT_FIELD("folded_calls", NULL, COUNT, folded_calls, "calls in contexts that are omitted"),
     WEFT_FIELD("folded_ns", NULL, NS, folded_ns, "their time"),
+    WEFT_FIELD_ID("thread", thread_id, "id of the thread"),
 };
 
 const struct weft_table_type weft_interval_threads_type =
@@ -79,6 +80,7 @@ static const struct weft_field context_fields[] = {
     WEFT_FIELD("folded_calls", NULL, COUNT, folded_calls,
                "calls below it in contexts that are omitted"),
     WEFT_FIELD("folded_ns", NULL, NS, folded_ns, "their time"),
+    WEFT_FIELD_ID("fn", function_id, "id of the function"),
 };
 
 const struct weft_table_type weft_interval_contexts_type =

@@ -32,7 +32,7 @@ static inline bool weft_lock_is_held(uint8_t kind)
     return kind == WEFT_LOCK_MUTEX || kind == WEFT_LOCK_RWLOCK || kind == WEFT_LOCK_SPIN;
 }
 
-/* Who told of an operation; bits. */
+/* Sources of an operation; bits. */
 enum weft_lock_source {
     WEFT_LOCK_BY_EVENTS = 1, /* events of a lock library: asked for, got, released */
     WEFT_LOCK_BY_CALLS = 2,  /* calls of functions like pthread_mutex_lock */
@@ -42,10 +42,11 @@ enum weft_lock_source {
 enum { WEFT_LOCK_N_SOURCES = 3 };
 
 enum weft_lock_flag {
-    WEFT_LOCK_SHARED = 1,      /* for reading */
-    WEFT_LOCK_NO_REQUEST = 2,  /* nobody saw it asked for: how long it waited is not known */
-    WEFT_LOCK_NO_RELEASE = 4,  /* nobody saw it released: held until the thread's end */
-    WEFT_LOCK_CLIPPED = 8,     /* its release was told after another one had it: held until then */
+    WEFT_LOCK_SHARED = 1,     /* for reading */
+    WEFT_LOCK_NO_REQUEST = 2, /* nobody saw it asked for: how long it waited is not known */
+    WEFT_LOCK_NO_RELEASE = 4, /* nobody saw it released: held until the thread's end */
+    WEFT_LOCK_CLIPPED =
+        8, /* its release was recorded after another thread held it: held until then */
     WEFT_LOCK_PARTIAL = 16,    /* nobody saw it acquired: held at least since another one waited */
     WEFT_LOCK_REACQUIRED = 32, /* by the end of a wait for a condition */
     WEFT_LOCK_SLEPT = 64,      /* the kernel saw the wait */
@@ -60,14 +61,14 @@ const char *weft_lock_source_name(unsigned place); /* of the bit 1 << place */
 /* One lock of one process. */
 struct weft_lock_object {
     struct weft_str name; /* as calls or the program name it; may be empty */
-    uint64_t address;     /* 0: not told */
-    uint64_t pid;         /* 0: not told */
+    uint64_t address;     /* 0: unknown */
+    uint64_t pid;         /* 0: unknown */
     uint32_t thread_id;   /* JOIN: whose end it is, or WEFT_ID_NONE */
     uint8_t kind;         /* enum weft_lock_kind */
     uint8_t sources;      /* enum weft_lock_source */
     bool is_untold;       /* stands for all locks of calls that do not tell which one they are of */
     bool is_reused;       /* another one was at its address before */
-    uint32_t nth;         /* which one at its address, from 1; 0: the only one that is told apart */
+    uint32_t nth;         /* which one at its address, from 1; 0: the only one */
 };
 
 /* ---- the analysis ---------------------------------------------------------------------------- */
@@ -151,7 +152,7 @@ struct weft_locks_table {
     struct weft_locks_open *opens; /* circles first, then the longest */
     size_t n_opens;
     uint32_t n_deadlocks;                     /* circles */
-    uint64_t operations[WEFT_LOCK_N_SOURCES]; /* told by each source */
+    uint64_t operations[WEFT_LOCK_N_SOURCES]; /* from each source */
     uint64_t unmatched;                       /* releases of what nobody was seen to acquire */
     struct weft_left_out left_out;
     bool has_others;   /* operations that do not count, such as of other threads or times */

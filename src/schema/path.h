@@ -170,7 +170,7 @@ struct weft_path_table {
     uint64_t unexplained_ns; /* unknown, or blocked and not followed to what ended it */
     uint64_t uncertain_ns;   /* reached over inferred edges, or waits with inferred reasons */
     uint64_t n_cycles, n_too_deep;
-    bool has_kernel; /* states are those the kernel told, not inferred from calls and locks */
+    bool has_kernel; /* states are those of the kernel, not inferred from calls and locks */
 };
 
 #endif

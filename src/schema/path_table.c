@@ -110,6 +110,9 @@ static const struct weft_field segment_fields[] = {
                .zero_is_unknown = true),
     WEFT_FIELD("span", NULL, TEXT, span, "span that covers most of it", .zero_is_unknown = true),
     WEFT_FIELD("span_ns", NULL, NS, span_ns, "for how long"),
+    WEFT_FIELD_ID("thread_id", thread_id, "id of the thread"),
+    WEFT_FIELD_ID("fn", function_id, "id of the function"),
+    WEFT_FIELD_ID("other_thread_id", other_thread_id, "id of the other thread"),
 };
 
 const struct weft_table_type weft_path_segments_type =
@@ -146,6 +149,8 @@ static const struct weft_field arrow_fields[] = {
     WEFT_FIELD("wait_ns", NULL, NS, wait_ns, "time of the path that it stands for",
                .get = get_wait),
     WEFT_GETTER("lock_id", NULL, ID, get_arrow_lock, "place in the list of locks"),
+    WEFT_FIELD_ID("from_thread_id", from_thread_id, "id of the thread where it starts"),
+    WEFT_FIELD_ID("to_thread_id", to_thread_id, "id of the thread where it ends"),
 };
 
 const struct weft_table_type weft_path_arrows_type =
@@ -237,6 +242,7 @@ static const struct weft_field thread_fields[] = {
     STATE("blocked_ns", "blocked", WEFT_PATH_BLOCKED, "blocked"),
     STATE("unknown_ns", "unknown", WEFT_PATH_UNKNOWN, "state unknown"),
     WEFT_FIELD("segments", "segments", COUNT, segments, "segments"),
+    WEFT_FIELD_ID("thread_id", thread_id, "id of the thread"),
 };
 
 const struct weft_table_type weft_path_threads_type =
@@ -261,6 +267,7 @@ static const struct weft_field function_fields[] = {
     SHARE_OF_BOTH,
     WEFT_FIELD("waiting_ns", "waiting", NS, waiting_ns, "time that it waited"),
     WEFT_FIELD("function", "function", TEXT, function_id, "the function", .as = WEFT_AS_FUNCTION),
+    WEFT_FIELD_ID("fn", function_id, "id of the function"),
 };
 
 const struct weft_table_type weft_path_functions_type =

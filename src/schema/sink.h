@@ -25,7 +25,7 @@
  *
  * A trace that is delivered again says more than a source could: WEFT_CALL_MARKED_EXIT is an exit
  * that gives its call the flags it had. With CUT_END it stands for no exit, but for the end of the
- * recording; so calls that were open both before and after it can be told.
+ * recording; so calls that were open both before and after it are known.
  */
 #ifndef WEFT_SCHEMA_SINK_H
 #define WEFT_SCHEMA_SINK_H

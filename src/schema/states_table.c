@@ -117,6 +117,7 @@ static const struct weft_field state_fields[] = {
     FLAG("inferred", WEFT_STATE_INFERRED, "its start is inferred"),
     FLAG("open", WEFT_STATE_OPEN, "its end is not recorded"),
     FLAG("earlier", WEFT_STATE_EARLIER, "since before the trace"),
+    WEFT_FIELD_ID("thread_id", thread_id, "id of the thread"),
 };
 
 const struct weft_table_type weft_states_type =
@@ -177,6 +178,7 @@ static const struct weft_field wait_fields[] = {
                NEEDS(STATES)),
     WEFT_GETTER("unexplained_share", NULL, SHARE, get_unexplained,
                 "share of its life that is unexplained or unknown", NEEDS(STATES)),
+    WEFT_FIELD_ID("thread_id", thread_id, "id of the thread"),
 };
 
 const struct weft_table_type weft_waits_threads_type =

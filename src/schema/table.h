@@ -98,6 +98,7 @@ struct weft_table_context {
     size_t place;             /* of the row in its array; set by the writer */
     uint32_t known;           /* bits of what the source contains, see weft_field.needs */
     bool is_text;             /* for people; set by the writer */
+    bool is_for_page;         /* fields for such clients are written, too */
 };
 
 /* The head of a getter, which uses what it needs. */
@@ -131,6 +132,7 @@ struct weft_field {
     struct weft_member given; /* unknown where this member is 0; WEFT_FROM_NONE: no such member */
     bool zero_is_unknown;     /* 0, or an empty text */
     bool is_bad;              /* where it is not 0 */
+    bool is_for_page;         /* only in JSON for clients that have the trace's directory */
     const char *column;       /* binary columns; NULL: in none */
     enum weft_column_type type; /* of the column */
 };
@@ -185,6 +187,13 @@ struct weft_table_type {
 #define WEFT_FIELD_THREAD(tid_key, tid_head, name_key, name_head, member, doc_)                    \
     WEFT_FIELD(tid_key, tid_head, ID, member, "tid of " doc_, .as = WEFT_AS_TID),                  \
         WEFT_FIELD(name_key, name_head, TEXT, member, "name of " doc_, .as = WEFT_AS_THREAD)
+
+/* The dense id of a thread or function. */
+#define WEFT_FIELD_ID(key_, member, doc_)                                                          \
+    {                                                                                              \
+        .key = (key_), .unit = WEFT_UNIT_ID, .as = WEFT_AS_ID, .from = WEFT_FROM(ROW, member),     \
+        .offset = offsetof(ROW, member), .doc = (doc_), .is_for_page = true                        \
+    }
 
 /* The binary column of a field. */
 #define WEFT_AND_COLUMN(type_, name) .column = (name), .type = WEFT_COLUMN_##type_

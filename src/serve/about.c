@@ -2,7 +2,6 @@
  *
  * Answers that the trace's directory or index contains, without reading its blocks.
  */
-#include "analysis/states/histories.h"
 #include "render/text/directory.h"
 #include "render/text/render.h"
 #include "schema/interval.h"
@@ -27,8 +26,7 @@ WEFT_ENDPOINT(traces)
         weft_json_u64(json, "id", i);
         weft_json_text(json, "name", served->name);
         weft_render_trace_entry(json, weft_session_trace(served->session));
-        weft_json_bool(json, "has_states",
-                       weft_histories_are_known(weft_session_trace(served->session)));
+        weft_json_bool(json, "has_states", weft_session_has_states(served->session));
         weft_json_end_object(json);
     }
     weft_json_end_array(json);

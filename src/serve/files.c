@@ -85,7 +85,7 @@ static bool is_color(struct weft_str text)
     return true;
 }
 
-/* A key of JSON output; yajl's generator takes them as C strings. */
+/* A key of JSON output, which takes them as C strings. */
 static enum weft_code put_color(struct weft_json *json, struct weft_str name, struct weft_str color,
                                 struct weft_err *err)
 {

@@ -2,9 +2,9 @@
  *
  * Answers about threads that wait for each other.
  */
-#include "analysis/interplay/interplay.h"
 
 #include "render/columns/interplay.h"
+
 #include "serve/state.h"
 
 enum {

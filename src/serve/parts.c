@@ -2,12 +2,11 @@
  *
  * Answers about parts of a trace, in milliseconds.
  */
-#include "analysis/calls/calls.h"
 #include "base/search.h"
 #include "base/vec.h"
-#include "model/calls/scan.h"
 #include "render/columns/calls.h"
 #include "render/columns/lod.h"
+#include "render/columns/state_strips.h"
 #include "serve/state.h"
 
 enum {
@@ -75,14 +74,13 @@ WEFT_ENDPOINT(lod)
                                           UINT32_MAX, &depths, err);
     if (code != WEFT_OK)
         return code;
-    const struct weft_thread_filter filter = weft_session_filter(ask->session);
-    const size_t n_threads = weft_scan_n_threads(ask->trace, filter.ids, filter.n_ids);
+    const size_t n_threads = weft_session_n_kept(ask->session);
     struct levels levels = { .width = (uint32_t)width, .depths = depths };
     for (size_t i = 0; code == WEFT_OK && i < n_threads; i++) {
         if (weft_progress_is_cancelled(ask->run->progress))
             code = weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
         else
-            code = add_thread(ask, weft_scan_thread_id(filter.ids, filter.n_ids, i), &levels, err);
+            code = add_thread(ask, weft_session_kept(ask->session, i), &levels, err);
     }
     if (code == WEFT_OK) {
         const struct weft_view view = weft_ask_view(ask);
@@ -249,6 +247,29 @@ WEFT_ENDPOINT(path)
         weft_render_path(&view, result.path, &how);
     }
     weft_result_free(result.any);
+    return code;
+}
+
+/* ---- states ---------------------------------------------------------------------------------- */
+
+WEFT_ENDPOINT(states)
+{
+    uint64_t width = 0;
+    struct weft_strips strips;
+    WEFT_TRY(weft_ask_number(ask, WEFT_PARAM_WIDTH, ask->query->width, 0, 1, WEFT_LOD_MAX_WIDTH,
+                             &width, err));
+    enum weft_code code =
+        weft_strips_init(&strips, ask->session, ask->from_ns, ask->to_ns, width, err);
+    for (size_t i = 0; code == WEFT_OK && i < weft_session_n_kept(ask->session); i++) {
+        code = weft_strips_add(&strips, ask->session, weft_session_kept(ask->session, i), err);
+        WEFT_THEN(code, weft_ask_fits(strips.items.n * sizeof *strips.items.items, err));
+    }
+    if (code == WEFT_OK) {
+        const struct weft_view view = weft_ask_view(ask);
+        ask->answer->type = weft_type_columns;
+        weft_render_strips(&view, &strips);
+    }
+    weft_strips_fini(&strips);
     return code;
 }
 

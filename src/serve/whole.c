@@ -2,8 +2,6 @@
  *
  * Answers that take a pass over all calls; those of the whole trace are kept.
  */
-#include "analysis/calls/calls.h"
-#include "analysis/regtime/regtime.h"
 #include "query/overview.h"
 #include "render/columns/calls.h"
 #include "render/columns/pack.h"

@@ -11,14 +11,54 @@
 #include "symbols/elf_file.h"
 #include "symbols/inlines.h"
 #include "symbols/symtab.h"
-#include "symbols/vdso.h"
 
 #include <libiberty/demangle.h>
 #include <limits.h>
+#include <link.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- vdso ------------------------------------------------------------------------------------ */
+
+/* The library that the kernel maps into every process: no file has it, but this process does, too.
+ * Copies the vDSO of this process into a memfd, so that the rest of the code can open it by a path
+ * like any file. Whether the build id fits is compared before it is used. */
+
+/* Its sections' headers stand at its end. */
+static size_t image_bytes(const ElfW(Ehdr) * header)
+{
+    return header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+}
+
+/* A nameless file with a copy of it, and a path that opens it again ("/proc/self/fd/7"). -1: there
+ * is none. The caller closes. */
+static int weft_vdso_open(char *path, size_t n_path)
+{
+    const uintptr_t address = (uintptr_t)getauxval(AT_SYSINFO_EHDR);
+    ElfW(Ehdr) header;
+    if (!address)
+        return -1;
+    memcpy(&header, (const void *)address, sizeof header);
+    const size_t n_bytes = image_bytes(&header);
+    const int fd = memfd_create("vdso", MFD_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    if (write(fd, (const void *)address, n_bytes) != (ssize_t)n_bytes ||
+        snprintf(path, n_path, "/proc/self/fd/%d", fd) >= (int)n_path) {
+        (void)close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 /* Longer build ids are none. */
 enum { MOST_ID_BYTES = 64 };

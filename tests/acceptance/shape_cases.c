@@ -110,10 +110,10 @@ static void print_clusters(struct input *input)
     const struct weft_run run = { .pool = pool };
     const struct weft_clusters_opts opts = { .threshold_halves = input->threshold_halves };
     struct weft_clusters clusters;
-    struct weft_cluster_kin *kin;
+    struct weft_cluster_relations *relations;
     uint32_t *ribbon_of, n_ribbons;
     if (weft_clusters_build(&input->set, &opts, &run, arena, &clusters, NULL) ||
-        weft_cluster_kin_build(&input->set, &clusters, &kin, NULL))
+        weft_cluster_relations_build(&input->set, &clusters, &relations, NULL))
         abort();
     printf("\ncluster");
     for (size_t i = 0; i < input->set.n_shapes; i++)
@@ -121,13 +121,14 @@ static void print_clusters(struct input *input)
     uint32_t *ids = naive_take(&input->memory, clusters.n_clusters * sizeof *ids);
     for (uint32_t c = 0; c < clusters.n_clusters; c++)
         ids[c] = c;
-    if (weft_ribbons_build(kin, ids, clusters.n_clusters, arena, &ribbon_of, &n_ribbons, NULL))
+    if (weft_ribbons_build(relations, ids, clusters.n_clusters, arena, &ribbon_of, &n_ribbons,
+                           NULL))
         abort();
     printf("\nribbon");
     for (size_t c = 0; c < clusters.n_clusters; c++)
         printf(" %" PRIu32, ribbon_of[c]);
     printf("\n");
-    weft_cluster_kin_free(kin);
+    weft_cluster_relations_free(relations);
     weft_pool_free(pool);
     weft_arena_free(arena);
 }

@@ -3,6 +3,7 @@
  * Any bytes as JSON: what weft takes, yajl takes too, and what only yajl takes has a reason.
  * Members of an object put together again are the object.
  */
+#include "base/json_read.h"
 #include "base/utf8.h"
 #include "render/json/text.h"
 
@@ -114,8 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
     bool is_valid = weft_json_text_is_valid(text);
     unsigned depth;
     bool yajl_does = yajl_takes(bytes, n_bytes, &depth);
-    check(!is_valid || (yajl_does && is_utf8 && depth <= WEFT_JSON_DEPTH_MAX));
-    bool has_reason = !is_utf8 || depth > WEFT_JSON_DEPTH_MAX ||
+    check(!is_valid || (yajl_does && is_utf8 && depth <= WEFT_JSON_STRICT_DEPTH));
+    bool has_reason = !is_utf8 || depth > WEFT_JSON_STRICT_DEPTH ||
                       memmem(bytes, n_bytes, "\\u", 2) || /* half a surrogate pair */
                       (n_bytes && (memchr(bytes, '\v', n_bytes) || memchr(bytes, '\f', n_bytes)));
     check(is_valid || !yajl_does || has_reason);

@@ -4,7 +4,7 @@
  * answered a second time by looking at each call. Blocks of many sizes, so that answers come from
  * calls, from contexts of blocks and from groups of blocks of two levels.
  */
-#include "model/calls/tops.h"
+#include "model/calls/innermost.h"
 #include "model/interval/interval.h"
 #include "random_calls.h"
 #include "store/context_tree.h"
@@ -256,9 +256,10 @@ static bool compare_limited(struct weft_interval_reader *reader, const struct we
     return is_ok;
 }
 
-static uint64_t n_tops;
+static uint64_t n_innermost;
 
-static int64_t find_top(const struct naive *naive, const struct weft_top_block *block, uint32_t at)
+static int64_t find_top(const struct naive *naive, const struct weft_innermost_block *block,
+                        uint32_t at)
 {
     if (at == WEFT_ID_NONE)
         return -1;
@@ -271,23 +272,23 @@ static int64_t find_top(const struct naive *naive, const struct weft_top_block *
 }
 
 /* What is on top in an interval, asked for until it is written down, if it lies in a block. */
-static bool compare_tops(struct weft_tops *tops, const struct naive *want, uint64_t from_ns,
-                         uint64_t to_ns)
+static bool compare_innermost(struct weft_innermost *innermost, const struct naive *want,
+                              uint64_t from_ns, uint64_t to_ns)
 {
-    struct weft_top_block *block = NULL;
+    struct weft_innermost_block *block = NULL;
     size_t place = 0;
     if (from_ns == to_ns)
         return true;
     for (unsigned i = 0; i < 20 && !block; i++)
-        if (weft_tops_find(tops, 0, from_ns, to_ns, &block, &place, NULL))
+        if (weft_innermost_find(innermost, 0, from_ns, to_ns, &block, &place, NULL))
             return false;
     if (!block)
         return true;
-    n_tops++;
+    n_innermost++;
     uint64_t *sums = calloc(want->n + 1, sizeof *sums);
     bool is_ok = place < block->n && block->items[place].start_ns <= from_ns;
     for (; is_ok && block->items[place].start_ns < to_ns; place++) {
-        const struct weft_top *top = &block->items[place];
+        const struct weft_innermost_call *top = &block->items[place];
         const struct call part = { top->start_ns, top[1].start_ns, 0, -1 };
         const uint64_t ns = clipped_ns(&part, from_ns, to_ns);
         const int64_t at = find_top(want, block, top->context);
@@ -299,11 +300,11 @@ static bool compare_tops(struct weft_tops *tops, const struct naive *want, uint6
         is_ok = sums[i] == want->items[i].self_ns;
     free(sums);
     if (!is_ok)
-        tap_note("[%" PRIu64 ", %" PRIu64 "): other tops", from_ns, to_ns);
+        tap_note("[%" PRIu64 ", %" PRIu64 "): other innermost", from_ns, to_ns);
     return is_ok;
 }
 
-static bool compare(struct weft_interval_reader *reader, struct weft_tops *tops,
+static bool compare(struct weft_interval_reader *reader, struct weft_innermost *innermost,
                     const struct weft_trace *trace, const struct calls *calls, uint64_t from_ns,
                     uint64_t to_ns)
 {
@@ -331,7 +332,7 @@ static bool compare(struct weft_interval_reader *reader, struct weft_tops *tops,
                  to_ns, got.n_contexts, got.calls, want.n);
     is_ok = is_ok && compare_limited(reader, trace, &want, from_ns, to_ns, 2 + want.n * 2 / 3) &&
             compare_limited(reader, trace, &want, from_ns, to_ns, 2 + want.n * 3) &&
-            compare_tops(tops, &want, from_ns, to_ns);
+            compare_innermost(innermost, &want, from_ns, to_ns);
     free(want.items);
     return is_ok;
 }
@@ -405,7 +406,7 @@ static bool test_trace(uint64_t *state, size_t n_events, uint32_t block_rows, bo
     struct weft_interval_reader *reader = weft_interval_reader_new(trace);
     static const size_t kept_bytes[] = { 0, 4000, 1 << 20 };
     weft_interval_reader_keep(reader, kept_bytes[n_events % 3]);
-    struct weft_tops *tops = weft_tops_new(trace, 0);
+    struct weft_innermost *innermost = weft_innermost_new(trace, 0);
     bool is_ok = true;
     for (unsigned i = 0; is_ok && calls.n > 0 && i < INTERVALS; i++) {
         uint64_t from_ns = random_time(state, &calls), to_ns = random_time(state, &calls);
@@ -415,12 +416,12 @@ static bool test_trace(uint64_t *state, size_t n_events, uint32_t block_rows, bo
         }
         if (i % 3 == 2)
             to_ns = from_ns + tap_random(state) % 4;
-        is_ok = compare(reader, tops, trace, &calls, from_ns < to_ns ? from_ns : to_ns,
+        is_ok = compare(reader, innermost, trace, &calls, from_ns < to_ns ? from_ns : to_ns,
                         from_ns < to_ns ? to_ns : from_ns);
     }
     free(calls.items);
     weft_interval_reader_free(reader);
-    weft_tops_free(tops);
+    weft_innermost_free(innermost);
     weft_trace_close(trace);
     (void)unlink(path);
     return is_ok;
@@ -445,7 +446,8 @@ int main(void)
                level);
     tap_ok(n_folded > 0 && n_whole > 0,
            "%" PRIu64 " answers leave contexts out, %" PRIu64 " do not", n_folded, n_whole);
-    tap_ok(n_tops > 1000, "%" PRIu64 " intervals in a block were sums of what is on top", n_tops);
+    tap_ok(n_innermost > 1000, "%" PRIu64 " intervals in a block were sums of what is on top",
+           n_innermost);
     tap_ok(used.calls > 0, "%" PRIu64 " calls were looked at", used.calls);
     tap_ok(used.blocks > 0, "%" PRIu64 " blocks were added", used.blocks);
     tap_ok(used.groups > 0, "%" PRIu64 " groups were added", used.groups);

@@ -7,7 +7,7 @@
  */
 #include "analysis/path/critical_path.h"
 #include "schema/result.h"
-#include "told_trace.h"
+#include "text_trace.h"
 
 #include <unistd.h>
 
@@ -87,18 +87,18 @@ static bool is_whole(const struct weft_path_table *table)
 /* What is unexplained of the client's path, in ns; UINT64_MAX: it is wrong. */
 static uint64_t unexplained(const struct text *text, uint64_t end_ns, const struct weft_run *run)
 {
-    struct told_thread threads[N_THREADS];
+    struct text_thread threads[N_THREADS];
     struct weft_trace *trace = NULL;
     struct weft_path_table *table = NULL;
     struct weft_err err = { 0 };
     uint64_t ns = UINT64_MAX;
     for (uint32_t i = 0; i < N_THREADS; i++)
-        threads[i] = (struct told_thread){ .tid = i > SERVERS ? 100 + i : 0,
+        threads[i] = (struct text_thread){ .tid = i > SERVERS ? 100 + i : 0,
                                            .generation = i > SERVERS ? 0 : i };
     const struct weft_path_opts opts = { .thread_id = CLIENT,
                                          .to_ns = end_ns,
                                          .call_depth = WEFT_PATH_INNERMOST };
-    if (told_trace_write(path, threads, N_THREADS, text->bytes) != WEFT_OK ||
+    if (text_trace_write(path, threads, N_THREADS, text->bytes) != WEFT_OK ||
         weft_trace_open(path, &trace, &err) != WEFT_OK)
         abort();
     if (weft_path_run(trace, &opts, run, &table, &err) == WEFT_OK && is_whole(table))

@@ -6,7 +6,7 @@
  */
 #include "analysis/path/critical_path.h"
 #include "schema/result.h"
-#include "told_trace.h"
+#include "text_trace.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -313,11 +313,11 @@ int main(void)
 {
     const char *root = getenv("WEFT_BUILD_ROOT");
     const struct weft_run run = { .pool = weft_pool_new(1) };
-    struct told_thread threads[THREADS];
+    struct text_thread threads[THREADS];
     static char path[512], text[TEXT_BYTES];
     (void)snprintf(path, sizeof path, "%s/oracle_path_waits.weft", root ? root : ".");
     for (unsigned id = 0; id < THREADS; id++)
-        threads[id] = (struct told_thread){ .tid = TOLD_PROCESS + id };
+        threads[id] = (struct text_thread){ .tid = TOLD_PROCESS + id };
     unsigned n_wrong = 0;
     const uint64_t first_seed = tap_seed(1);
     for (uint64_t seed = first_seed; seed < first_seed + SEEDS && n_wrong < 3; seed++) {
@@ -327,7 +327,7 @@ int main(void)
         for (unsigned id = 0; id < THREADS; id++)
             make_thread(&program.threads[id], &state, id == 0);
         write_program(&program, text);
-        if (told_trace_write(path, threads, THREADS, text) != WEFT_OK ||
+        if (text_trace_write(path, threads, THREADS, text) != WEFT_OK ||
             weft_trace_open(path, &trace, NULL) != WEFT_OK)
             abort();
         const unsigned from = draw(&state, TICKS / 2), to = from + 1 + draw(&state, TICKS / 2);

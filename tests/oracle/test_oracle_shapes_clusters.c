@@ -16,7 +16,7 @@ struct fixture {
     struct naive_clusters want;
     struct weft_shape_set set;
     struct weft_clusters got;
-    struct weft_cluster_kin *kin;
+    struct weft_cluster_relations *relations;
     struct weft_arena *arena;
 };
 
@@ -61,7 +61,7 @@ static bool ribbons_equal(struct fixture *fixture, const bool *is_in)
     for (uint32_t c = 0; c < fixture->want.n; c++)
         if (is_in[c])
             ids[n_ids++] = c;
-    bool is_ok = !weft_ribbons_build(fixture->kin, ids, n_ids, fixture->arena, &ribbon_of,
+    bool is_ok = !weft_ribbons_build(fixture->relations, ids, n_ids, fixture->arena, &ribbon_of,
                                      &n_ribbons, NULL) &&
                  n_ribbons == want.n;
     size_t n_seen = 0;
@@ -85,7 +85,7 @@ static bool check_set(struct fixture *fixture, struct random_source *random,
     fixture->set = shape_set_of(&fixture->memory, &fixture->list);
     fixture->want = naive_clusters(&fixture->memory, &fixture->list, opts.threshold_halves);
     if (weft_clusters_build(&fixture->set, &opts, run, fixture->arena, &fixture->got, NULL) ||
-        weft_cluster_kin_build(&fixture->set, &fixture->got, &fixture->kin, NULL))
+        weft_cluster_relations_build(&fixture->set, &fixture->got, &fixture->relations, NULL))
         return false;
     bool is_ok = clusters_equal(fixture) && has_cluster_property(fixture, opts.threshold_halves);
     bool *is_in = naive_take(&fixture->memory, fixture->want.n);
@@ -94,7 +94,7 @@ static bool check_set(struct fixture *fixture, struct random_source *random,
             is_in[c] = part == 0 || random_below(random, part + 1) == 0;
         is_ok = ribbons_equal(fixture, is_in);
     }
-    weft_cluster_kin_free(fixture->kin);
+    weft_cluster_relations_free(fixture->relations);
     return is_ok;
 }
 

@@ -6,14 +6,14 @@
 #include "analysis/path/critical_path.h"
 #include "failing_alloc.h"
 #include "schema/result.h"
-#include "told_trace.h"
+#include "text_trace.h"
 
 enum { TEXT_BYTES = 4096, MOST_FAILURES = 100000 };
 
 struct told_case {
     const char *name;
     uint32_t n_threads;
-    struct told_thread threads[8];
+    struct text_thread threads[8];
     const char *events;
     uint32_t thread_id;
     uint64_t from_ns, to_ns;
@@ -462,7 +462,7 @@ static void check_case(const struct told_case *one, const char *path, const stru
     struct weft_trace *trace = NULL;
     struct weft_err err = { 0 };
     char text[TEXT_BYTES];
-    if (told_trace_write(path, one->threads, one->n_threads, one->events) != WEFT_OK ||
+    if (text_trace_write(path, one->threads, one->n_threads, one->events) != WEFT_OK ||
         weft_trace_open(path, &trace, &err) != WEFT_OK)
         abort();
     if (tap_ok(find_path(trace, one, run, text, &err) == WEFT_OK, "%s: is found", one->name))

@@ -797,7 +797,7 @@ static void check_facts(void)
         .records = 1000,
         .lost_records = 3,
         .has_switches = true,
-        .has_crowd = true,
+        .has_saturation = true,
         .own_cpu = 1 + 0x1p-52, /* a quotient that was rounded up */
         .other_cpu = 0.25,
         .idle_cpu = 0.125,
@@ -814,7 +814,7 @@ static void check_facts(void)
     tap_ok(read.is_known && read.recorded_ns == whole.recorded_ns && read.records == 1000 &&
                read.lost_records == 3 && read.has_switches && !read.is_proposed,
            "facts are read as they were written");
-    tap_ok(read.has_crowd && read.own_cpu == whole.own_cpu && read.other_cpu == 0.25 &&
+    tap_ok(read.has_saturation && read.own_cpu == whole.own_cpu && read.other_cpu == 0.25 &&
                read.idle_cpu == 0.125 && read.bound == 1,
            "so is the use of CPUs, to the last bit");
     tap_ok(read.wholes.n_bytes == 11 && read.work.is_known && read.work.function.n_bytes == 4 &&
@@ -827,7 +827,8 @@ static void check_facts(void)
         facts.other_cpu = bad[i];
         facts.work.slow_ns = i == 1 ? (double)NAN : bad[i];
         read = facts_read(&facts);
-        tap_ok(read.is_known && !read.has_crowd && !read.work.is_known, "%g is unknown", bad[i]);
+        tap_ok(read.is_known && !read.has_saturation && !read.work.is_known, "%g is unknown",
+               bad[i]);
     }
     struct weft_source_facts facts = whole;
     facts.lost_records = UINT64_MAX;

@@ -6,7 +6,7 @@
 #include "plain_world.h"
 #include "query/build.h"
 #include "schema/result.h"
-#include "told_trace.h"
+#include "text_trace.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -245,7 +245,7 @@ static bool has_same_bytes(const char *a, const char *b)
 /* Thread 1 is preempted by 3, waits for 2, which naps; its calls are known, those of 2 as well. */
 static void check_told(void)
 {
-    const struct told_thread threads[] = { { 0, 0, 0 }, { 11, 0, 0 }, { 12, 0, 0 }, { 13, 0, 0 } };
+    const struct text_thread threads[] = { { 0, 0, 0 }, { 11, 0, 0 }, { 12, 0, 0 }, { 13, 0, 0 } };
     const char *events = "0 0 switch 0 0 1\n"
                          "0 1 switch 0 0 2\n"
                          "1 0 enter 1 0\n"
@@ -271,7 +271,7 @@ static void check_told(void)
         .thread_id = 1, .end_thread_id = 1, .start_ns = 2, .end_ns = 80
     };
     struct weft_ecct_matrix *matrix = NULL;
-    if (told_trace_write(path, threads, 4, events) != WEFT_OK)
+    if (text_trace_write(path, threads, 4, events) != WEFT_OK)
         abort();
     char *text = build(path, &row, 1, 1, &matrix);
     tap_eq_str(text,
@@ -297,7 +297,7 @@ static void check_kin(void)
                          "15 0 switch 2 1 1\n"
                          "20 0 exit 1 0\n";
     for (unsigned is_told = 0; is_told < 2; is_told++) {
-        const struct told_thread threads[] = {
+        const struct text_thread threads[] = {
             { 0, 0, 0 }, { 11, 0, 0 }, { 12, 0, 0 }, { is_told ? TOLD_FOREIGN : 13, 0, 0 }
         };
         char *path = path_of("kin.weft");
@@ -305,7 +305,7 @@ static void check_kin(void)
             .thread_id = 1, .end_thread_id = 1, .start_ns = 2, .end_ns = 18
         };
         struct weft_ecct_matrix *matrix = NULL;
-        if (told_trace_write(path, threads, 4, events) != WEFT_OK)
+        if (text_trace_write(path, threads, 4, events) != WEFT_OK)
             abort();
         free(build(path, &row, 1, 1, &matrix));
         size_t n_threads = 0, n_other = 0;
@@ -370,13 +370,13 @@ static void check_random(uint64_t seed)
     size_t n_whole = 0, n_same = 0, n_equal = 0, n_stored = 0, n_single = 0, n_nodes = 0;
     for (size_t i = 0; i < N_TRACES; i++) {
         uint64_t state = seed + i, start_ns = 0;
-        struct told_thread threads[N_THREADS];
+        struct text_thread threads[N_THREADS];
         struct weft_execution_row rows[N_ROWS];
         struct weft_ecct_matrix *matrix, *again;
         char *events = random_events(&state);
         for (uint32_t k = 0; k < N_THREADS; k++)
-            threads[k] = (struct told_thread){ .tid = k == 5 ? 0 : 100 + k };
-        if (told_trace_write(path, threads, N_THREADS, events) != WEFT_OK)
+            threads[k] = (struct text_thread){ .tid = k == 5 ? 0 : 100 + k };
+        if (text_trace_write(path, threads, N_THREADS, events) != WEFT_OK)
             abort();
         for (size_t k = 0; k < N_ROWS; k++) {
             start_ns += tap_random(&state) % 100;

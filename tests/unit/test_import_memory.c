@@ -9,7 +9,7 @@
 #include "import/import.h"
 #include "import/merge.h"
 #include "tap.h"
-#include "told_trace.h"
+#include "text_trace.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -100,11 +100,11 @@ static void write_inputs(void)
     if (weft_import_run(&opts, &run, NULL, NULL) != WEFT_OK)
         abort();
     weft_pool_free(run.pool);
-    static const struct told_thread threads[] = { { 1, 0, 0 }, { 2, 0, 0 } };
-    if (told_trace_write(host_paths[0], threads, 2,
+    static const struct text_thread threads[] = { { 1, 0, 0 }, { 2, 0, 0 } };
+    if (text_trace_write(host_paths[0], threads, 2,
                          "10 0 sent 0 1\n20 0 sent 1 2\n110 0 received 0 3\n"
                          "120 0 received 1 4\n") != WEFT_OK ||
-        told_trace_write(host_paths[1], threads, 2,
+        text_trace_write(host_paths[1], threads, 2,
                          "1050 0 received 0 1\n1060 0 received 1 2\n1070 0 sent 0 3\n"
                          "1080 0 sent 1 4\n") != WEFT_OK)
         abort();

@@ -7,11 +7,11 @@
 #include "failing_alloc.h"
 #include "model/locks/locks.h"
 #include "schema/result.h"
-#include "told_trace.h"
+#include "text_trace.h"
 
 enum { MOST_FAILURES = 100000 };
 
-static const struct told_thread threads[] = { { 1, 0, 0 }, { 2, 0, 0 }, { 3, 0, 0 } };
+static const struct text_thread threads[] = { { 1, 0, 0 }, { 2, 0, 0 }, { 3, 0, 0 } };
 
 /* 1 has lock 7 while 2 and 3 wait; its release is told late; of lock 8 nobody saw the request, of 9
  * no release; 5 is released by who never had it. */
@@ -129,7 +129,7 @@ int main(void)
     struct weft_err err = { 0 };
     char path[512];
     (void)snprintf(path, sizeof path, "%s/test_locks.weft", root ? root : ".");
-    if (!run.pool || told_trace_write(path, threads, 3, events) != WEFT_OK ||
+    if (!run.pool || text_trace_write(path, threads, 3, events) != WEFT_OK ||
         weft_trace_open(path, &trace, &err) != WEFT_OK)
         abort();
     if (tap_ok(find(trace, &run, &table, &err) == WEFT_OK, "locks are found"))

@@ -6,6 +6,7 @@
 #include "render/export/export.h"
 #include "render/export/exporter.h"
 #include "render/export/proto.h"
+#include "render/json/json.h"
 #include "render/json/text.h"
 #include "render/put.h"
 #include "small_trace.h"
@@ -95,7 +96,7 @@ static void json_strings(void)
         struct weft_output *out = NULL;
         if (weft_output_to_memory(&out, NULL) != WEFT_OK)
             return;
-        weft_put_json_string(out, (struct weft_str){ bytes, sizeof bytes });
+        weft_json_quoted(out, (struct weft_str){ bytes, sizeof bytes });
         weft_output_write(out, "", 1);
         yajl_val read = yajl_tree_parse(weft_output_held(out).bytes, NULL, 0);
         const char *got = YAJL_GET_STRING(read);

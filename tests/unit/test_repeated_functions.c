@@ -3,7 +3,7 @@
  * Functions that repeat at the top of a thread, those that are parts of them, and recursive ones.
  */
 #include "query/repeated_functions.h"
-#include "told_trace.h"
+#include "text_trace.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ static void write_events(char *text, size_t n_bytes)
 
 int main(void)
 {
-    static const struct told_thread thread = { .tid = TOLD_PROCESS };
+    static const struct text_thread thread = { .tid = TOLD_PROCESS };
     static char text[8192];
     char path[512];
     const char *root = getenv("WEFT_BUILD_ROOT");
@@ -37,7 +37,7 @@ int main(void)
     const struct weft_run run = { .pool = weft_pool_new(1) };
     (void)snprintf(path, sizeof path, "%s/test_repeated.%d.weft", root ? root : ".", (int)getpid());
     write_events(text, sizeof text);
-    if (told_trace_write(path, &thread, 1, text) != WEFT_OK ||
+    if (text_trace_write(path, &thread, 1, text) != WEFT_OK ||
         weft_trace_open(path, &trace, NULL) != WEFT_OK ||
         weft_repeated_functions(trace, is_whole, &run, &found, NULL) != WEFT_OK)
         abort();

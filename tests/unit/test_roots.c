@@ -4,7 +4,7 @@
  */
 #include "analysis/roots/roots.h"
 #include "query/session.h"
-#include "told_trace.h"
+#include "text_trace.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -73,14 +73,14 @@ static void test_order(struct weft_session *session)
 
 int main(void)
 {
-    static const struct told_thread threads[] = { { .tid = TOLD_PROCESS },
+    static const struct text_thread threads[] = { { .tid = TOLD_PROCESS },
                                                   { .tid = TOLD_PROCESS + 1 } };
     char path[512];
     const char *root = getenv("WEFT_BUILD_ROOT");
     struct weft_session *session = NULL;
     const struct weft_run run = { .pool = weft_pool_new(2) };
     (void)snprintf(path, sizeof path, "%s/test_roots.%d.weft", root ? root : ".", (int)getpid());
-    if (told_trace_write(path, threads, 2, events) != WEFT_OK ||
+    if (text_trace_write(path, threads, 2, events) != WEFT_OK ||
         weft_session_open(path, &run, &session, NULL) != WEFT_OK)
         abort();
     test_rows(session);

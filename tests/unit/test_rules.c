@@ -7,7 +7,7 @@
 #include "failing_alloc.h"
 #include "query/rules.h"
 #include "query/session.h"
-#include "told_trace.h"
+#include "text_trace.h"
 
 static void matches(void)
 {
@@ -220,7 +220,7 @@ static enum weft_code find_path(struct weft_session *session, const char *rule_t
 
 static void dependencies(const char *path)
 {
-    static const struct told_thread threads[] = { { .tid = 1 }, { .tid = 2 } };
+    static const struct text_thread threads[] = { { .tid = 1 }, { .tid = 2 } };
     static const char rule[] = "depend queue from exit:task to enter:helper";
     const struct weft_run run = { .pool = weft_pool_new(1) };
     struct weft_session *session = NULL;
@@ -228,7 +228,7 @@ static void dependencies(const char *path)
     char text[256] = "";
     int n_failures = 0;
     bool is_good = true;
-    if (!run.pool || told_trace_write(path, threads, 2, events) != WEFT_OK ||
+    if (!run.pool || text_trace_write(path, threads, 2, events) != WEFT_OK ||
         weft_session_open(path, &run, &session, &err) != WEFT_OK)
         abort();
     (void)find_path(session, "", text, sizeof text, &err);

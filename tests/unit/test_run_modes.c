@@ -4,13 +4,13 @@
  */
 #include "analysis/states/states.h"
 #include "kernel/known.h"
-#include "told_trace.h"
+#include "text_trace.h"
 
 #include <unistd.h>
 
 static char path[512];
 
-static const struct told_thread threads[] = { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } };
+static const struct text_thread threads[] = { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 } };
 
 static const struct {
     const char *name;
@@ -58,7 +58,7 @@ static void check(size_t i, const struct weft_run *run)
     const struct weft_waits_opts opts = { .from_ns = cases[i].from_ns, .to_ns = cases[i].to_ns };
     struct weft_trace *trace = NULL;
     struct weft_waits_table *waits = NULL;
-    if (told_trace_write(path, threads, 3, cases[i].events) != WEFT_OK ||
+    if (text_trace_write(path, threads, 3, cases[i].events) != WEFT_OK ||
         weft_trace_open(path, &trace, NULL) != WEFT_OK ||
         weft_waits_run(trace, &filter, &opts, run, &waits, NULL) != WEFT_OK ||
         waits->n_threads != 1)

@@ -39,8 +39,8 @@ static void test_ribbons(const struct weft_shape_set *set, const struct weft_clu
                          const struct naive_shapes *naive, struct weft_arena *arena,
                          uint64_t *state)
 {
-    struct weft_cluster_kin *kin;
-    if (weft_cluster_kin_build(set, clusters, &kin, NULL))
+    struct weft_cluster_relations *relations;
+    if (weft_cluster_relations_build(set, clusters, &relations, NULL))
         abort();
     for (unsigned k = 0; k < 3; k++) {
         uint32_t *ids = WEFT_ARENA_NEW(arena, clusters->n_clusters, uint32_t);
@@ -51,13 +51,13 @@ static void test_ribbons(const struct weft_shape_set *set, const struct weft_clu
         for (uint32_t c = 0; c < clusters->n_clusters; c++)
             if (k == 0 || random_below(state, 3) == 0)
                 ids[n_ids++] = c;
-        if (weft_ribbons_build(kin, ids, n_ids, arena, &got, &n_ribbons, NULL))
+        if (weft_ribbons_build(relations, ids, n_ids, arena, &got, &n_ribbons, NULL))
             abort();
         tap_eq_u64(n_ribbons, naive_ribbons(naive, ids, n_ids, want), "ribbons of %u clusters",
                    n_ids);
         tap_eq_mem(got, want, n_ids * sizeof *want, "which is in which");
     }
-    weft_cluster_kin_free(kin);
+    weft_cluster_relations_free(relations);
 }
 
 static void test_one(uint64_t *state, const struct weft_run *one, const struct weft_run *three)
@@ -129,7 +129,7 @@ static void test_limit(uint64_t *state, const struct weft_run *one, const struct
     random_shapes_fini(&raw);
 }
 
-/* A function that calls itself: all is kin, no two shapes share a cluster, nor a ribbon. */
+/* A function that calls itself: all is relations, no two shapes share a cluster, nor a ribbon. */
 static void test_recursion(uint32_t depth, const struct weft_run *run)
 {
     struct weft_arena *arena = weft_arena_new(0);
@@ -146,16 +146,17 @@ static void test_recursion(uint32_t depth, const struct weft_run *run)
     const struct weft_shape_set set = { depth, function_id, depths, first_child, child };
     const struct weft_clusters_opts limits = { .threshold_halves = 3 };
     struct weft_clusters clusters;
-    struct weft_cluster_kin *kin;
+    struct weft_cluster_relations *relations;
     uint32_t *ribbon_of, n_ribbons;
     if (weft_clusters_build(&set, &limits, run, arena, &clusters, NULL) ||
-        weft_cluster_kin_build(&set, &clusters, &kin, NULL) ||
-        weft_ribbons_build(kin, clusters.cluster_of, depth, arena, &ribbon_of, &n_ribbons, NULL))
+        weft_cluster_relations_build(&set, &clusters, &relations, NULL) ||
+        weft_ribbons_build(relations, clusters.cluster_of, depth, arena, &ribbon_of, &n_ribbons,
+                           NULL))
         abort();
     tap_eq_u64(clusters.n_clusters, depth, "clusters of %u levels of recursion", depth);
     tap_eq_u64(n_ribbons, depth, "ribbons of recursion");
     tap_ok(ribbon_of[0] == 0 && ribbon_of[depth - 1] == depth - 1, "the shallowest on top");
-    weft_cluster_kin_free(kin);
+    weft_cluster_relations_free(relations);
     weft_arena_free(arena);
 }
 

@@ -26,7 +26,7 @@ static uint64_t ask(const struct weft_shape_set *raw, struct weft_pool *pool, en
     struct weft_shape_order order;
     struct weft_shape_union all;
     struct weft_clusters clusters;
-    struct weft_cluster_kin *kin = NULL;
+    struct weft_cluster_relations *kin = NULL;
     struct weft_shape_metric *metric = NULL;
     struct weft_shape_match *nodes;
     struct weft_shape_near *near;
@@ -46,7 +46,7 @@ static uint64_t ask(const struct weft_shape_set *raw, struct weft_pool *pool, en
     if (!*code)
         *code = weft_clusters_build(&all.set, &opts, &run, arena, &clusters, NULL);
     if (!*code)
-        *code = weft_cluster_kin_build(&all.set, &clusters, &kin, NULL);
+        *code = weft_cluster_relations_build(&all.set, &clusters, &kin, NULL);
     ids = *code ? NULL : WEFT_ARENA_NEW(arena, clusters.n_clusters, uint32_t);
     if (!*code && !ids)
         *code = WEFT_E_NOMEM;
@@ -70,7 +70,7 @@ static uint64_t ask(const struct weft_shape_set *raw, struct weft_pool *pool, en
     if (!*code)
         sum += (uint64_t)n_nodes << 32 | n_near << 48;
     weft_shape_metric_free(metric);
-    weft_cluster_kin_free(kin);
+    weft_cluster_relations_free(kin);
     weft_arena_free(arena);
     return sum;
 }

@@ -4,7 +4,7 @@
  * switches were lost, too.
  */
 #include "analysis/states/states.h"
-#include "told_trace.h"
+#include "text_trace.h"
 
 #include <unistd.h>
 
@@ -51,7 +51,7 @@ static void tell(const struct weft_trace *trace, uint32_t thread_id, const struc
 
 static const struct {
     const char *name;
-    struct told_thread threads[MOST_THREADS];
+    struct text_thread threads[MOST_THREADS];
     size_t n_threads;
     const char *events;
     uint32_t thread_id;
@@ -177,7 +177,7 @@ int main(void)
     (void)snprintf(path, sizeof path, "%s/test_states.%d.weft", root ? root : ".", (int)getpid());
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct weft_trace *trace = NULL;
-        if (told_trace_write(path, cases[i].threads, cases[i].n_threads, cases[i].events) !=
+        if (text_trace_write(path, cases[i].threads, cases[i].n_threads, cases[i].events) !=
                 WEFT_OK ||
             weft_trace_open(path, &trace, NULL) != WEFT_OK)
             abort();

@@ -7,7 +7,7 @@
 #include "analysis/ecct/names.h"
 
 #include "base/map.h"
-#include "model/calls/kin.h"
+#include "model/calls/processes.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -128,12 +128,12 @@ static bool find_labels(struct weft_ecct_names *names)
 static enum weft_code find_kin(struct weft_ecct_names *names, struct weft_err *err)
 {
     const uint32_t n_threads = weft_trace_n_threads(names->trace);
-    if (!weft_kin_are_untold(names->trace))
+    if (!weft_processes_are_unknown(names->trace))
         return WEFT_OK;
     names->leaders = calloc((size_t)n_threads + 1, sizeof *names->leaders);
     if (!names->leaders)
         return weft_no_memory(err, "names of threads");
-    const enum weft_code code = weft_kin_find(names->trace, names->leaders, err);
+    const enum weft_code code = weft_processes_find(names->trace, names->leaders, err);
     for (uint32_t id = 0; code == WEFT_OK && id < n_threads; id++)
         names->programs[id] = names->labels[names->leaders[id]];
     return code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The operations that fill.c asks for, from a trace: which contexts a thread ran in during an
- * interval (short intervals by model/calls/tops.h, long ones by model/interval), or its stack
+ * interval (short intervals by model/calls/innermost.h, long ones by model/interval), or its stack
  * samples, or its spans, in that order. Frames at and above the kernel's entry are cut off, as the
  * state already says what they would.
  */
@@ -11,7 +11,7 @@
 #include "analysis/path/stacks.h"
 #include "base/checked.h"
 #include "base/vec.h"
-#include "model/calls/tops.h"
+#include "model/calls/innermost.h"
 #include "model/graph/locks.h"
 #include "model/interval/interval.h"
 
@@ -21,15 +21,15 @@
 enum { CONTEXTS_MAX = 1 << 16 };
 
 /* Of memory: 1/8 + 1/8 + 1/4 + 1/2. */
-enum { KEPT_SHARE = 8, BLOCKS_SHARE = 8, TOPS_SHARE = 4 };
+enum { KEPT_SHARE = 8, BLOCKS_SHARE = 8, INNERMOST_SHARE = 4 };
 
 struct weft_ecct_stacks {
     const struct weft_trace *trace;
     const struct weft_ecct_names *names;
     uint64_t memory_bytes;
     struct weft_interval_reader *reader;
-    struct weft_tops *tops; /* of short intervals */
-    uint64_t turn;          /* nodes are known of this one alone; from 1 */
+    struct weft_innermost *innermost; /* of short intervals */
+    uint64_t turn;                    /* nodes are known of this one alone; from 1 */
     struct {
         uint32_t *items; /* contexts of a block: those that have time; those above one */
         size_t n, cap;
@@ -56,11 +56,11 @@ struct weft_ecct_stacks *weft_ecct_stacks_new(const struct weft_trace *trace,
         .memory_bytes = memory_bytes,
         .turn = 1,
         .reader = weft_interval_reader_new(trace),
-        .tops = weft_tops_new(trace, memory_bytes / TOPS_SHARE),
+        .innermost = weft_innermost_new(trace, memory_bytes / INNERMOST_SHARE),
         .samples = weft_path_stacks_new(trace),
         .frames = calloc((size_t)weft_trace_n_functions(trace) + 1, sizeof *stacks->frames),
     };
-    if (stacks->reader && stacks->tops && stacks->samples && stacks->frames) {
+    if (stacks->reader && stacks->innermost && stacks->samples && stacks->frames) {
         weft_interval_reader_limit(stacks->reader, CONTEXTS_MAX);
         weft_interval_reader_keep(stacks->reader, (size_t)(memory_bytes / KEPT_SHARE));
         weft_interval_reader_blocks(stacks->reader, memory_bytes / BLOCKS_SHARE);
@@ -75,7 +75,7 @@ void weft_ecct_stacks_free(struct weft_ecct_stacks *stacks)
     if (!stacks)
         return;
     weft_interval_reader_free(stacks->reader);
-    weft_tops_free(stacks->tops);
+    weft_innermost_free(stacks->innermost);
     weft_path_stacks_free(stacks->samples);
     weft_path_spans_free(stacks->spans);
     free(stacks->frames);
@@ -123,7 +123,7 @@ static uint64_t key_of(const struct weft_ecct_stacks *stacks, const struct weft_
 /* Finds the nodes of a context and of those above it up to one that is known below the same spot.
  */
 static enum weft_code find_node(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
-                                struct weft_top_block *block, uint32_t context,
+                                struct weft_innermost_block *block, uint32_t context,
                                 const struct weft_ecct_spot *below, uint32_t *node,
                                 struct weft_err *err)
 {
@@ -139,7 +139,7 @@ static enum weft_code find_node(struct weft_ecct_stacks *stacks, struct weft_ecc
     }
     *node = context == WEFT_ID_NONE ? below->node : block->contexts[context].node;
     for (size_t i = stacks->above.n; i-- > 0 && code == WEFT_OK;) {
-        struct weft_top_context *known = &block->contexts[stacks->above.items[i]];
+        struct weft_innermost_context *known = &block->contexts[stacks->above.items[i]];
         uint32_t frame;
         code = frame_of(stacks, tree, known->function_id, &frame, err);
         WEFT_THEN(code, weft_ecct_tree_node(tree, *node, frame, below->confidence, node, err));
@@ -154,11 +154,11 @@ static enum weft_code find_node(struct weft_ecct_stacks *stacks, struct weft_ecc
 /* The node of a context of a block below a spot. Where it was asked for last below the same one it
  * is known, until how certain nodes are counts anew. */
 static enum weft_code node_of(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
-                              struct weft_top_block *block, uint32_t context,
+                              struct weft_innermost_block *block, uint32_t context,
                               const struct weft_ecct_spot *below, uint32_t *node,
                               struct weft_err *err)
 {
-    const struct weft_top_context *known = &block->contexts[context];
+    const struct weft_innermost_context *known = &block->contexts[context];
     if (known->key != key_of(stacks, below))
         return find_node(stacks, tree, block, context, below, node, err);
     *node = known->node;
@@ -204,27 +204,30 @@ static enum weft_code add_part(struct weft_ecct_parts *parts, uint32_t node,
 }
 
 /* The block that has the innermost calls of an interval, or NULL. */
-static enum weft_code find_tops(struct weft_ecct_stacks *stacks, uint32_t thread_id,
-                                uint64_t from_ns, uint64_t to_ns, struct weft_top_block **block,
-                                size_t *place, struct weft_err *err)
+static enum weft_code find_innermost(struct weft_ecct_stacks *stacks, uint32_t thread_id,
+                                     uint64_t from_ns, uint64_t to_ns,
+                                     struct weft_innermost_block **block, size_t *place,
+                                     struct weft_err *err)
 {
     *block = NULL;
     return weft_trace_thread(stacks->trace, thread_id)->calls && from_ns < to_ns
-               ? weft_tops_find(stacks->tops, thread_id, from_ns, to_ns, block, place, err)
+               ? weft_innermost_find(stacks->innermost, thread_id, from_ns, to_ns, block, place,
+                                     err)
                : WEFT_OK;
 }
 
 /* What is on top in an interval: times by context. False without memory. */
-static bool sum_tops(struct weft_ecct_stacks *stacks, struct weft_top_block *block, size_t place,
-                     const struct weft_ecct_interval *from)
+static bool sum_innermost(struct weft_ecct_stacks *stacks, struct weft_innermost_block *block,
+                          size_t place, const struct weft_ecct_interval *from)
 {
     stacks->touched.n = 0;
-    for (const struct weft_top *top = &block->items[place]; top->start_ns < from->to_ns; top++) {
+    for (const struct weft_innermost_call *top = &block->items[place]; top->start_ns < from->to_ns;
+         top++) {
         const uint64_t start_ns = top->start_ns > from->from_ns ? top->start_ns : from->from_ns,
                        end_ns = top[1].start_ns < from->to_ns ? top[1].start_ns : from->to_ns;
         if (top->context == WEFT_ID_NONE || end_ns == start_ns)
             continue;
-        struct weft_top_context *context = &block->contexts[top->context];
+        struct weft_innermost_context *context = &block->contexts[top->context];
         if (context->ns == 0) {
             uint32_t *touched = WEFT_VEC_PUSH(&stacks->touched);
             if (!touched)
@@ -236,14 +239,14 @@ static bool sum_tops(struct weft_ecct_stacks *stacks, struct weft_top_block *blo
     return true;
 }
 
-static enum weft_code run_tops(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
-                               struct weft_top_block *block, size_t place,
-                               const struct weft_ecct_interval *from,
-                               const struct weft_ecct_spot *below, struct weft_ecct_parts *parts,
-                               struct weft_err *err)
+static enum weft_code run_innermost(struct weft_ecct_stacks *stacks, struct weft_ecct_tree *tree,
+                                    struct weft_innermost_block *block, size_t place,
+                                    const struct weft_ecct_interval *from,
+                                    const struct weft_ecct_spot *below,
+                                    struct weft_ecct_parts *parts, struct weft_err *err)
 {
     enum weft_code code =
-        sum_tops(stacks, block, place, from) ? WEFT_OK : weft_no_memory(err, "stacks");
+        sum_innermost(stacks, block, place, from) ? WEFT_OK : weft_no_memory(err, "stacks");
     for (size_t i = 0; i < stacks->touched.n; i++) {
         const uint32_t context = stacks->touched.items[i];
         uint32_t node = 0;
@@ -260,12 +263,12 @@ static enum weft_code run_calls(struct weft_ecct_stacks *stacks, struct weft_ecc
                                 struct weft_err *err)
 {
     struct weft_interval interval;
-    struct weft_top_block *block;
+    struct weft_innermost_block *block;
     size_t place;
     enum weft_code code =
-        find_tops(stacks, from->thread_id, from->from_ns, from->to_ns, &block, &place, err);
+        find_innermost(stacks, from->thread_id, from->from_ns, from->to_ns, &block, &place, err);
     if (code != WEFT_OK || block)
-        return code == WEFT_OK ? run_tops(stacks, tree, block, place, from, below, parts, err)
+        return code == WEFT_OK ? run_innermost(stacks, tree, block, place, from, below, parts, err)
                                : code;
     code = read_contexts(stacks, tree, from->thread_id, from->from_ns, from->to_ns, below,
                          &interval, err);
@@ -500,10 +503,10 @@ static enum weft_code wait_in_call(struct weft_ecct_stacks *stacks, struct weft_
                                    bool *is_found, struct weft_err *err)
 {
     struct weft_interval interval;
-    struct weft_top_block *block;
+    struct weft_innermost_block *block;
     size_t place;
     enum weft_code code =
-        find_tops(stacks, thread_id, at_ns, weft_add_sat_u64(at_ns, 1), &block, &place, err);
+        find_innermost(stacks, thread_id, at_ns, weft_add_sat_u64(at_ns, 1), &block, &place, err);
     *is_found = code == WEFT_OK && block && block->items[place].context != WEFT_ID_NONE;
     if (*is_found)
         return node_of(stacks, tree, block, block->items[place].context, spot, &spot->node, err);

@@ -74,7 +74,7 @@ static struct weft_rule_value member_of(struct weft_rule_view *view, struct weft
 }
 
 static enum weft_code see_text(struct weft_bytes_reader *reader, const struct weft_event *event,
-                               struct weft_bytes_told *told, struct weft_err *err)
+                               struct weft_bytes_moved *moved, struct weft_err *err)
 {
     struct weft_rule_view *view = &reader->view;
     uint32_t function_id;
@@ -83,12 +83,12 @@ static enum weft_code see_text(struct weft_bytes_reader *reader, const struct we
     if (member_of(view, WEFT_STR("asked")).kind != WEFT_VALUE_WHOLE)
         return WEFT_OK;
     const struct weft_rule_value result = member_of(view, WEFT_STR("result"));
-    told->at_ns = event->time_ns;
-    told->n_bytes =
+    moved->at_ns = event->time_ns;
+    moved->n_bytes =
         result.kind == WEFT_VALUE_WHOLE && result.integer > 0 ? (uint64_t)result.integer : 0;
     const enum weft_code code = function_of(reader, event->value, &function_id, err);
     if (code == WEFT_OK && function_id < weft_trace_n_functions(view->trace))
-        told->way = weft_bytes_way_of(weft_trace_function(view->trace, function_id)->name);
+        moved->way = weft_bytes_way_of(weft_trace_function(view->trace, function_id)->name);
     return code;
 }
 
@@ -121,13 +121,13 @@ void weft_bytes_reader_close(struct weft_bytes_reader *reader)
 }
 
 enum weft_code weft_bytes_reader_next(struct weft_bytes_reader *reader,
-                                      struct weft_bytes_told *told, struct weft_err *err)
+                                      struct weft_bytes_moved *moved, struct weft_err *err)
 {
     const struct weft_event *event = NULL;
     enum weft_code code = WEFT_OK;
-    *told = (struct weft_bytes_told){ WEFT_BYTES_NONE, 0, 0 };
-    while (code == WEFT_OK && told->way == WEFT_BYTES_NONE &&
+    *moved = (struct weft_bytes_moved){ WEFT_BYTES_NONE, 0, 0 };
+    while (code == WEFT_OK && moved->way == WEFT_BYTES_NONE &&
            (code = weft_events_next(reader->events, &event, err)) == WEFT_OK && event)
-        code = see_text(reader, event, told, err);
+        code = see_text(reader, event, moved, err);
     return code;
 }

@@ -19,7 +19,7 @@ enum weft_bytes_way { WEFT_BYTES_NONE, WEFT_BYTES_READ, WEFT_BYTES_WRITTEN };
 enum weft_bytes_way weft_bytes_way_of(struct weft_str name);
 
 /* What a call did, when it began; 0 bytes if it failed. */
-struct weft_bytes_told {
+struct weft_bytes_moved {
     enum weft_bytes_way way;
     uint64_t at_ns, n_bytes;
 };
@@ -37,7 +37,7 @@ void weft_bytes_reader_close(struct weft_bytes_reader *reader);
 
 /* The next call that has them; its way is WEFT_BYTES_NONE at the end. */
 WEFT_CHECKED enum weft_code weft_bytes_reader_next(struct weft_bytes_reader *reader,
-                                                   struct weft_bytes_told *told,
+                                                   struct weft_bytes_moved *moved,
                                                    struct weft_err *err);
 
 #endif

@@ -19,7 +19,7 @@
 
 struct weft_frequencies;
 
-/* Tests are bounded by `memory_bytes` and `n_looks`, as frequency_tests.h says (0: its own bounds).
+/* Tests are bounded by `memory_bytes` and `n_looks`, as its tests say (0: its own bounds).
  * NULL without memory. */
 struct weft_frequencies *weft_frequencies_new(uint64_t memory_bytes, uint64_t n_looks);
 /* NULL is allowed. */
@@ -39,7 +39,7 @@ WEFT_CHECKED enum weft_code weft_frequencies_seal(struct weft_frequencies *frequ
 
 /* Something of the label `label_id` (dense) that lasts from start_ns to end_ns, or is a point. It
  * counts once for each interval that it is in, with the time that it shares with that. O(log n),
- * and what frequency_tests.h says. WEFT_E_NOMEM. */
+ * and what its tests say. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_frequencies_count(struct weft_frequencies *frequencies,
                                                    uint64_t scope, uint32_t label_id,
                                                    uint64_t start_ns, uint64_t end_ns,

@@ -7,20 +7,254 @@
 
 #include "analysis/executions/bytes.h"
 #include "analysis/executions/counters.h"
-#include "analysis/executions/threads.h"
-#include "analysis/executions/waits.h"
 #include "analysis/executions/window.h"
 #include "base/checked.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "model/events.h"
 #include "model/graph/trace.h"
 #include "model/states/states.h"
+#include "model/trace.h"
+#include "schema/executions.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- waits ----------------------------------------------------------------------------------- */
+
+/* Waits for locks of one thread, as a lock library records them: from a request to what answers
+ * it. In order of their start, where events record them at their end: those between lie in a
+ * sorter. Pairs lock requests with their acquisitions or failures; a stack of open requests
+ * suffices, as a thread awaits one lock at a time. Waits go through a bounded external sorter,
+ * because events record them at their end. */
+
+/* A request of a lock that is granted sooner had not to wait. */
+enum { WEFT_LOCK_WAIT_LEAST_NS = 1000 };
+
+struct weft_lock_wait {
+    uint64_t start_ns, end_ns;
+};
+
+/* All zero has none. */
+struct weft_execution_waits {
+    struct weft_sorter *sorter;
+    struct weft_sort_reader *reader;
+    const struct weft_sort_record *records;
+    size_t n_records, at;
+};
+
+enum { SORTER_BYTES = 4 << 20 };
+
+/* A lock that was asked for. */
+struct request {
+    uint32_t object_id;
+    uint64_t at_ns;
+};
+
+struct requests {
+    struct request *items;
+    size_t n, cap;
+};
+
+static void weft_execution_waits_fini(struct weft_execution_waits *waits)
+{
+    weft_sort_reader_close(waits->reader);
+    weft_sorter_free(waits->sorter);
+    *waits = (struct weft_execution_waits){ 0 };
+}
+
+static enum weft_code add_wait(struct weft_execution_waits *waits, uint64_t start_ns,
+                               uint64_t end_ns, struct weft_err *err)
+{
+    const struct weft_sort_record record = { .key = start_ns, .words = { end_ns } };
+    if (!waits->sorter)
+        waits->sorter = weft_sorter_new(SORTER_BYTES);
+    return waits->sorter ? weft_sorter_add(waits->sorter, 0, &record, err)
+                         : weft_no_memory(err, "waits of executions");
+}
+
+static enum weft_code see_lock(struct weft_execution_waits *waits, struct requests *requests,
+                               const struct weft_event *event, struct weft_err *err)
+{
+    if (event->kind == WEFT_EVENT_LOCK_REQUEST) {
+        struct request *request = WEFT_VEC_PUSH(requests);
+        if (!request)
+            return weft_no_memory(err, "waits of executions");
+        *request = (struct request){ event->object_id, event->time_ns };
+        return WEFT_OK;
+    }
+    for (size_t i = requests->n; i-- > 0;) {
+        const struct request request = requests->items[i];
+        if (request.object_id != event->object_id)
+            continue;
+        requests->n = i; /* what was asked for later and never granted is forgotten */
+        return event->time_ns >= request.at_ns + WEFT_LOCK_WAIT_LEAST_NS
+                   ? add_wait(waits, request.at_ns, event->time_ns, err)
+                   : WEFT_OK;
+    }
+    return WEFT_OK;
+}
+
+/* Reads the thread's events of locks. Memory: requests that are open, and 4 MB of waits. Fails as
+ * loading blocks does, and sorting. */
+static enum weft_code weft_execution_waits_read(struct weft_execution_waits *waits,
+                                                const struct weft_trace *trace, uint32_t thread_id,
+                                                struct weft_err *err)
+{
+    const uint32_t kinds = UINT32_C(1) << WEFT_EVENT_LOCK_REQUEST |
+                           UINT32_C(1) << WEFT_EVENT_LOCK_ACQUIRED |
+                           UINT32_C(1) << WEFT_EVENT_LOCK_FAILED;
+    struct requests requests = { 0 };
+    struct weft_events *events = NULL;
+    const struct weft_event *event = NULL;
+    *waits = (struct weft_execution_waits){ 0 };
+    if (weft_trace_meta(trace)->events_of_kind[WEFT_EVENT_LOCK_REQUEST] == 0)
+        return WEFT_OK;
+    enum weft_code code = weft_events_open(trace, thread_id, kinds, 0, UINT64_MAX, &events, err);
+    while (code == WEFT_OK && (code = weft_events_next(events, &event, err)) == WEFT_OK && event)
+        code = see_lock(waits, &requests, event, err);
+    weft_events_close(events);
+    WEFT_VEC_FINI(&requests);
+    return code == WEFT_OK && waits->sorter
+               ? weft_sort_reader_open(waits->sorter, 0, &waits->reader, err)
+               : code;
+}
+
+/* The next wait, if it begins before before_ns. */
+static enum weft_code weft_execution_waits_next(struct weft_execution_waits *waits,
+                                                uint64_t before_ns, struct weft_lock_wait *wait,
+                                                bool *is_there, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    *is_there = false;
+    if (waits->reader && waits->at == waits->n_records) {
+        waits->at = 0;
+        code = weft_sort_reader_next(waits->reader, &waits->records, &waits->n_records, err);
+    }
+    if (code != WEFT_OK || waits->at == waits->n_records ||
+        waits->records[waits->at].key >= before_ns)
+        return code;
+    *wait = (struct weft_lock_wait){ waits->records[waits->at].key,
+                                     waits->records[waits->at].words[0] };
+    waits->at++;
+    *is_there = true;
+    return WEFT_OK;
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* The executions of a table thread by thread, and values of them from that order back to the
+ * table's: so that all of a thread are read, and written, one after the other. A counting sort of
+ * rows by thread, in arrays that may lie in files. Pages are released after so many rows, since
+ * rows of a thread are spread over the whole table. */
+
+struct weft_execution_threads {
+    struct weft_spool *spool; /* the table's */
+    size_t n_rows;
+    uint32_t *ids; /* that have executions, ascending */
+    size_t n;
+    size_t *starts;                    /* n + 1: those of ids[i] are at places starts[i] ... */
+    struct weft_execution_span *spans; /* by place: of a thread in order of start */
+    uint64_t *places;                  /* by row of the table */
+};
+
+/* Rows after which what was touched is let go: each may lie on another page, of which the kernel
+ * maps some about it. */
+enum { MOST_ROWS = 1 << 16, LEAST_ROWS = 1 << 10, PAGES = 1 << 20 };
+
+static size_t rows_at_once(const struct weft_execution_threads *threads)
+{
+    const size_t n = PAGES / (threads->n + 1);
+    return n > MOST_ROWS ? MOST_ROWS : n < LEAST_ROWS ? LEAST_ROWS : n;
+}
+
+static void passed(const struct weft_execution_threads *threads, size_t row, size_t at_once)
+{
+    if (row % at_once == at_once - 1)
+        weft_spool_forget(threads->spool);
+}
+
+/* `nexts`: n_threads, zeroed; then where the next execution of each thread goes. */
+static bool list_threads(struct weft_execution_threads *threads,
+                         const struct weft_executions_table *table, uint32_t n_threads,
+                         size_t *nexts)
+{
+    threads->ids = calloc((size_t)n_threads + 1, sizeof *threads->ids);
+    threads->starts = calloc((size_t)n_threads + 1, sizeof *threads->starts);
+    if (!threads->ids || !threads->starts)
+        return false;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        nexts[table->rows[i].thread_id]++;
+        weft_executions_passed(table, i);
+    }
+    for (uint32_t id = 0; id < n_threads; id++) {
+        const size_t n = nexts[id];
+        nexts[id] = threads->starts[threads->n];
+        if (n == 0)
+            continue;
+        threads->ids[threads->n++] = id;
+        threads->starts[threads->n] = nexts[id] + n;
+    }
+    return true;
+}
+
+static enum weft_code make_arrays(struct weft_execution_threads *threads, struct weft_err *err)
+{
+    const enum weft_code code = weft_spool_array(threads->spool, threads->n_rows,
+                                                 sizeof *threads->spans, &threads->spans, err);
+    return code == WEFT_OK ? weft_spool_array(threads->spool, threads->n_rows,
+                                              sizeof *threads->places, &threads->places, err)
+                           : code;
+}
+
+/* `n_threads` of the trace. Fails as weft_spool_array does; to be finished in any case. */
+static enum weft_code weft_execution_threads_init(struct weft_execution_threads *threads,
+                                                  const struct weft_executions_table *table,
+                                                  uint32_t n_threads, struct weft_err *err)
+{
+    size_t *nexts = calloc((size_t)n_threads + 1, sizeof *nexts);
+    *threads = (struct weft_execution_threads){ .spool = table->spool, .n_rows = table->n_rows };
+    enum weft_code code = nexts && list_threads(threads, table, n_threads, nexts)
+                              ? make_arrays(threads, err)
+                              : weft_no_memory(err, "threads of executions");
+    const size_t at_once = rows_at_once(threads);
+    for (size_t i = 0; code == WEFT_OK && i < table->n_rows; i++) {
+        const struct weft_execution_row *row = &table->rows[i];
+        const size_t place = nexts[row->thread_id]++;
+        threads->spans[place] = (struct weft_execution_span){ row->start_ns, row->end_ns };
+        threads->places[i] = place;
+        passed(threads, i, at_once);
+    }
+    free(nexts);
+    return code;
+}
+
+static void weft_execution_threads_fini(struct weft_execution_threads *threads)
+{
+    weft_spool_drop(threads->spool, threads->spans);
+    weft_spool_drop(threads->spool, threads->places);
+    free(threads->ids);
+    free(threads->starts);
+}
+
+/* Values by place to values by row. */
+static void weft_execution_threads_order(const struct weft_execution_threads *threads,
+                                         const double *by_place, double *by_row)
+{
+    const size_t at_once = rows_at_once(threads);
+    for (size_t i = 0; i < threads->n_rows; i++) {
+        by_row[i] = by_place[threads->places[i]];
+        passed(threads, i, at_once);
+    }
+}
+
+/* ---- metrics --------------------------------------------------------------------------------- */
 
 enum {
     CPU_TIME,
@@ -86,7 +320,7 @@ struct work {
         size_t n, cap;
     } waiting;
     bool has_states;
-    bool has_told_bytes; /* bytes came from calls: system calls are the same ones again */
+    bool has_bytes; /* bytes came from calls: system calls are the same ones again */
 };
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -115,7 +349,7 @@ static enum weft_code see_syscall(struct work *work, const struct weft_event *ev
 {
     const enum weft_bytes_way way = weft_bytes_way_of(event->name);
     const int64_t n_bytes = (int64_t)event->value;
-    if (way == WEFT_BYTES_NONE || work->has_told_bytes)
+    if (way == WEFT_BYTES_NONE || work->has_bytes)
         return WEFT_OK;
     return add_bytes(work, way, event->time_ns, n_bytes > 0 ? (uint64_t)n_bytes : 0);
 }
@@ -179,22 +413,22 @@ static enum weft_code read_events(struct work *work)
 static enum weft_code read_told(struct work *work, uint64_t from_ns, uint64_t to_ns, bool is_asked)
 {
     struct weft_bytes_reader *reader = NULL;
-    struct weft_bytes_told told = { WEFT_BYTES_NONE, 0, 0 };
+    struct weft_bytes_moved moved = { WEFT_BYTES_NONE, 0, 0 };
     enum weft_code code = weft_bytes_reader_open(work->job->trace, work->thread_id, from_ns, to_ns,
                                                  &reader, work->err);
     while (code == WEFT_OK &&
-           (code = weft_bytes_reader_next(reader, &told, work->err)) == WEFT_OK &&
-           told.way != WEFT_BYTES_NONE && !is_asked)
-        code = add_bytes(work, told.way, told.at_ns, told.n_bytes);
-    work->has_told_bytes |= told.way != WEFT_BYTES_NONE;
+           (code = weft_bytes_reader_next(reader, &moved, work->err)) == WEFT_OK &&
+           moved.way != WEFT_BYTES_NONE && !is_asked)
+        code = add_bytes(work, moved.way, moved.at_ns, moved.n_bytes);
+    work->has_bytes |= moved.way != WEFT_BYTES_NONE;
     weft_bytes_reader_close(reader);
     return code;
 }
 
 static enum weft_code read_bytes(struct work *work)
 {
-    return work->has_told_bytes ? read_told(work, work->window.from_ns, work->window.to_ns, false)
-                                : WEFT_OK;
+    return work->has_bytes ? read_told(work, work->window.from_ns, work->window.to_ns, false)
+                           : WEFT_OK;
 }
 
 /* ---- locks ----------------------------------------------------------------------------------- */

@@ -242,10 +242,9 @@ static bool is_due_first(const struct weft_facts *facts, const struct weft_compa
     if (preempter == WEFT_ID_NONE ||
         matrix->frames[matrix->nodes[preempter].frame].kind != WEFT_FRAME_THREAD)
         return false;
-    const double own_ns =
-        weft_rhythms_period_ns(facts->rhythms, matrix->items[cause->example].thread);
+    const double own_ns = weft_periods_of_ns(facts->periods, matrix->items[cause->example].thread);
     const double other_ns =
-        weft_rhythms_period_ns(facts->rhythms, matrix->frames[matrix->nodes[preempter].frame].name);
+        weft_periods_of_ns(facts->periods, matrix->frames[matrix->nodes[preempter].frame].name);
     return weft_rule_above(tried, "other_period_ns", WEFT_RULE_NS, other_ns, 0) &&
            weft_rule_at_least(tried, "own_period_ns", WEFT_RULE_NS, own_ns, OFTENER * other_ns) &&
            weft_rule_below(tried, "duration_ns", WEFT_RULE_NS, cause->duration_ns, own_ns);
@@ -258,9 +257,9 @@ static bool is_crowded(const struct weft_facts *facts, const struct weft_compare
 {
     if (preempter_of(facts->matrix, cause->node) == WEFT_ID_NONE)
         return false;
-    (void)weft_rule_above(tried, "other_cpu_share", WEFT_RULE_SHARE, facts->crowd.other,
-                          facts->crowd.own);
-    return weft_crowd_takes_places(&facts->crowd);
+    (void)weft_rule_above(tried, "other_cpu_share", WEFT_RULE_SHARE, facts->saturation.other,
+                          facts->saturation.own);
+    return weft_saturation_takes_places(&facts->saturation);
 }
 
 /* Is it more than chance puts into the slow executions? Any thread of a machine that is shared
@@ -506,16 +505,16 @@ static bool is_idle(const struct weft_facts *facts, const struct weft_compare_ca
                             FAR * usual_ns));
 }
 
-/* Does the thread look now and then whether there is something to do, of itself or in a rhythm, and
- * finds nothing as usual? That is no measure of how long it takes if there is. */
+/* Does the thread look now and then whether there is something to do, of itself or periodically,
+ * and finds nothing as usual? That is no measure of how long it takes if there is. */
 static bool is_polling(const struct weft_facts *facts, const struct weft_compare_cause *cause,
                        struct weft_rule_try *tried)
 {
     const struct weft_ecct_matrix *matrix = facts->matrix;
     const bool is_by_itself =
         facts->is_after_sleep || usual_ns_of(facts) <= EMPTY_NS ||
-        (facts->rhythms &&
-         weft_rhythms_period_ns(facts->rhythms, matrix->items[cause->example].thread) > 0);
+        (facts->periods &&
+         weft_periods_of_ns(facts->periods, matrix->items[cause->example].thread) > 0);
     return is_by_itself &&
            !weft_rule_above(tried, "usual_ns", WEFT_RULE_NS, usual_ns_of(facts), NOTHING_NS) &&
            weft_node_is_own_run(matrix, cause->node);
@@ -615,13 +614,13 @@ static const struct cause_rule {
     { "rest", WEFT_NEED_CUT, is_rest, WEFT_CAUSE_SPREAD,
       "they compute where all do, and that is the lesser part of what is slower" },
     { "other_program", 0, is_outside, WEFT_CAUSE_OUTSIDE, "another program had the CPU" },
-    { "due_first", WEFT_NEED_CUT | WEFT_NEED_RHYTHMS, is_due_first, WEFT_CAUSE_DUE,
+    { "due_first", WEFT_NEED_CUT | WEFT_NEED_PERIODS, is_due_first, WEFT_CAUSE_DUE,
       "a thread that is due more often goes first, and they end in time" },
     { "no_switches", WEFT_NEED_CUT | WEFT_NEED_NO_SWITCHES, is_untold, WEFT_CAUSE_UNTOLD,
       "it may be a wait for a CPU: scheduling events are not recorded" },
     { "same_work", 0, is_shared, WEFT_CAUSE_SHARED,
       "threads that do the same work wait for each other, or share CPUs" },
-    { "full_machine", WEFT_NEED_CUT | WEFT_NEED_CROWD, is_crowded, WEFT_CAUSE_CROWDED,
+    { "full_machine", WEFT_NEED_CUT | WEFT_NEED_SATURATION, is_crowded, WEFT_CAUSE_CROWDED,
       "threads of the program share the CPUs that other programs leave" },
     { "more_of_the_same", WEFT_NEED_CUT, is_more_of_the_same, WEFT_CAUSE_SPREAD,
       "the usual ones do it, too, and no gap separates the slow ones from them" },

@@ -7,8 +7,8 @@
 #ifndef WEFT_ANALYSIS_FINDINGS_FACTS_H
 #define WEFT_ANALYSIS_FINDINGS_FACTS_H
 
-#include "analysis/executions/rhythm.h"
-#include "analysis/states/crowd.h"
+#include "analysis/executions/period.h"
+#include "analysis/states/saturation.h"
 #include "schema/compare.h"
 #include "schema/compare_cut.h"
 #include "schema/findings.h"
@@ -45,8 +45,8 @@ struct weft_facts {
     enum weft_fact_answer has_switches; /* are scheduling events recorded? */
     struct weft_fact trace_ns;          /* that was recorded */
     struct weft_fact lost;              /* share of the records that are lost; unknown: at least */
-    struct weft_crowd crowd;
-    const struct weft_rhythms *rhythms; /* of the threads of all types; NULL: unknown */
+    struct weft_saturation saturation;
+    const struct weft_periods *periods; /* of the threads of all types; NULL: unknown */
     const struct weft_str *wholes;      /* functions that repeat, of all types that are proposed */
     size_t n_wholes;                    /* 0: unknown */
     struct weft_work work;              /* what the first cause's function is called for */

@@ -257,8 +257,8 @@ static void fill_verdict(struct filling *filling)
         .work = facts->work,
         .felt_by = filling->relations.unfelt_by ? filling->relations.unfelt_by->type
                                                 : (struct weft_str){ 0 },
-        .own_cpu = facts->crowd.own,
-        .other_cpu = facts->crowd.other,
+        .own_cpu = facts->saturation.own,
+        .other_cpu = facts->saturation.other,
         .tried = filling->log.tried,
     };
 }
@@ -270,7 +270,7 @@ static bool fill(struct filling *filling)
     if (!fill_causes(filling))
         return false;
     fill_places(finding);
-    finding->is_full = weft_crowd_is_full(&filling->facts->crowd) &&
+    finding->is_full = weft_saturation_is_full(&filling->facts->saturation) &&
                        finding->at[WEFT_CAUSE_OUTSIDE].n + finding->at[WEFT_CAUSE_CROWDED].n > 0;
     fill_confidence(finding, filling->facts->lost.value);
     return fill_beside(filling) && fill_singles(filling);

@@ -19,8 +19,8 @@ enum weft_rule_need {
     WEFT_NEED_CAUSE = 16,         /* a cause within the program */
     WEFT_NEED_TAIL = 32,          /* a gap, or a hump, between usual and slow executions */
     WEFT_NEED_TRACE_NS = 64,      /* how long was recorded */
-    WEFT_NEED_CROWD = 128,        /* what other programs did */
-    WEFT_NEED_RHYTHMS = 256,      /* when threads are due */
+    WEFT_NEED_SATURATION = 128,   /* what other programs did */
+    WEFT_NEED_PERIODS = 256,      /* when threads are due */
     WEFT_NEED_WORK = 512,         /* how often functions are called */
     WEFT_NEED_SINGLES = 1024,     /* all slow executions are single ones */
     WEFT_NEED_NO_SWITCHES = 2048, /* a trace without scheduling events */

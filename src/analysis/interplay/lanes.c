@@ -132,12 +132,12 @@ static bool find_pieces(struct job *job)
         const bool is_told = !interplay->objects.items[object].is_untold;
         job->waited.n = 0;
         for (; wait < interplay->waits.n && is_good; wait++) {
-            const struct weft_wait *told = &interplay->waits.items[job->by_object[wait]];
-            if (told->object != object)
+            const struct weft_wait *other = &interplay->waits.items[job->by_object[wait]];
+            if (other->object != object)
                 break;
-            is_good = !is_it || (join_waited(job, told) &&
-                                 add_piece(job, told->waiter_id, object, told->start_ns,
-                                           told->end_ns, WEFT_LANE_WAITS));
+            is_good = !is_it || (join_waited(job, other) &&
+                                 add_piece(job, other->waiter_id, object, other->start_ns,
+                                           other->end_ns, WEFT_LANE_WAITS));
         }
         for (; op < n_ops && ops[op].object == object && is_good; op++)
             if (is_it && is_told && !(ops[op].flags & WEFT_LOCK_FAILED) &&

@@ -67,7 +67,7 @@ struct weft_path_stacks {
     struct {
         struct weft_path_seen *items;
         size_t n, cap;
-    } told;
+    } seen_stacks;
 };
 
 struct weft_path_stacks *weft_path_stacks_new(const struct weft_trace *trace)
@@ -98,7 +98,7 @@ void weft_path_stacks_free(struct weft_path_stacks *stacks)
         WEFT_VEC_FINI(&stacks->slots[i].stacks);
     }
     WEFT_VEC_FINI(&stacks->seen);
-    WEFT_VEC_FINI(&stacks->told);
+    WEFT_VEC_FINI(&stacks->seen_stacks);
     free(stacks);
 }
 
@@ -364,17 +364,17 @@ enum weft_code weft_path_stacks_seen(struct weft_path_stacks *stacks, uint32_t t
                                      struct weft_err *err)
 {
     enum weft_code code = look(stacks, thread_id, from_ns, to_ns, false, err);
-    stacks->told.n = 0;
+    stacks->seen_stacks.n = 0;
     for (size_t i = 0; i < stacks->seen.n && code == WEFT_OK; i++) {
         const struct seen *from = &stacks->seen.items[i];
-        struct weft_path_seen *made = WEFT_VEC_PUSH(&stacks->told);
+        struct weft_path_seen *made = WEFT_VEC_PUSH(&stacks->seen_stacks);
         if (!made)
             code = weft_no_memory(err, "stacks");
         else /* without weights each counts the same */
             *made = (struct weft_path_seen){ weft_strtab_get(stacks->texts, from->stack),
                                              from->weight ? from->weight : from->n_samples };
     }
-    *seen = stacks->told.items;
-    *n_seen = code == WEFT_OK ? stacks->told.n : 0;
+    *seen = stacks->seen_stacks.items;
+    *n_seen = code == WEFT_OK ? stacks->seen_stacks.n : 0;
     return code;
 }

@@ -115,16 +115,6 @@ WEFT_CHECKED enum weft_code weft_regtime_builder_ready(struct regtime_builder *b
 WEFT_CHECKED enum weft_code weft_regtime_mark(struct regtime_builder *builder,
                                               struct weft_scan *scan, struct weft_err *err);
 
-/* Makes room for the nodes of `n_rows` more calls, if the tree is at its bound; of the nodes from
- * *first_live on subtrees may be deferred. */
-WEFT_CHECKED enum weft_code weft_regtime_make_room(struct regtime_builder *builder, size_t n_rows,
-                                                   size_t *first_live, struct weft_err *err);
-
-/* What stays of a finished run's node: counts its calls and checks it. */
-WEFT_CHECKED enum weft_code weft_regtime_check_node(struct regtime_builder *builder,
-                                                    const struct weft_scan *scan, size_t at,
-                                                    struct weft_err *err);
-
 /* Pass B: builds items and trees, and checks that nothing was lost. When more than max_rows notable
  * calls and expressions arise, stops with is_over set. Leaves the scan at its beginning. */
 WEFT_CHECKED enum weft_code weft_regtime_build(struct regtime_builder *builder,

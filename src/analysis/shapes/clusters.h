@@ -41,21 +41,21 @@ weft_clusters_build(const struct weft_shape_set *set, const struct weft_clusters
 /* Finds which clusters have a shape below a shape of another (paper, Appendix A): no ribbon may
  * hold these together. Borrows the set and the clusters; shared by all workers. 4 bytes for each
  * shape and child. */
-struct weft_cluster_kin;
+struct weft_cluster_relations;
 
 /* WEFT_E_NOMEM. */
-WEFT_CHECKED enum weft_code weft_cluster_kin_build(const struct weft_shape_set *set,
-                                                   const struct weft_clusters *clusters,
-                                                   struct weft_cluster_kin **kin,
-                                                   struct weft_err *err);
-void weft_cluster_kin_free(struct weft_cluster_kin *kin);
+WEFT_CHECKED enum weft_code weft_cluster_relations_build(const struct weft_shape_set *set,
+                                                         const struct weft_clusters *clusters,
+                                                         struct weft_cluster_relations **relations,
+                                                         struct weft_err *err);
+void weft_cluster_relations_free(struct weft_cluster_relations *relations);
 
 /* The ribbons of some clusters (ascending ids, say those of a thread): (*ribbon_of)[i], in `arena`,
  * is the ribbon of ids[i], 0 on top. First fit over clusters by descending depth, ties by id; a
  * ribbon holds no two clusters of which one has a shape below a shape of the other. Ribbons ascend
  * by the depth of their deepest cluster, those of equal depth in order of creation. O((shapes +
  * children) x (1 + ribbons / 64)) in practice; 16 bytes a shape while it runs. WEFT_E_NOMEM. */
-WEFT_CHECKED enum weft_code weft_ribbons_build(const struct weft_cluster_kin *kin,
+WEFT_CHECKED enum weft_code weft_ribbons_build(const struct weft_cluster_relations *relations,
                                                const uint32_t *ids, size_t n_ids,
                                                struct weft_arena *arena, uint32_t **ribbon_of,
                                                uint32_t *n_ribbons, struct weft_err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * First fit of clusters into groups without kin, 64 groups at a time: a cluster that fits none of
- * 64 goes to the next pass, as if the groups had been tried one after the other.
+ * First fit of clusters into groups of unrelated ones, 64 groups at a time: a cluster that fits
+ * none of 64 goes to the next pass, as if the groups had been tried one after the other.
  *
  * A shape has two words: the groups that hold one of its proper ancestors, and one of its proper
  * descendants. Clusters come by descending depth, so the first is gathered from the parents when
@@ -23,7 +23,7 @@
 
 enum { PASS_GROUPS = 64 };
 
-struct weft_cluster_kin {
+struct weft_cluster_relations {
     const struct weft_shape_set *set;
     const struct weft_clusters *clusters;
     uint32_t *first_parent; /* [n_shapes + 1] into `parent` */
@@ -31,7 +31,7 @@ struct weft_cluster_kin {
 };
 
 struct grouping {
-    const struct weft_cluster_kin *kin;
+    const struct weft_cluster_relations *relations;
     const struct weft_shape_set *set;
     const uint32_t *ids;
     uint32_t *order; /* positions in `ids`, by descending depth of the cluster, then id */
@@ -52,12 +52,12 @@ struct grouping {
     } stack;
 };
 
-/* ---- kin ------------------------------------------------------------------------------------ */
+/* ---- relations ------------------------------------------------------------------------------- */
 
-static void fill_parents(struct weft_cluster_kin *kin)
+static void fill_parents(struct weft_cluster_relations *relations)
 {
-    const struct weft_shape_set *set = kin->set;
-    uint32_t *first = kin->first_parent;
+    const struct weft_shape_set *set = relations->set;
+    uint32_t *first = relations->first_parent;
     size_t n_edges = set->first_child[set->n_shapes];
     for (size_t k = 0; k < n_edges; k++)
         first[set->child[k] + 1]++;
@@ -65,40 +65,42 @@ static void fill_parents(struct weft_cluster_kin *kin)
         first[s + 1] += first[s];
     for (uint32_t s = 0; s < set->n_shapes; s++)
         for (uint32_t k = set->first_child[s]; k < set->first_child[s + 1]; k++)
-            kin->parent[first[set->child[k]]++] = s;
+            relations->parent[first[set->child[k]]++] = s;
     for (size_t s = set->n_shapes; s > 0; s--) /* each has moved to its end */
         first[s] = first[s - 1];
     first[0] = 0;
 }
 
-enum weft_code weft_cluster_kin_build(const struct weft_shape_set *set,
-                                      const struct weft_clusters *clusters,
-                                      struct weft_cluster_kin **kin_out, struct weft_err *err)
+enum weft_code weft_cluster_relations_build(const struct weft_shape_set *set,
+                                            const struct weft_clusters *clusters,
+                                            struct weft_cluster_relations **relations_out,
+                                            struct weft_err *err)
 {
-    struct weft_cluster_kin *kin = calloc(1, sizeof *kin);
-    *kin_out = NULL;
-    if (!kin)
+    struct weft_cluster_relations *relations = calloc(1, sizeof *relations);
+    *relations_out = NULL;
+    if (!relations)
         return weft_no_memory(err, "ribbons");
-    kin->set = set;
-    kin->clusters = clusters;
-    kin->first_parent = calloc(set->n_shapes + 2, sizeof *kin->first_parent);
-    kin->parent = malloc(((size_t)set->first_child[set->n_shapes] + 1) * sizeof *kin->parent);
-    if (!kin->first_parent || !kin->parent) {
-        weft_cluster_kin_free(kin);
+    relations->set = set;
+    relations->clusters = clusters;
+    relations->first_parent = calloc(set->n_shapes + 2, sizeof *relations->first_parent);
+    relations->parent =
+        malloc(((size_t)set->first_child[set->n_shapes] + 1) * sizeof *relations->parent);
+    if (!relations->first_parent || !relations->parent) {
+        weft_cluster_relations_free(relations);
         return weft_no_memory(err, "ribbons");
     }
-    fill_parents(kin);
-    *kin_out = kin;
+    fill_parents(relations);
+    *relations_out = relations;
     return WEFT_OK;
 }
 
-void weft_cluster_kin_free(struct weft_cluster_kin *kin)
+void weft_cluster_relations_free(struct weft_cluster_relations *relations)
 {
-    if (!kin)
+    if (!relations)
         return;
-    free(kin->first_parent);
-    free(kin->parent);
-    free(kin);
+    free(relations->first_parent);
+    free(relations->parent);
+    free(relations);
 }
 
 /* ---- before --------------------------------------------------------------------------------- */
@@ -106,7 +108,7 @@ void weft_cluster_kin_free(struct weft_cluster_kin *kin)
 static const uint32_t *members_of(const struct grouping *grouping, uint32_t position,
                                   size_t *n_members)
 {
-    const struct weft_clusters *clusters = grouping->kin->clusters;
+    const struct weft_clusters *clusters = grouping->relations->clusters;
     uint32_t id = grouping->ids[position];
     *n_members = clusters->first_member[id + 1] - clusters->first_member[id];
     return clusters->member + clusters->first_member[id];
@@ -159,7 +161,7 @@ static void find_reached(struct grouping *grouping, size_t n_ids)
 /* By counting, as depths are small numbers. False without memory. */
 static bool sort_by_depth(struct grouping *grouping, size_t n_ids)
 {
-    const uint32_t *depth = grouping->kin->clusters->depth;
+    const uint32_t *depth = grouping->relations->clusters->depth;
     uint32_t deepest = 0;
     for (size_t k = 0; k < n_ids; k++)
         deepest = depth[grouping->ids[k]] > deepest ? depth[grouping->ids[k]] : deepest;
@@ -190,15 +192,16 @@ static bool push_shape(struct grouping *grouping, uint32_t shape)
 /* Lets the shapes down to this depth enter. */
 static void enter(struct grouping *grouping, uint32_t depth)
 {
-    const struct weft_cluster_kin *kin = grouping->kin;
+    const struct weft_cluster_relations *relations = grouping->relations;
     uint32_t shape;
     while (last_reached(grouping, grouping->entered, &shape) &&
            grouping->set->depth[shape] >= depth) {
         grouping->entered = shape;
         uint64_t above = 0;
-        for (uint32_t k = kin->first_parent[shape]; k < kin->first_parent[shape + 1]; k++)
-            above |= grouping->above[kin->parent[k]] |
-                     grouping->own[kin->clusters->cluster_of[kin->parent[k]]];
+        for (uint32_t k = relations->first_parent[shape]; k < relations->first_parent[shape + 1];
+             k++)
+            above |= grouping->above[relations->parent[k]] |
+                     grouping->own[relations->clusters->cluster_of[relations->parent[k]]];
         grouping->above[shape] = above;
     }
 }
@@ -226,13 +229,13 @@ static bool tell_below(struct grouping *grouping, uint32_t shape, uint64_t bit)
 /* All above the shape learns of the group, but for what is deeper than the clusters to come. */
 static bool tell_above(struct grouping *grouping, uint32_t shape, uint64_t bit, uint32_t depth)
 {
-    const struct weft_cluster_kin *kin = grouping->kin;
+    const struct weft_cluster_relations *relations = grouping->relations;
     if (!push_shape(grouping, shape))
         return false;
     while (grouping->stack.n > 0) {
         uint32_t at = grouping->stack.items[--grouping->stack.n];
-        for (uint32_t k = kin->first_parent[at]; k < kin->first_parent[at + 1]; k++) {
-            uint32_t parent = kin->parent[k];
+        for (uint32_t k = relations->first_parent[at]; k < relations->first_parent[at + 1]; k++) {
+            uint32_t parent = relations->parent[k];
             if (grouping->set->depth[parent] > depth)
                 break; /* parents ascend */
             if (grouping->under[parent] & bit)
@@ -245,21 +248,22 @@ static bool tell_above(struct grouping *grouping, uint32_t shape, uint64_t bit, 
     return true;
 }
 
-/* Puts the cluster in the first group without kin; *fits is false if that is none of the pass. */
+/* Puts the cluster in the first group without related ones; *fits is false if that is none of the
+ * pass. */
 static bool place(struct grouping *grouping, uint32_t position, bool *fits)
 {
     uint32_t id = grouping->ids[position];
-    uint32_t depth = grouping->kin->clusters->depth[id];
+    uint32_t depth = grouping->relations->clusters->depth[id];
     size_t n_members;
     const uint32_t *members = members_of(grouping, position, &n_members);
-    uint64_t kin = 0;
+    uint64_t relations = 0;
     enter(grouping, depth > grouping->span ? depth - grouping->span : 0);
     for (size_t m = 0; m < n_members; m++)
-        kin |= grouping->above[members[m]] | grouping->under[members[m]];
-    *fits = kin != UINT64_MAX;
+        relations |= grouping->above[members[m]] | grouping->under[members[m]];
+    *fits = relations != UINT64_MAX;
     if (!*fits)
         return true;
-    uint64_t bit = ~kin & (kin + 1); /* the lowest that is not set */
+    uint64_t bit = ~relations & (relations + 1); /* the lowest that is not set */
     uint32_t group = grouping->first_group + (uint32_t)__builtin_ctzll(bit);
     if (group == grouping->n_groups)
         grouping->deepest[grouping->n_groups++] = depth;
@@ -276,7 +280,7 @@ static bool run_pass(struct grouping *grouping)
 {
     const struct weft_shape_set *set = grouping->set;
     if (grouping->n_groups > 0) { /* they come zeroed */
-        memset(grouping->own, 0, grouping->kin->clusters->n_clusters * sizeof *grouping->own);
+        memset(grouping->own, 0, grouping->relations->clusters->n_clusters * sizeof *grouping->own);
         memset(grouping->above, 0, set->n_shapes * sizeof *grouping->above);
         memset(grouping->under, 0, set->n_shapes * sizeof *grouping->under);
     }
@@ -317,7 +321,7 @@ static bool init(struct grouping *grouping, size_t n_ids)
     grouping->group_of = malloc((n_ids + 1) * sizeof *grouping->group_of);
     grouping->deepest = malloc((n_ids + 1) * sizeof *grouping->deepest);
     grouping->reached = calloc(n_shapes / 64 + 1, sizeof *grouping->reached);
-    grouping->own = calloc(grouping->kin->clusters->n_clusters + 1, sizeof *grouping->own);
+    grouping->own = calloc(grouping->relations->clusters->n_clusters + 1, sizeof *grouping->own);
     grouping->above = calloc(n_shapes + 1, sizeof *grouping->above);
     grouping->under = calloc(n_shapes + 1, sizeof *grouping->under);
     return grouping->order && grouping->group_of && grouping->deepest && grouping->reached &&
@@ -336,11 +340,11 @@ static void fini(struct grouping *grouping)
     WEFT_VEC_FINI(&grouping->stack);
 }
 
-enum weft_code weft_ribbons_build(const struct weft_cluster_kin *kin, const uint32_t *ids,
-                                  size_t n_ids, struct weft_arena *arena, uint32_t **ribbon_of,
-                                  uint32_t *n_ribbons, struct weft_err *err)
+enum weft_code weft_ribbons_build(const struct weft_cluster_relations *relations,
+                                  const uint32_t *ids, size_t n_ids, struct weft_arena *arena,
+                                  uint32_t **ribbon_of, uint32_t *n_ribbons, struct weft_err *err)
 {
-    struct grouping grouping = { .kin = kin, .set = kin->set, .ids = ids };
+    struct grouping grouping = { .relations = relations, .set = relations->set, .ids = ids };
     *ribbon_of = WEFT_ARENA_NEW(arena, n_ids, uint32_t);
     *n_ribbons = 0;
     bool is_ready = *ribbon_of && init(&grouping, n_ids);

@@ -6,7 +6,6 @@
 
 #include "analysis/shapes/bins.h"
 #include "analysis/shapes/clusters.h"
-#include "analysis/shapes/drawn.h"
 #include "analysis/shapes/durations.h"
 #include "analysis/shapes/mine.h"
 #include "analysis/shapes/occurrences.h"
@@ -15,10 +14,85 @@
 #include "base/checked.h"
 #include "base/vec.h"
 #include "model/calls/scan.h"
+#include "model/window.h"
+#include "schema/event.h"
 #include "schema/result.h"
+#include "schema/shapes.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- drawn ----------------------------------------------------------------------------------- */
+
+/* Which clusters' runs are looked for. The pass over occurrences keeps a cell for each cluster and
+ * column of a thread in which it occurs. Where nearly every call has a shape of its own these
+ * would be more than memory holds. Chooses within a limit of cells: clusters of a thread by their
+ * time, longest first, as long as their columns fit; the rest are counted as omitted. */
+
+struct weft_shape_drawing {
+    struct weft_window window; /* that the columns divide */
+    uint32_t n_columns;
+    uint64_t max_cells; /* of a thread */
+};
+
+struct drawn {
+    uint64_t sum_ns, n_cells;
+    uint32_t cluster_id;
+    size_t place; /* among the thread's clusters */
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct drawn *x = a, *y = b;
+    if (x->sum_ns != y->sum_ns)
+        return x->sum_ns > y->sum_ns ? -1 : 1;
+    return (x->cluster_id > y->cluster_id) - (x->cluster_id < y->cluster_id);
+}
+
+static uint64_t most_cells(const struct weft_shape_drawing *drawing,
+                           const struct weft_shape_times *times)
+{
+    const uint64_t span_ns = drawing->window.to_ns - drawing->window.from_ns;
+    const uint64_t column_ns = weft_max_u64(span_ns / drawing->n_columns, 1);
+    const uint64_t n_columns = drawing->n_columns;
+    if (times->count >= n_columns || times->sum_ns / column_ns >= n_columns)
+        return n_columns;
+    return weft_min_u64(2 * times->count + times->sum_ns / column_ns, n_columns);
+}
+
+/* Of the clusters of a thread that are in ribbons (ribbon[i] is not WEFT_ID_NONE), takes those of
+ * most time, of equals the lower id, as long as all their cells fit, and sets ribbon[i] of the
+ * others to WEFT_ID_NONE. A cluster has at most as many cells as there are columns, and at most two
+ * for each occurrence and one for each column's width of its time. *n_left: how many were omitted.
+ * False without memory. O(n log n). */
+static bool weft_shapes_draw(const struct weft_shape_drawing *drawing,
+                             const struct weft_shape_presence *presences, size_t n,
+                             uint32_t *ribbon, uint64_t *n_left)
+{
+    struct drawn *order = malloc((n + 1) * sizeof *order);
+    size_t n_order = 0, at = 0;
+    uint64_t n_cells = 0;
+    *n_left = 0;
+    if (!order)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (ribbon[i] == WEFT_ID_NONE)
+            continue;
+        const struct weft_shape_times *times = &presences[i].times;
+        order[n_order++] =
+            (struct drawn){ times->sum_ns, most_cells(drawing, times), presences[i].cluster_id, i };
+    }
+    qsort(order, n_order, sizeof *order, by_time);
+    while (at < n_order && order[at].n_cells <= drawing->max_cells - n_cells)
+        n_cells += order[at++].n_cells;
+    *n_left = n_order - at;
+    for (; at < n_order; at++)
+        ribbon[order[at].place] = WEFT_ID_NONE;
+    free(order);
+    return true;
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 enum {
     MAX_COLUMNS = 1 << 16,
@@ -40,7 +114,7 @@ struct job {
     struct weft_mined mined;
     struct weft_shape_replay *replay;
     struct weft_clusters clusters;
-    struct weft_cluster_kin *kin;
+    struct weft_cluster_relations *relations;
     struct weft_occurrences occurrences;
     struct weft_shapes_table *table;
     /* Clusters on threads: those of the mined thread t are first[t] ... first[t + 1). */
@@ -343,7 +417,7 @@ static enum weft_code build_ribbons(struct job *job, const uint32_t *ids, size_t
 {
     struct weft_arena *arena = job->table->arena;
     uint32_t *of = NULL, n = 0;
-    enum weft_code code = weft_ribbons_build(job->kin, ids, n_ids, arena, &of, &n, err);
+    enum weft_code code = weft_ribbons_build(job->relations, ids, n_ids, arena, &of, &n, err);
     if (code)
         return code;
     struct weft_shape_ribbon *made = WEFT_ARENA_NEW(arena, n, struct weft_shape_ribbon);
@@ -420,7 +494,8 @@ static enum weft_code make_ribbons(struct job *job, struct weft_err *err)
     if (!ids)
         return weft_no_memory(err, "shapes");
     job->table->rare_below = (uint32_t)weft_min_u64(job->opts->min_count, UINT32_MAX);
-    enum weft_code code = weft_cluster_kin_build(&job->mined.set, &job->clusters, &job->kin, err);
+    enum weft_code code =
+        weft_cluster_relations_build(&job->mined.set, &job->clusters, &job->relations, err);
     if (!code)
         code = trace_ribbons(job, ids, err);
     for (size_t t = 0; !code && t < job->table->n_threads; t++)
@@ -718,7 +793,7 @@ static void job_fini(struct job *job)
 {
     weft_shape_replay_free(job->replay);
     weft_mined_fini(&job->mined);
-    weft_cluster_kin_free(job->kin);
+    weft_cluster_relations_free(job->relations);
     weft_occurrences_fini(&job->occurrences);
     weft_shape_bins_free(job->bins, job->table ? job->table->n_clusters : 0);
     free(job->first);

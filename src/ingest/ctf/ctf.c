@@ -17,23 +17,23 @@
 /* ---- the thread of an event ------------------------------------------------------------------ */
 
 /* 32 bits all set, or a negative number: unknown to the tracer. */
-static struct kernel_told tell(const struct ctf_now *now)
+static struct kernel_details tell(const struct ctf_now *now)
 {
     const struct ctf_known *known = now->known;
-    struct kernel_told told = { 0 };
+    struct kernel_details details = { 0 };
     if (known->tid) {
-        told.tid = now->values[known->tid->slot].number;
-        told.has_tid = (int32_t)(uint32_t)told.tid >= 0;
+        details.tid = now->values[known->tid->slot].number;
+        details.has_tid = (int32_t)(uint32_t)details.tid >= 0;
     }
     if (known->pid) {
-        told.pid = (uint32_t)now->values[known->pid->slot].number;
-        told.has_pid = (int32_t)(uint32_t)told.pid > 0;
+        details.pid = (uint32_t)now->values[known->pid->slot].number;
+        details.has_pid = (int32_t)(uint32_t)details.pid > 0;
     }
     if (known->comm) {
         const struct ctf_value *comm = &now->values[known->comm->slot];
-        told.comm = (struct weft_str){ comm->bytes, (size_t)comm->n };
+        details.comm = (struct weft_str){ comm->bytes, (size_t)comm->n };
     }
-    return told;
+    return details;
 }
 
 /* Without any hint there is one thread for the process, or one for the file. */
@@ -53,21 +53,21 @@ static enum weft_code find_pseudo(struct ctf_convert *convert, struct ctf_now *n
 
 static enum weft_code find_thread(struct ctf_convert *convert, struct ctf_now *now)
 {
-    const struct kernel_told told = tell(now);
+    const struct kernel_details details = tell(now);
     struct kernel_now *kernel = &now->kernel;
     if (now->source->is_kernel) {
         struct kernel_cpu *cpu =
             kernel_cpu_of(&convert->kernel.threads, kernel->host_id, kernel->cpu);
         if (cpu)
-            return kernel_find_thread(&convert->kernel, kernel, cpu, &told);
+            return kernel_find_thread(&convert->kernel, kernel, cpu, &details);
     }
-    if (!told.has_tid)
+    if (!details.has_tid)
         return find_pseudo(convert, now);
-    kernel->thread =
-        kernel_thread_of(&convert->kernel.threads, kernel->host_id, told.tid, kernel->cpu, false);
+    kernel->thread = kernel_thread_of(&convert->kernel.threads, kernel->host_id, details.tid,
+                                      kernel->cpu, false);
     return kernel->thread == WEFT_ID_NONE
                ? kernel_no_memory(&convert->kernel)
-               : kernel_thread_details(&convert->kernel, kernel->thread, &told);
+               : kernel_thread_details(&convert->kernel, kernel->thread, &details);
 }
 
 /* ---- one event ------------------------------------------------------------------------------ */

@@ -603,10 +603,9 @@ enum weft_code ctf_json_parse(struct weft_str text, struct ctf_metadata *meta, s
 {
     struct weft_err local = { 0 };
     struct parser parser = { .meta = meta, .err = &local };
-    struct ctf_json_reader reader = { .start = text.bytes,
-                                      .at = text.bytes,
-                                      .end = text.bytes + text.n_bytes,
+    struct ctf_json_reader reader = { .in = weft_json_reader_of(text.bytes, text.n_bytes),
                                       .arena = meta->arena };
+    reader.in.is_strict = true;
     const struct ctf_json *fragment = NULL;
     bool is_good = true;
     meta->is_json = true;

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/json_read.h"
 #include "base/str.h"
 
 #include <stdbool.h>
@@ -36,7 +37,7 @@ struct ctf_json {
 };
 
 struct ctf_json_reader {
-    const char *start, *at, *end;
+    struct weft_json_reader in;
     struct weft_arena *arena;
 };
 

@@ -153,8 +153,8 @@ bool ctf_is_kernel(const struct ctf_trace_plan *plan)
         return weft_str_equal(domain, WEFT_STR("kernel"));
     for (size_t i = 0; i < plan->n_streams; i++)
         for (size_t j = 0; j < plan->streams[i].class->events.n; j++)
-            if (kernel_is_one_of(plan->streams[i].class->events.items[j].name,
-                                 "sched_switch|sched:sched_switch"))
+            if (weft_str_is_one_of(plan->streams[i].class->events.items[j].name,
+                                   "sched_switch|sched:sched_switch"))
                 return true;
     return false;
 }

@@ -88,7 +88,7 @@ static const char *provider_of(struct weft_str name, const struct ftrace_fields 
 {
     if (name.n_bytes && memchr(name.bytes, ':', name.n_bytes))
         return "";
-    if (kernel_is_one_of(name, "sys_enter|sys_exit"))
+    if (weft_str_is_one_of(name, "sys_enter|sys_exit"))
         return "raw_syscalls:";
     const bool has_vector =
         fields->n == 1 && weft_str_equal(fields->items[0].name, WEFT_STR("vector"));
@@ -254,19 +254,21 @@ static enum weft_code deliver_instant(struct reader *reader, const struct kernel
 static enum weft_code find_thread(struct reader *reader, struct kernel_now *now)
 {
     const struct ftrace_line *line = &reader->line;
-    const struct kernel_told told = { .tid = (uint64_t)line->tid,
-                                      .pid = (uint64_t)line->pid,
-                                      .has_tid = line->tid >= 0,
-                                      .has_pid = line->pid > 0,
-                                      .comm = line->comm };
+    const struct kernel_details details = { .tid = (uint64_t)line->tid,
+                                            .pid = (uint64_t)line->pid,
+                                            .has_tid = line->tid >= 0,
+                                            .has_pid = line->pid > 0,
+                                            .comm = line->comm };
     struct kernel_cpu *cpu = kernel_cpu_of(&reader->kernel.threads, 0, now->cpu);
     if (cpu)
-        return kernel_find_thread(&reader->kernel, now, cpu, &told);
-    now->thread = told.has_tid ? kernel_thread_of(&reader->kernel.threads, 0, told.tid, -1, false)
-                               : kernel_thread_pseudo(&reader->kernel.threads, 0, 0, 0, 0,
-                                                      WEFT_STR("unknown thread"));
-    return now->thread == WEFT_ID_NONE ? kernel_no_memory(&reader->kernel)
-                                       : kernel_thread_details(&reader->kernel, now->thread, &told);
+        return kernel_find_thread(&reader->kernel, now, cpu, &details);
+    now->thread =
+        details.has_tid
+            ? kernel_thread_of(&reader->kernel.threads, 0, details.tid, -1, false)
+            : kernel_thread_pseudo(&reader->kernel.threads, 0, 0, 0, 0, WEFT_STR("unknown thread"));
+    return now->thread == WEFT_ID_NONE
+               ? kernel_no_memory(&reader->kernel)
+               : kernel_thread_details(&reader->kernel, now->thread, &details);
 }
 
 /* Time of the event; one that is earlier than the one before it gets that one's. */

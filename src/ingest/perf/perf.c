@@ -25,24 +25,24 @@ enum weft_code perf_find_thread(struct perf_convert *convert, const struct perf_
                                 struct kernel_now *now)
 {
     struct kernel_threads *threads = &convert->kernel.threads;
-    const struct kernel_told told = { .tid = (uint32_t)sample->tid,
-                                      .pid = (uint32_t)sample->pid,
-                                      .has_tid = sample->has_tid,
-                                      .has_pid = sample->pid > 0 };
+    const struct kernel_details details = { .tid = (uint32_t)sample->tid,
+                                            .pid = (uint32_t)sample->pid,
+                                            .has_tid = sample->has_tid,
+                                            .has_pid = sample->pid > 0 };
     struct kernel_cpu *cpu = kernel_cpu_of(threads, 0, now->cpu);
-    if (cpu && told.has_tid && !convert->kernel.is_survey &&
-        kernel_find_running(threads, now, cpu, told.tid))
+    if (cpu && details.has_tid && !convert->kernel.is_survey &&
+        kernel_find_running(threads, now, cpu, details.tid))
         return WEFT_OK;
     if (cpu)
-        return kernel_find_thread(&convert->kernel, now, cpu, &told);
-    if (!told.has_tid) {
+        return kernel_find_thread(&convert->kernel, now, cpu, &details);
+    if (!details.has_tid) {
         now->thread = kernel_thread_pseudo(threads, 0, 0, 0, 0, WEFT_STR("unknown thread"));
         return now->thread == WEFT_ID_NONE ? kernel_no_memory(&convert->kernel) : WEFT_OK;
     }
-    now->thread = kernel_thread_of(threads, 0, told.tid, now->cpu, false);
+    now->thread = kernel_thread_of(threads, 0, details.tid, now->cpu, false);
     return now->thread == WEFT_ID_NONE
                ? kernel_no_memory(&convert->kernel)
-               : kernel_thread_details(&convert->kernel, now->thread, &told);
+               : kernel_thread_details(&convert->kernel, now->thread, &details);
 }
 
 /* ---- samples ----------------------------------------------------------------------------------

@@ -32,9 +32,9 @@ static enum weft_code convert_comm(struct perf_convert *convert, const struct pe
     struct weft_cursor cur = body_of(record);
     const uint32_t pid = kernel_cur_u32(&cur, convert->file->is_big);
     const uint32_t tid = kernel_cur_u32(&cur, convert->file->is_big);
-    const struct kernel_told told = { .pid = pid,
-                                      .has_pid = (int32_t)pid > 0,
-                                      .comm = kernel_text_in(cur.at, weft_cur_left(&cur)) };
+    const struct kernel_details details = { .pid = pid,
+                                            .has_pid = (int32_t)pid > 0,
+                                            .comm = kernel_text_in(cur.at, weft_cur_left(&cur)) };
     if (cur.fault || tid == 0 || (int32_t)tid < 0)
         return WEFT_OK;
     if (record->misc & MISC_COMM_EXEC && !convert->kernel.is_survey &&
@@ -42,7 +42,7 @@ static enum weft_code convert_comm(struct perf_convert *convert, const struct pe
         return kernel_no_memory(&convert->kernel);
     const uint32_t thread = kernel_thread_of(&convert->kernel.threads, 0, tid, -1, true);
     return thread == WEFT_ID_NONE ? kernel_no_memory(&convert->kernel)
-                                  : kernel_thread_details(&convert->kernel, thread, &told);
+                                  : kernel_thread_details(&convert->kernel, thread, &details);
 }
 
 /* ---- processes --------------------------------------------------------------------------------
@@ -92,10 +92,10 @@ static enum weft_code convert_fork(struct perf_convert *convert, const struct pe
         !perf_space_copy(&convert->stacks.spaces, task.parent_pid, task.pid))
         return kernel_no_memory(&convert->kernel);
     if (time_ns == 0) {
-        const struct kernel_told told = { .pid = task.pid, .has_pid = (int32_t)task.pid > 0 };
+        const struct kernel_details details = { .pid = task.pid, .has_pid = (int32_t)task.pid > 0 };
         const uint32_t thread = kernel_thread_of(&convert->kernel.threads, 0, task.tid, -1, true);
         return thread == WEFT_ID_NONE ? kernel_no_memory(&convert->kernel)
-                                      : kernel_thread_details(&convert->kernel, thread, &told);
+                                      : kernel_thread_details(&convert->kernel, thread, &details);
     }
     if (convert->has_forks)
         return WEFT_OK;

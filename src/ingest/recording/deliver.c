@@ -193,8 +193,8 @@ static enum weft_code deliver_streams(struct rec_delivery *delivery)
         delivery->pid = delivery->source->stream->pid;
         code = run_source(delivery, limit);
     }
-    if (code == WEFT_OK && delivery->told.is_open)
-        code = rec_told_end(delivery);
+    if (code == WEFT_OK && delivery->result.is_open)
+        code = rec_result_end(delivery);
     WEFT_THEN(code, rec_flush_calls(delivery));
     WEFT_THEN(code, rec_flush_events(delivery));
     if (!close_all(delivery, &sources) && code == WEFT_OK)
@@ -259,7 +259,7 @@ static void delivery_free(struct rec_delivery *delivery)
     for (size_t k = 0; k < delivery->marks.n; k++)
         weft_json_fini(&delivery->marks.items[k].payload);
     WEFT_VEC_FINI(&delivery->marks);
-    weft_json_fini(&delivery->told.text);
+    weft_json_fini(&delivery->result.text);
     weft_strtab_free(delivery->types);
     free(delivery);
 }

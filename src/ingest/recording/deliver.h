@@ -48,8 +48,8 @@ struct rec_mark {
     struct weft_json_text payload;
 };
 
-/* What is recorded of the operation's call that was entered last (told.c). */
-struct rec_told {
+/* What is recorded of the operation's call that was entered last (result.c). */
+struct rec_result {
     struct weft_json_text text; /* without its end */
     uint64_t start_ns;
     uint32_t key; /* of the function that the call is of */
@@ -80,7 +80,7 @@ struct rec_delivery {
     bool is_in_semaphore;                /* asked for, not got yet */
     uint32_t semaphore_key;              /* of the function that asked */
     uint32_t wait_keys[WEFT_WAIT_KINDS]; /* of the latest wait of each kind */
-    struct rec_told told;
+    struct rec_result result;
     uint64_t epoll_fd;    /* of the latest wait for a set of epoll */
     uint64_t io_start_ns; /* of the latest input or output */
 };
@@ -103,21 +103,23 @@ WEFT_CHECKED enum weft_code rec_put_doubtful(struct rec_delivery *delivery,
 /* Records are missing before the record in work, which happened at `time_ns`. */
 WEFT_CHECKED enum weft_code rec_records_missing(struct rec_delivery *delivery, uint64_t time_ns);
 
-/* told.c: the call of the function `key`, entered just now, came from the function at `caller`. */
-void rec_told_begin(struct rec_delivery *delivery, uint32_t key, uint64_t time_ns, uint64_t caller);
+/* result.c: the call of the function `key`, entered just now, came from the function at `caller`.
+ */
+void rec_result_begin(struct rec_delivery *delivery, uint32_t key, uint64_t time_ns,
+                      uint64_t caller);
 /* It asked for so many bytes. */
-void rec_told_asked(struct rec_delivery *delivery, uint64_t n_bytes);
+void rec_result_asked(struct rec_delivery *delivery, uint64_t n_bytes);
 /* It ends: by an error number or 0, a result (an error with a minus), what it found. What is not of
  * the call that was begun last is omitted. */
-WEFT_CHECKED enum weft_code rec_told_error(struct rec_delivery *delivery, uint32_t key,
-                                           uint32_t error);
-WEFT_CHECKED enum weft_code rec_told_result(struct rec_delivery *delivery, uint32_t key,
-                                            int64_t result);
-WEFT_CHECKED enum weft_code rec_told_objects(struct rec_delivery *delivery, uint32_t key,
-                                             const char *name, const uint64_t *objects,
-                                             size_t n_objects);
+WEFT_CHECKED enum weft_code rec_result_error(struct rec_delivery *delivery, uint32_t key,
+                                             uint32_t error);
+WEFT_CHECKED enum weft_code rec_result_value(struct rec_delivery *delivery, uint32_t key,
+                                             int64_t result);
+WEFT_CHECKED enum weft_code rec_result_objects(struct rec_delivery *delivery, uint32_t key,
+                                               const char *name, const uint64_t *objects,
+                                               size_t n_objects);
 /* What is known is delivered. */
-WEFT_CHECKED enum weft_code rec_told_end(struct rec_delivery *delivery);
+WEFT_CHECKED enum weft_code rec_result_end(struct rec_delivery *delivery);
 
 static inline enum weft_code rec_put_call(struct rec_delivery *delivery, uint8_t kind,
                                           uint64_t time_or_value, uint32_t key)
@@ -125,8 +127,8 @@ static inline enum weft_code rec_put_call(struct rec_delivery *delivery, uint8_t
     const struct weft_call_event call = { .time_ns = time_or_value,
                                           .function_key = key,
                                           .kind = kind };
-    if (delivery->told.is_open && kind == WEFT_CALL_ENTER) {
-        const enum weft_code code = rec_told_end(delivery);
+    if (delivery->result.is_open && kind == WEFT_CALL_ENTER) {
+        const enum weft_code code = rec_result_end(delivery);
         if (code != WEFT_OK)
             return code;
     }

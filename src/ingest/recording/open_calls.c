@@ -56,8 +56,8 @@ enum weft_code rec_records_missing(struct rec_delivery *delivery, uint64_t time_
     struct rec_source *source = delivery->source;
     enum weft_code code = WEFT_OK;
     source->has_lost = true;
-    if (delivery->told.is_open && source->stream->library == WEFT_RING_OPERATIONS)
-        code = rec_told_end(delivery);
+    if (delivery->result.is_open && source->stream->library == WEFT_RING_OPERATIONS)
+        code = rec_result_end(delivery);
     while (code == WEFT_OK && source->open.n > 0 &&
            source->open.items[source->open.n - 1] < REC_KNOWN) {
         const struct weft_call_event end = { .time_ns = time_ns,

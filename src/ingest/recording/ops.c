@@ -33,9 +33,9 @@ static enum weft_code at_once(struct rec_delivery *delivery, uint32_t key, uint6
 {
     enum weft_code code = enter(delivery, key, time_ns, object);
     if (code == WEFT_OK)
-        rec_told_begin(delivery, key, time_ns, caller);
+        rec_result_begin(delivery, key, time_ns, caller);
     WEFT_THEN(code, leave(delivery, key, time_ns));
-    return code == WEFT_OK ? rec_told_error(delivery, key, 0) : code;
+    return code == WEFT_OK ? rec_result_error(delivery, key, 0) : code;
 }
 
 /* ---- locks ------------------------------------------------------------------------------------
@@ -84,13 +84,13 @@ static enum weft_code semaphore(struct rec_delivery *delivery, unsigned op,
         delivery->semaphore_key = rec_known_of_op(op, rec_word_argument(record->word));
         code = enter(delivery, delivery->semaphore_key, time_ns, object);
         if (code == WEFT_OK)
-            rec_told_begin(delivery, delivery->semaphore_key, time_ns, caller);
+            rec_result_begin(delivery, delivery->semaphore_key, time_ns, caller);
         return code;
     }
     if (!was_asked)
         return at_once(delivery, REC_SEM_WAIT, time_ns, object, caller);
     code = leave(delivery, delivery->semaphore_key, time_ns);
-    WEFT_THEN(code, rec_told_error(delivery, delivery->semaphore_key, result_of(record)));
+    WEFT_THEN(code, rec_result_error(delivery, delivery->semaphore_key, result_of(record)));
     return code == WEFT_OK && op == WEFT_OP_LOCK_FAILED
                ? ended_otherwise(delivery, result_of(record), time_ns)
                : code;
@@ -185,7 +185,7 @@ static enum weft_code begin_wait(struct rec_delivery *delivery, const struct rec
     for (unsigned k = 2; code == WEFT_OK && k < record->n_extra; k++)
         code = rec_put_call(delivery, WEFT_CALL_ARG, rec_extra(record, k), 0);
     if (code == WEFT_OK)
-        rec_told_begin(delivery, key, time_ns, rec_extra(record, 0));
+        rec_result_begin(delivery, key, time_ns, rec_extra(record, 0));
     return code;
 }
 
@@ -205,7 +205,7 @@ static enum weft_code tell_ready(struct rec_delivery *delivery, const struct rec
         if (!is_epoll || rec_watch_find(delivery->convert, &asked, &fd))
             objects[n_objects++] = fd;
     }
-    return rec_told_objects(delivery, key, "ready", objects, n_objects);
+    return rec_result_objects(delivery, key, "ready", objects, n_objects);
 }
 
 static enum weft_code tell_end(struct rec_delivery *delivery, const struct rec_record *record,
@@ -215,8 +215,8 @@ static enum weft_code tell_end(struct rec_delivery *delivery, const struct rec_r
     if ((kind == WEFT_WAIT_POLL || kind == WEFT_WAIT_EPOLL) && result == 0)
         return tell_ready(delivery, record, key, kind == WEFT_WAIT_EPOLL);
     if (kind == WEFT_WAIT_CHILD && result == 0)
-        return rec_told_result(delivery, key, (int64_t)rec_extra(record, 1));
-    return rec_told_error(delivery, key, result);
+        return rec_result_value(delivery, key, (int64_t)rec_extra(record, 1));
+    return rec_result_error(delivery, key, result);
 }
 
 /* A poll whose time is over has no error, and no object; a barrier returns to one thread that it is
@@ -257,9 +257,9 @@ static enum weft_code begin_io(struct rec_delivery *delivery, const struct rec_r
         code = descriptor(delivery, "made ready", rec_extra(record, 3), time_ns);
     if (code != WEFT_OK)
         return code;
-    rec_told_begin(delivery, key, time_ns, rec_extra(record, 2));
+    rec_result_begin(delivery, key, time_ns, rec_extra(record, 2));
     if (key == REC_READ || key == REC_WRITE || key == REC_RECV || key == REC_SEND)
-        rec_told_asked(delivery, rec_extra(record, 1));
+        rec_result_asked(delivery, rec_extra(record, 1));
     return WEFT_OK;
 }
 
@@ -268,7 +268,7 @@ static enum weft_code end_io(struct rec_delivery *delivery, const struct rec_rec
 {
     const bool is_of_file = key == REC_FSYNC || rec_word_argument(record->word) & WEFT_IO_OF_FILE;
     enum weft_code code = leave(delivery, key, time_ns);
-    WEFT_THEN(code, rec_told_result(delivery, key, (int64_t)rec_extra(record, 1)));
+    WEFT_THEN(code, rec_result_value(delivery, key, (int64_t)rec_extra(record, 1)));
     return code == WEFT_OK && is_of_file && time_ns > delivery->io_start_ns
                ? descriptor(delivery, "waited for a file", time_ns - delivery->io_start_ns, time_ns)
                : code;

@@ -199,8 +199,8 @@ static enum weft_code convert_task(struct rec_kernel *kernel, struct kernel_now 
 static enum weft_code rename_thread(struct rec_kernel *kernel, struct kernel_now *now,
                                     const struct rec_cpu *at)
 {
-    const struct kernel_told told = { .comm = text_of(at) };
-    return kernel_thread_details(&kernel->convert->kernel, now->thread, &told);
+    const struct kernel_details details = { .comm = text_of(at) };
+    return kernel_thread_details(&kernel->convert->kernel, now->thread, &details);
 }
 
 static enum weft_code put_instant(struct rec_kernel *kernel, const struct kernel_now *now,
@@ -377,10 +377,10 @@ static enum weft_code convert_of_thread(struct rec_kernel *kernel, struct kernel
 static enum weft_code find_thread(struct rec_kernel *kernel, struct kernel_now *now, uint32_t tid)
 {
     struct kernel_convert *convert = &kernel->convert->kernel;
-    const struct kernel_told told = { .tid = tid, .has_tid = true };
+    const struct kernel_details details = { .tid = tid, .has_tid = true };
     struct kernel_cpu *cpu = kernel_cpu_of(&convert->threads, 0, now->cpu);
     if (cpu)
-        return kernel_find_thread(convert, now, cpu, &told);
+        return kernel_find_thread(convert, now, cpu, &details);
     now->thread = kernel_thread_of(&convert->threads, 0, tid, now->cpu, false);
     return now->thread == WEFT_ID_NONE ? kernel_no_memory(convert) : WEFT_OK;
 }

@@ -67,4 +67,10 @@ WEFT_CHECKED enum weft_code weft_lod(struct weft_lod_reader *reader, uint32_t th
                                      uint64_t from_ns, uint64_t to_ns, uint32_t width,
                                      struct weft_lod *lod, struct weft_err *err);
 
+/* A thread's items within those of several threads. */
+struct weft_lod_span {
+    uint32_t thread_id;
+    uint64_t first_item, n_items;
+};
+
 #endif

@@ -159,7 +159,7 @@ static bool may_be_lock(const struct locks_graph *graph, const struct weft_graph
     return weft_event_is_futex(state->name);
 }
 
-static enum weft_path_edge kind_of(const struct weft_lock_object *object, enum weft_path_edge told)
+static enum weft_path_edge kind_of(const struct weft_lock_object *object, enum weft_path_edge given)
 {
     static const uint8_t kinds[WEFT_LOCK_KINDS] = {
         [WEFT_LOCK_MUTEX] = WEFT_PATH_RELEASE,    [WEFT_LOCK_RWLOCK] = WEFT_PATH_RELEASE,
@@ -167,7 +167,7 @@ static enum weft_path_edge kind_of(const struct weft_lock_object *object, enum w
         [WEFT_LOCK_JOIN] = WEFT_PATH_END,         [WEFT_LOCK_SPIN] = WEFT_PATH_RELEASE,
         [WEFT_LOCK_SEMAPHORE] = WEFT_PATH_SIGNAL,
     };
-    return object->kind == WEFT_LOCK_FUTEX ? told : (enum weft_path_edge)kinds[object->kind];
+    return object->kind == WEFT_LOCK_FUTEX ? given : (enum weft_path_edge)kinds[object->kind];
 }
 
 /* What an object is known by, however often locks are read: as bytes, as it is asked for at each

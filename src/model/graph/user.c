@@ -11,7 +11,7 @@
 #include "model/calls/walk.h"
 #include "model/events.h"
 #include "model/graph/ends.h"
-#include "model/graph/told.h"
+#include "model/graph/wait_arguments.h"
 #include "model/graph/waiting.h"
 #include "model/states/thread_ends.h"
 
@@ -51,8 +51,8 @@ struct piece {
         struct weft_wait_call *items; /* by span */
         size_t n, cap;
     } calls;
-    struct weft_graph_told told; /* by them */
-    size_t near;                 /* where it was asked last: a path goes step by step */
+    struct weft_wait_arguments arguments; /* by them */
+    size_t near;                          /* where it was asked last: a path goes step by step */
 };
 
 struct part {
@@ -119,7 +119,7 @@ static void piece_fini(struct piece *piece)
 {
     WEFT_VEC_FINI(&piece->spans);
     WEFT_VEC_FINI(&piece->calls);
-    weft_graph_told_fini(&piece->told);
+    weft_wait_arguments_fini(&piece->arguments);
 }
 
 static void part_free(struct part *part)
@@ -400,7 +400,7 @@ static enum weft_code read_until(struct weft_graph_user *user, struct part *part
     const struct weft_walk_opts opts = { .window = { .from_ns = part->now.from_ns,
                                                      .to_ns = walk_to_ns } };
     part->now.spans.n = part->now.calls.n = 0;
-    weft_graph_told_forget(&part->now.told);
+    weft_wait_arguments_forget(&part->now.arguments);
     enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
     WEFT_THEN(code, read_spans(user, part, walk, walk_to_ns, is_undecided, err));
     weft_walk_close(walk);
@@ -603,7 +603,7 @@ static const struct weft_wait_call *call_of(struct weft_graph_user *user, uint32
 }
 
 /* Drops what was read for other parts, if all of it takes too much: it can be read again. */
-static void bound_told(const struct weft_graph_user *user, const struct piece *but)
+static void bound_arguments(const struct weft_graph_user *user, const struct piece *but)
 {
     uint64_t n_bytes = 0;
     struct piece *pieces[2 * KEPT_PARTS];
@@ -611,30 +611,30 @@ static void bound_told(const struct weft_graph_user *user, const struct piece *b
     for (size_t i = 0; i < n; i++) {
         struct part *part = user->parts[user->kept[i / 2]];
         pieces[i] = i % 2 ? &part->before : &part->now;
-        n_bytes += weft_graph_told_bytes(&pieces[i]->told);
+        n_bytes += weft_wait_arguments_bytes(&pieces[i]->arguments);
     }
     if (user->memory_bytes == 0 || n_bytes <= user->memory_bytes / LIST_SHARE)
         return;
     for (size_t i = 0; i < n; i++)
         if (pieces[i] != but)
-            weft_graph_told_fini(&pieces[i]->told);
+            weft_wait_arguments_fini(&pieces[i]->arguments);
 }
 
 /* What the arguments of the call show, and the objects that it names. */
-static enum weft_code read_told(const struct weft_graph_user *user, uint32_t thread_id,
-                                const struct weft_wait_call *call, struct weft_told *told,
-                                const uint64_t **objects, struct weft_err *err)
+static enum weft_code read_arguments(const struct weft_graph_user *user, uint32_t thread_id,
+                                     const struct weft_wait_call *call, struct weft_waited *waited,
+                                     const uint64_t **objects, struct weft_err *err)
 {
     struct piece *piece = &user->parts[thread_id]->now;
-    *told = (struct weft_told){ 0 };
-    const bool is_read = piece->told.is_read;
-    const enum weft_code code = weft_graph_told_need(&piece->told, user->trace, thread_id,
-                                                     piece->calls.items, piece->calls.n, err);
+    *waited = (struct weft_waited){ 0 };
+    const bool is_read = piece->arguments.is_read;
+    const enum weft_code code = weft_wait_arguments_need(&piece->arguments, user->trace, thread_id,
+                                                         piece->calls.items, piece->calls.n, err);
     if (code == WEFT_OK)
-        *told = piece->told.calls[call - piece->calls.items];
+        *waited = piece->arguments.calls[call - piece->calls.items];
     if (!is_read)
-        bound_told(user, piece);
-    *objects = told->n_objects ? piece->told.objects.items + told->first : NULL;
+        bound_arguments(user, piece);
+    *objects = waited->n_objects ? piece->arguments.objects.items + waited->first : NULL;
     return code;
 }
 
@@ -644,11 +644,11 @@ static enum weft_code cause_of_join(struct weft_graph_user *user, uint32_t threa
                                     const struct weft_wait_call *call, struct weft_graph_edge *edge,
                                     struct weft_err *err)
 {
-    struct weft_told told;
+    struct weft_waited waited;
     const uint64_t *objects;
     enum weft_code code = weft_graph_ends_handles(&user->ends, user->trace, user->to_ns, err);
-    WEFT_THEN(code, read_told(user, thread_id, call, &told, &objects, err));
-    if (code != WEFT_OK || told.n_objects == 0)
+    WEFT_THEN(code, read_arguments(user, thread_id, call, &waited, &objects, err));
+    if (code != WEFT_OK || waited.n_objects == 0)
         return code;
     const uint32_t joined = weft_graph_ends_thread(
         &user->ends, &weft_trace_thread(user->trace, thread_id)->info, objects[0], state->end_ns);
@@ -670,15 +670,15 @@ static enum weft_code cause_of_ready(struct weft_graph_user *user, uint32_t thre
                                      const struct weft_wait_call *call,
                                      struct weft_graph_edge *edge, struct weft_err *err)
 {
-    struct weft_told told;
+    struct weft_waited waited;
     const uint64_t *objects;
     const struct weft_graph_ready *first = NULL;
     enum weft_code code =
         weft_graph_ends_points(&user->ends, user->trace, user->from_ns, user->to_ns, err);
     if (code != WEFT_OK || user->ends.ready.n == 0)
         return code;
-    code = read_told(user, thread_id, call, &told, &objects, err);
-    for (size_t i = 0; code == WEFT_OK && i < told.n_objects; i++) {
+    code = read_arguments(user, thread_id, call, &waited, &objects, err);
+    for (size_t i = 0; code == WEFT_OK && i < waited.n_objects; i++) {
         const struct weft_graph_ready *ready =
             weft_graph_ends_ready(&user->ends, &weft_trace_thread(user->trace, thread_id)->info,
                                   thread_id, objects[i], state->start_ns, state->end_ns);
@@ -733,14 +733,14 @@ static enum weft_code name_ready(const struct weft_graph_user *user, uint32_t th
                                  const struct weft_wait_call *call, struct weft_graph_state *state,
                                  struct weft_err *err)
 {
-    struct weft_told told;
+    struct weft_waited waited;
     const uint64_t *objects;
-    const enum weft_code code = read_told(user, thread_id, call, &told, &objects, err);
+    const enum weft_code code = read_arguments(user, thread_id, call, &waited, &objects, err);
     state->name = weft_trace_function(user->trace, call->function_id)->name;
-    state->reason = told.is_timed_out ? WEFT_PATH_TIMER : WEFT_PATH_CALL;
-    state->is_uncertain |= !told.is_timed_out;
-    state->is_timed_out = told.is_timed_out;
-    if (told.is_timed_out)
+    state->reason = waited.is_timed_out ? WEFT_PATH_TIMER : WEFT_PATH_CALL;
+    state->is_uncertain |= !waited.is_timed_out;
+    state->is_timed_out = waited.is_timed_out;
+    if (waited.is_timed_out)
         state->name = weft_timed_out_name(state->name);
     return code;
 }

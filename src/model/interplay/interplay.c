@@ -97,21 +97,6 @@ uint32_t weft_interplay_object(struct weft_interplay *interplay, enum weft_share
     return (uint32_t)interplay->objects.n - 1;
 }
 
-static uint8_t shared_kind(uint8_t lock_kind)
-{
-    static const uint8_t kinds[WEFT_LOCK_KINDS] = {
-        [WEFT_LOCK_MUTEX] = WEFT_SHARED_MUTEX,
-        [WEFT_LOCK_RWLOCK] = WEFT_SHARED_RWLOCK,
-        [WEFT_LOCK_CONDITION] = WEFT_SHARED_CONDITION,
-        [WEFT_LOCK_BARRIER] = WEFT_SHARED_BARRIER,
-        [WEFT_LOCK_JOIN] = WEFT_SHARED_JOIN,
-        [WEFT_LOCK_FUTEX] = WEFT_SHARED_FUTEX,
-        [WEFT_LOCK_SPIN] = WEFT_SHARED_SPIN,
-        [WEFT_LOCK_SEMAPHORE] = WEFT_SHARED_SEMAPHORE,
-    };
-    return kinds[lock_kind];
-}
-
 static struct weft_str name_of_lock(struct weft_interplay *interplay,
                                     const struct weft_lock_object *object)
 {
@@ -151,7 +136,7 @@ static enum weft_code take_objects(struct weft_interplay *interplay, struct weft
                                              .address = object->address,
                                              .pid = object->pid,
                                              .thread_id = object->thread_id,
-                                             .kind = shared_kind(object->kind),
+                                             .kind = weft_shared_of_lock(object->kind),
                                              .is_untold = object->is_untold,
                                              .is_reused = object->is_reused };
         interplay->sources |= object->sources;
@@ -274,7 +259,7 @@ static void widen_lives(struct weft_interplay *interplay)
 static void find_known(struct weft_interplay *interplay)
 {
     const struct weft_store_meta *meta = weft_trace_meta(interplay->trace);
-    const uint32_t told = WEFT_LOCK_BY_EVENTS | WEFT_LOCK_BY_CALLS;
+    const uint32_t recorded = WEFT_LOCK_BY_EVENTS | WEFT_LOCK_BY_CALLS;
     bool has_objects = false, has_io = false;
     for (size_t i = 0; i < interplay->objects.n; i++)
         has_objects |= !interplay->objects.items[i].is_untold;
@@ -284,7 +269,7 @@ static void find_known(struct weft_interplay *interplay)
         interplay->known |= WEFT_KNOWN_CALLS;
     if (has_objects)
         interplay->known |= WEFT_KNOWN_OBJECTS;
-    if (interplay->sources & told)
+    if (interplay->sources & recorded)
         interplay->known |= WEFT_KNOWN_UNCONTENDED | WEFT_KNOWN_HOLDS;
     if (weft_trace_has_switches(interplay->trace) &&
         meta->events_of_kind[WEFT_EVENT_WAKING] + meta->events_of_kind[WEFT_EVENT_WOKEN] > 0)

@@ -362,13 +362,13 @@ static struct weft_lock_end last_ended(const struct join *join, const struct wef
 static struct weft_lock_end ended_thread(const struct join *join, const struct weft_lock_op *op,
                                          unsigned *n_found)
 {
-    const uint32_t told = thread_of_handle(join, op);
-    if (told == WEFT_ID_NONE || told == op->thread_id ||
-        join->interplay->last_ns[told] > op->got_ns)
+    const uint32_t joined = thread_of_handle(join, op);
+    if (joined == WEFT_ID_NONE || joined == op->thread_id ||
+        join->interplay->last_ns[joined] > op->got_ns)
         return last_ended(join, op, n_found);
-    const uint64_t last_ns = join->interplay->last_ns[told];
+    const uint64_t last_ns = join->interplay->last_ns[joined];
     *n_found = 1;
-    return (struct weft_lock_end){ last_ns > op->start_ns ? last_ns : op->start_ns, told,
+    return (struct weft_lock_end){ last_ns > op->start_ns ? last_ns : op->start_ns, joined,
                                    WEFT_ID_NONE };
 }
 

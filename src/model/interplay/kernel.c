@@ -15,7 +15,7 @@ enum { MEMORY_SHARE = 8, MOST_HISTORY_BYTES = 16 << 20, LEAST_NS = 1000 };
 
 /* A sleep, and the wait in which it ends. */
 struct sleep {
-    struct weft_sleep told;
+    struct weft_sleep record;
     size_t wait; /* SIZE_MAX: none */
 };
 
@@ -71,19 +71,20 @@ static enum weft_code add_sleep(struct thread *thread, uint32_t thread_id,
     struct sleep *sleep = WEFT_ROOM_PUSH(&thread->sleeps);
     if (!sleep)
         return weft_no_memory(err, "sleeps");
-    *sleep = (struct sleep){ .told = { .start_ns = state->start_ns,
-                                       .end_ns = state->end_ns,
-                                       .wake_ns = state->wake_ns,
-                                       .thread_id = thread_id,
-                                       .waker_id = waker_id,
-                                       .reason = (uint8_t)state->reason,
-                                       .is_open = state->flags & WEFT_STATE_OPEN,
-                                       .is_earlier = state->flags & WEFT_STATE_EARLIER },
+    *sleep = (struct sleep){ .record = { .start_ns = state->start_ns,
+                                         .end_ns = state->end_ns,
+                                         .wake_ns = state->wake_ns,
+                                         .thread_id = thread_id,
+                                         .waker_id = waker_id,
+                                         .reason = (uint8_t)state->reason,
+                                         .is_open = state->flags & WEFT_STATE_OPEN,
+                                         .is_earlier = state->flags & WEFT_STATE_EARLIER },
                              .wait = wait };
-    const size_t n = state->name.n_bytes < sizeof sleep->told.call ? state->name.n_bytes
-                                                                   : sizeof sleep->told.call - 1;
+    const size_t n = state->name.n_bytes < sizeof sleep->record.call
+                         ? state->name.n_bytes
+                         : sizeof sleep->record.call - 1;
     if (n)
-        memcpy(sleep->told.call, state->name.bytes, n);
+        memcpy(sleep->record.call, state->name.bytes, n);
     return WEFT_OK;
 }
 
@@ -290,9 +291,9 @@ static enum weft_code take_thread(struct job *job, uint32_t thread_id, struct we
             struct weft_sleep *kept = WEFT_ROOM_PUSH(&interplay->sleeps);
             if (!kept)
                 return weft_no_memory(err, "sleeps");
-            *kept = sleep->told;
+            *kept = sleep->record;
         } else if (i + 1 == thread->sleeps.n || thread->sleeps.items[i + 1].wait != sleep->wait) {
-            confirm(interplay, &interplay->waits.items[sleep->wait], &sleep->told);
+            confirm(interplay, &interplay->waits.items[sleep->wait], &sleep->record);
         }
     }
     return WEFT_OK;

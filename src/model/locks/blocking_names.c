@@ -57,19 +57,7 @@ static const struct known knowns[] = {
       WEFT_WAIT_FOR_ONE, true },
 };
 
-static bool is_one_of(struct weft_str text, const char *names)
-{
-    while (*names) {
-        const size_t n_name = strcspn(names, "|");
-        if (n_name == text.n_bytes && memcmp(names, text.bytes, n_name) == 0)
-            return true;
-        names += n_name;
-        names += *names == '|';
-    }
-    return false;
-}
-
-static uint8_t shared_of(uint8_t lock_kind)
+uint8_t weft_shared_of_lock(uint8_t lock_kind)
 {
     static const uint8_t shared[WEFT_LOCK_KINDS] = {
         [WEFT_LOCK_MUTEX] = WEFT_SHARED_MUTEX,
@@ -86,7 +74,7 @@ static uint8_t shared_of(uint8_t lock_kind)
 
 static struct weft_blocking_use use_of_lock(struct weft_lock_use lock)
 {
-    struct weft_blocking_use use = { .shared = shared_of(lock.kind), .lock = lock };
+    struct weft_blocking_use use = { .shared = weft_shared_of_lock(lock.kind), .lock = lock };
     if (lock.role == WEFT_LOCK_ACQUIRES || lock.role == WEFT_LOCK_WAITS)
         use.kind = WEFT_BLOCKING_WAIT;
     else if (lock.role == WEFT_LOCK_RELEASES || lock.role == WEFT_LOCK_SIGNALS)
@@ -106,7 +94,7 @@ static struct weft_blocking_use known_use(struct weft_str name)
     while (bare.n_bytes > 1 && bare.bytes[0] == '_')
         bare = (struct weft_str){ bare.bytes + 1, bare.n_bytes - 1 };
     for (size_t i = 0; i < sizeof knowns / sizeof *knowns; i++) {
-        if (!is_one_of(bare, knowns[i].names))
+        if (!weft_str_is_one_of(bare, knowns[i].names))
             continue;
         use.kind = knowns[i].kind;
         use.shared = knowns[i].shared;

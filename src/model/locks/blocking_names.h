@@ -35,4 +35,7 @@ void weft_blocking_names_free(struct weft_blocking_names *names);
 struct weft_blocking_use weft_blocking_use_of(const struct weft_blocking_names *names,
                                               struct weft_str name);
 
+/* The kind of a shared object (enum weft_shared_kind) that a lock of this kind is. */
+uint8_t weft_shared_of_lock(uint8_t lock_kind);
+
 #endif

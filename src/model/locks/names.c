@@ -70,18 +70,6 @@ static const struct row rows[] = {
       { WEFT_LOCK_PASSES, WEFT_LOCK_FUTEX, false, false } },
 };
 
-static bool is_one_of(struct weft_str text, const char *names)
-{
-    while (*names) {
-        const size_t n_name = strcspn(names, "|");
-        if (n_name == text.n_bytes && memcmp(names, text.bytes, n_name) == 0)
-            return true;
-        names += n_name;
-        names += *names == '|';
-    }
-    return false;
-}
-
 /* glibc's own names for what it exports: "__GI___pthread_mutex_lock", "___pthread_mutex_lock". */
 static struct weft_str plain(struct weft_str name)
 {
@@ -104,7 +92,7 @@ struct weft_lock_use weft_lock_use_of(struct weft_str name)
     while (bare.n_bytes > 1 && bare.bytes[0] == '_')
         bare = (struct weft_str){ bare.bytes + 1, bare.n_bytes - 1 };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (is_one_of(whole, rows[i].names) || is_one_of(bare, rows[i].names))
+        if (weft_str_is_one_of(whole, rows[i].names) || weft_str_is_one_of(bare, rows[i].names))
             return rows[i].use;
     return (struct weft_lock_use){ .role = WEFT_LOCK_NO_ROLE };
 }

@@ -158,8 +158,8 @@ WEFT_CHECKED enum weft_code weft_database_check(struct weft_database *database,
 /* The column `kind` of frames: kind, state, reason and flags, a byte each. */
 int64_t weft_database_frame_kind(const struct weft_frame *frame);
 
-/* Sets these of a frame that has its name; a state without a number is told by its name, as in
- * files of earlier versions. False if the number is none. */
+/* Sets these of a frame that has its name; a state without a number is identified by its name, as
+ * in files of earlier versions. False if the number is none. */
 bool weft_database_frame_read(int64_t kind, struct weft_frame *frame);
 
 /* The class of a node whose frame is of a kind: states have their own, other frames none. False

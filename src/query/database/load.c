@@ -358,7 +358,7 @@ static enum weft_code read_facts(struct loading *loading, int64_t source,
     enum weft_code code = find_facts(loading, source, &statement, &has_row, err);
     const int64_t flags = has_row ? sqlite3_column_int64(statement, 0) : 0;
     const bool is_known = code == WEFT_OK && has_row && are_counts(statement, 1, 3);
-    const bool has_crowd =
+    const bool has_saturation =
         is_known && flags & WEFT_DATABASE_HAS_CROWD && are_shares(statement, 4, 7);
     struct weft_str wholes = { 0 }, work = { 0 };
     loading->is_certain = loading->is_certain && is_known && add_uncertain(loading, statement, 8);
@@ -373,11 +373,11 @@ static enum weft_code read_facts(struct loading *loading, int64_t source,
             .counts_losses = flags & WEFT_DATABASE_COUNTS_LOSSES || count_in(statement, 3) > 0,
             .lost_records = count_in(statement, 3),
             .has_switches = flags & WEFT_DATABASE_HAS_SWITCHES,
-            .has_crowd = has_crowd,
-            .own_cpu = has_crowd ? sqlite3_column_double(statement, 4) : 0,
-            .other_cpu = has_crowd ? sqlite3_column_double(statement, 5) : 0,
-            .idle_cpu = has_crowd ? sqlite3_column_double(statement, 6) : 0,
-            .bound = has_crowd ? sqlite3_column_double(statement, 7) : 0,
+            .has_saturation = has_saturation,
+            .own_cpu = has_saturation ? sqlite3_column_double(statement, 4) : 0,
+            .other_cpu = has_saturation ? sqlite3_column_double(statement, 5) : 0,
+            .idle_cpu = has_saturation ? sqlite3_column_double(statement, 6) : 0,
+            .bound = has_saturation ? sqlite3_column_double(statement, 7) : 0,
             .is_proposed = flags & WEFT_DATABASE_IS_PROPOSED,
             .is_part = flags & WEFT_DATABASE_IS_PART,
             .is_after_sleep = flags & WEFT_DATABASE_IS_AFTER_SLEEP,

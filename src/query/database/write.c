@@ -206,7 +206,7 @@ static enum weft_code put_node(struct weft_database *database, uint32_t parent,
     uint32_t frame;
     enum weft_code code =
         frame_of(database, &weft_ecct_tree_frames(writer->tree)[node->frame], &frame, err);
-    if (code == WEFT_OK) /* the least certain is told last: see below */
+    if (code == WEFT_OK) /* the least certain comes last: see below */
         code =
             weft_ecct_tree_node(writer->mirror, parent, frame, WEFT_CONFIDENCE_EXACT, place, err);
     if (code != WEFT_OK)
@@ -486,7 +486,7 @@ static enum weft_code put_facts(struct weft_database *database,
                                 const struct weft_source_facts *facts, struct weft_err *err)
 {
     const int64_t flags = (facts->has_switches ? WEFT_DATABASE_HAS_SWITCHES : 0) |
-                          (facts->has_crowd ? WEFT_DATABASE_HAS_CROWD : 0) |
+                          (facts->has_saturation ? WEFT_DATABASE_HAS_CROWD : 0) |
                           (facts->is_proposed ? WEFT_DATABASE_IS_PROPOSED : 0) |
                           (facts->is_part ? WEFT_DATABASE_IS_PART : 0) |
                           (facts->is_after_sleep ? WEFT_DATABASE_IS_AFTER_SLEEP : 0) |

@@ -135,7 +135,8 @@ static uint64_t key_of(uint32_t inode, uint32_t pid)
     return pid | (uint64_t)inode << 32;
 }
 
-uint32_t namespaces_known(const struct namespaces *spaces, uint32_t inode, uint32_t pid)
+/* 0: not known. */
+static uint32_t namespaces_known(const struct namespaces *spaces, uint32_t inode, uint32_t pid)
 {
     const uint32_t at =
         spaces->of_own ? weft_map_find(spaces->of_own, key_of(inode, pid)) : WEFT_MAP_NONE;
@@ -143,7 +144,7 @@ uint32_t namespaces_known(const struct namespaces *spaces, uint32_t inode, uint3
 }
 
 /* Without memory it is asked for again. */
-void namespaces_set(struct namespaces *spaces, uint32_t inode, uint32_t pid, uint32_t number)
+static void namespaces_set(struct namespaces *spaces, uint32_t inode, uint32_t pid, uint32_t number)
 {
     if (!spaces->of_own && !(spaces->of_own = weft_map_new()))
         return;

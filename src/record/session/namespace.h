@@ -39,10 +39,6 @@ uint32_t namespaces_pid(struct namespaces *spaces, uint32_t inode, uint32_t pid,
  * numbers, unless they are gone. Gives that. */
 uint32_t namespaces_meet(struct namespaces *spaces, uint32_t pid, struct proc_text *room);
 
-/* 0: not known. */
-uint32_t namespaces_known(const struct namespaces *spaces, uint32_t inode, uint32_t pid);
-void namespaces_set(struct namespaces *spaces, uint32_t inode, uint32_t pid, uint32_t number);
-
 /* The number here of the process that calls itself `pid` in the namespace `inode` and has a file
  * mapped in whose path `ring` ("weft-AbCdEf/12.") is a part. */
 uint32_t namespaces_writer(struct namespaces *spaces, uint32_t inode, uint32_t pid,

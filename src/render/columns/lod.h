@@ -9,12 +9,6 @@
 #include "render/columns/columns.h"
 #include "render/text/render.h"
 
-/* A thread's items within those of all threads. */
-struct weft_lod_span {
-    uint32_t thread_id;
-    uint64_t first_item, n_items;
-};
-
 /* The table of them, "threads"; `spans` must outlive it. */
 struct weft_columns_table weft_lod_span_table(const struct weft_lod_span *spans, size_t n_spans);
 

@@ -4,6 +4,7 @@
  */
 #include "render/columns/state_strips.h"
 
+#include "render/columns/lod.h"
 #include "render/columns/tables.h"
 
 #define ROW struct weft_strip_item
@@ -38,7 +39,7 @@ static const char *reason_word(int reason)
 
 static void put_meta(const void *context, struct weft_json *json)
 {
-    const struct weft_strips_view *strips = context;
+    const struct weft_strips *strips = context;
     weft_json_bool(json, "known", strips->is_known);
     weft_json_u64(json, "from_ns", strips->from_ns);
     weft_json_u64(json, "to_ns", strips->to_ns);
@@ -46,19 +47,19 @@ static void put_meta(const void *context, struct weft_json *json)
     put_words(json, "states", WEFT_STATE_KINDS, kind_word);
     put_words(json, "reasons", WEFT_WAIT_REASONS, reason_word);
     weft_json_begin_array(json, "names");
-    for (size_t i = 0; i < strips->n_names; i++)
-        weft_json_str(json, NULL, strips->names[i]);
+    for (size_t i = 0; i < strips->names.n; i++)
+        weft_json_str(json, NULL, strips->names.items[i]);
     weft_json_end_array(json);
 }
 
-void weft_render_strips(const struct weft_view *view, const struct weft_strips_view *strips)
+void weft_render_strips(const struct weft_view *view, const struct weft_strips *strips)
 {
     const struct weft_columns_table tables[] = {
-        weft_lod_span_table(strips->threads, strips->n_threads),
+        weft_lod_span_table(strips->threads.items, strips->threads.n),
         { .name = "items",
           .type = &weft_state_items_type,
-          .rows = strips->items,
-          .n_rows = strips->n_items },
+          .rows = strips->items.items,
+          .n_rows = strips->items.n },
     };
     weft_columns_write(tables, sizeof tables / sizeof *tables, put_meta, strips, view->out);
 }

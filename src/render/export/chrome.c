@@ -32,7 +32,7 @@ static void begin_event(struct weft_exporter *exporter)
 static void put_member(struct weft_exporter *exporter, const char *key, struct weft_str value)
 {
     weft_output_text(exporter->out, key);
-    weft_put_json_string(exporter->out, value);
+    weft_json_quoted(exporter->out, value);
 }
 
 static void put_number(struct weft_exporter *exporter, const char *key, uint64_t value)
@@ -55,10 +55,10 @@ static void label(struct weft_exporter *exporter, uint32_t function_id)
     const struct weft_function *function = weft_trace_function(exporter->trace, function_id);
     struct weft_output *out = exporter->scratch;
     weft_output_text(out, "{\"ph\":\"X\",\"name\":");
-    weft_put_json_string(out, function->name);
+    weft_json_quoted(out, function->name);
     if (function->module.n_bytes) {
         weft_output_text(out, ",\"cat\":");
-        weft_put_json_string(out, function->module);
+        weft_json_quoted(out, function->module);
     }
 }
 
@@ -196,7 +196,7 @@ static void put_counter(struct weft_exporter *exporter, const struct weft_event 
     }
     begin_named(exporter, 'C', name, event->category, event->time_ns);
     weft_output_text(out, ",\"args\":{");
-    weft_put_json_string(out, series);
+    weft_json_quoted(out, series);
     /* JSON has no word for what is not finite. */
     weft_output_printf(out, isfinite(value) ? ":%s}}" : ":\"%s\"}}", weft_real_text(value).text);
 }
@@ -222,7 +222,7 @@ static void put_stack(struct weft_output *out, struct weft_str folded)
         const char *end = memchr(from, ';', folded.n_bytes - at);
         size_t n_bytes = end ? (size_t)(end - from) : folded.n_bytes - at;
         weft_output_text(out, before);
-        weft_put_json_string(out, (struct weft_str){ from, n_bytes });
+        weft_json_quoted(out, (struct weft_str){ from, n_bytes });
         at += n_bytes + 1;
     }
     weft_output_text(out, "]");

@@ -5,10 +5,10 @@
 #include "render/export/export.h"
 
 #include "base/map.h"
-#include "base/utf8.h"
 #include "model/calls/scan.h"
 #include "model/events.h"
 #include "render/export/exporter.h"
+#include "render/json/json.h"
 #include "render/json/text.h"
 
 #include <inttypes.h>
@@ -56,42 +56,6 @@ void weft_put_number(struct weft_output *out, uint64_t value)
     weft_output_write(out, digits, (size_t)(weft_put_u64(digits, value) - digits));
 }
 
-/* The escape of a character that may not stand in a JSON string as it is. */
-static void put_escape(struct weft_output *out, uint8_t c)
-{
-    static const char hex[] = "0123456789abcdef";
-    const char *at = strchr("\"\"\\\\\nn\tt\rr\bb\ff", c);
-    char escape[] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
-    if (c != '\0' && at)
-        escape[1] = at[1];
-    weft_output_write(out, escape, c != '\0' && at ? 2 : sizeof escape);
-}
-
-void weft_put_json_string(struct weft_output *out, struct weft_str text)
-{
-    size_t kept = 0, at = 0;
-    weft_output_write(out, "\"", 1);
-    while (at < text.n_bytes) {
-        uint8_t c = (uint8_t)text.bytes[at];
-        size_t n_used = 1;
-        bool is_plain = c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
-        bool is_bad = c >= 0x80 &&
-                      weft_utf8_next(text.bytes + at, text.n_bytes - at, &n_used) == 0xfffd &&
-                      n_used == 1;
-        if (!is_plain && (c < 0x80 || is_bad)) {
-            weft_output_write(out, text.bytes + kept, at - kept);
-            kept = at + 1;
-            if (is_bad)
-                weft_output_text(out, "\xef\xbf\xbd");
-            else
-                put_escape(out, c);
-        }
-        at += n_used;
-    }
-    weft_output_write(out, text.bytes + kept, at - kept);
-    weft_output_write(out, "\"", 1);
-}
-
 /* One text of arguments; texts that are no JSON objects become the value of "args", "args1" ... */
 static bool put_text(struct weft_output *out, struct weft_str text, const char *separator,
                      unsigned *n_other)
@@ -110,7 +74,7 @@ static bool put_text(struct weft_output *out, struct weft_str text, const char *
     if (is_valid)
         weft_output_write(out, text.bytes, text.n_bytes);
     else
-        weft_put_json_string(out, text);
+        weft_json_quoted(out, text);
     return true;
 }
 

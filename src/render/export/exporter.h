@@ -65,9 +65,6 @@ static inline struct weft_str weft_exporter_label(struct weft_exporter *exporter
     return label.bytes ? label : weft_exporter_make_label(exporter, function_id);
 }
 
-/* `text` as a JSON string with its quotes: valid UTF-8 whatever it holds. */
-void weft_put_json_string(struct weft_output *out, struct weft_str text);
-
 /* The arguments of a call as members of a JSON object, without its braces: texts that are JSON
  * objects give their members, other texts "args"; numbers "arg0", "arg1" ... False if there are
  * none, and nothing was written. */

@@ -3,6 +3,7 @@
  * speedscope's own format: one evented profile a thread, frames shared by all.
  */
 #include "render/export/exporter.h"
+#include "render/json/json.h"
 
 #include <inttypes.h>
 
@@ -19,15 +20,15 @@ static void begin(struct weft_exporter *exporter)
     struct weft_output *out = exporter->out;
     weft_output_text(out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
                           "\"exporter\":\"weft " WEFT_VERSION "\",\"name\":");
-    weft_put_json_string(out, weft_str_of(exporter->opts->name));
+    weft_json_quoted(out, weft_str_of(exporter->opts->name));
     weft_output_text(out, ",\"shared\":{\"frames\":[");
     for (uint32_t id = 0; id < weft_trace_n_functions(exporter->trace); id++) {
         const struct weft_function *function = weft_trace_function(exporter->trace, id);
         weft_output_text(out, id ? ",\n{\"name\":" : "\n{\"name\":");
-        weft_put_json_string(out, function->name);
+        weft_json_quoted(out, function->name);
         if (function->module.n_bytes) {
             weft_output_text(out, ",\"file\":");
-            weft_put_json_string(out, function->module);
+            weft_json_quoted(out, function->module);
         }
         weft_output_text(out, "}");
     }
@@ -39,7 +40,7 @@ static void begin_profile(struct weft_exporter *exporter, uint64_t first_ns)
     struct speedscope *state = exporter->state;
     weft_output_text(exporter->out, state->has_profiles ? ",\n" : "\n");
     weft_output_text(exporter->out, "{\"type\":\"evented\",\"name\":");
-    weft_put_json_string(exporter->out, exporter->thread_label);
+    weft_json_quoted(exporter->out, exporter->thread_label);
     weft_output_text(exporter->out, ",\"unit\":\"nanoseconds\",\"events\":[");
     state->has_profiles = state->has_events = true;
     state->first_ns = first_ns;

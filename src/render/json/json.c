@@ -1,58 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * Wraps one generator. Strings are cleaned of invalid UTF-8 in an arena that is reused; misuse of
- * the generator becomes a failure of the output, as callers do not check each call.
+ * Writes JSON straight into the buffer of an output: a value, with the separator and the key before
+ * it, asks once for room. Bytes that are no UTF-8 become the replacement character. Misuse becomes
+ * a failure of the output, as callers do not check each call.
  */
 #include "render/json/json.h"
 
-#include "base/arena.h"
 #include "base/utf8.h"
 #include "render/human.h"
+#include "render/put.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yajl/yajl_gen.h>
+
+enum { NUMBER_BYTES = 24, ESCAPE_BYTES = 6, PIECE_BYTES = 4096 };
 
 struct weft_json {
     struct weft_output *out;
-    struct weft_arena *arena; /* one cleaned string at a time */
-    yajl_gen generator;
+    uint64_t n_open;      /* objects and arrays */
+    bool needs_separator; /* before the next value */
 };
-
-static void print(void *context, const char *bytes, size_t n_bytes)
-{
-    weft_output_write(context, bytes, n_bytes);
-}
 
 enum weft_code weft_json_open(struct weft_output *out, struct weft_json **json,
                               struct weft_err *err)
 {
-    struct weft_json *made = calloc(1, sizeof *made);
-    *json = NULL;
-    if (made) {
-        made->out = out;
-        made->arena = weft_arena_new(0);
-        made->generator = yajl_gen_alloc(NULL);
-    }
-    if (!made || !made->arena || !made->generator ||
-        !yajl_gen_config(made->generator, yajl_gen_print_callback, print, out)) {
-        weft_json_close(made);
+    *json = calloc(1, sizeof **json);
+    if (!*json)
         return weft_no_memory(err, "a JSON generator");
-    }
-    *json = made;
+    (*json)->out = out;
     return WEFT_OK;
 }
 
 void weft_json_close(struct weft_json *json)
 {
-    if (!json)
-        return;
-    if (json->generator)
-        yajl_gen_free(json->generator);
-    if (json->arena)
-        weft_output_release(json->out, json->arena);
     free(json);
 }
 
@@ -61,74 +43,168 @@ void weft_json_release(struct weft_json *json, struct weft_arena *arena)
     weft_output_release(json->out, arena);
 }
 
-/* The generator refuses only what this program must not do; a failure is kept, not lost. */
-__attribute__((cold, noinline)) static void refused(struct weft_json *json, yajl_gen_status status)
+/* ---- strings --------------------------------------------------------------------------------- */
+
+static bool needs_escape(char c)
 {
-    struct weft_err err = { 0 };
-    (void)weft_fail(&err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                    "JSON generator refused a value (status %d)", (int)status);
-    weft_output_fail(json->out, &err);
+    return (unsigned char)c < 0x20 || c == '"' || c == '\\';
 }
 
-static inline void check(struct weft_json *json, yajl_gen_status status)
+/* What stands for the character at the start of `text`; returns its end. */
+static char *put_escape(char *to, struct weft_str text, size_t *n_used)
 {
-    if (__builtin_expect(status != yajl_gen_status_ok, 0))
-        refused(json, status);
+    static const char meanings[] = "\b\f\n\r\t\"\\", letters[] = "bfnrt\"\\",
+                      digits[] = "0123456789abcdef";
+    const uint32_t point = weft_utf8_next(text.bytes, text.n_bytes, n_used);
+    if (!weft_utf8_is_good(point, *n_used))
+        return WEFT_PUT(to, "\xef\xbf\xbd");
+    if (point >= 0x80)
+        return weft_put_bytes(to, text.bytes, *n_used);
+    const char *const meaning = point ? strchr(meanings, (int)point) : NULL;
+    *to++ = '\\';
+    if (meaning) {
+        *to++ = letters[meaning - meanings];
+        return to;
+    }
+    to = WEFT_PUT(to, "u00");
+    *to++ = digits[point >> 4];
+    *to++ = digits[point & 15];
+    return to;
 }
 
-static void put_text(struct weft_json *json, const char *bytes, size_t n_bytes)
+/* Without quotes, where there is room for ESCAPE_BYTES for each byte. */
+static char *put_text(char *to, struct weft_str text)
 {
-    check(json, yajl_gen_string(json->generator, (const unsigned char *)bytes, n_bytes));
+    while (text.n_bytes > 0) {
+        size_t n = 0;
+        while (n < text.n_bytes && (unsigned char)text.bytes[n] < 0x80 &&
+               !needs_escape(text.bytes[n])) {
+            to[n] = text.bytes[n];
+            n++;
+        }
+        to += n;
+        if (n == text.n_bytes)
+            break;
+        text.bytes += n;
+        text.n_bytes -= n;
+        to = put_escape(to, text, &n);
+        text.bytes += n;
+        text.n_bytes -= n;
+    }
+    return to;
 }
 
-static void put_key(struct weft_json *json, const char *key)
+static char *put_quoted(char *to, struct weft_str text)
 {
-    if (key)
-        put_text(json, key, strlen(key));
+    *to++ = '"';
+    to = put_text(to, text);
+    *to++ = '"';
+    return to;
 }
 
-static void put_number(struct weft_json *json, const char *text, size_t n_bytes)
+/* Piece after piece, which asks for little more room than it needs. Pieces end between characters,
+ * which have at most three bytes after the first. */
+void weft_json_quoted(struct weft_output *out, struct weft_str text)
 {
-    check(json, yajl_gen_number(json->generator, text, n_bytes));
+    weft_output_text(out, "\"");
+    while (text.n_bytes > 0) {
+        struct weft_str piece = { text.bytes, text.n_bytes };
+        if (piece.n_bytes > PIECE_BYTES) {
+            piece.n_bytes = PIECE_BYTES;
+            for (int i = 0; i < 3 && (text.bytes[piece.n_bytes] & 0xc0) == 0x80; i++)
+                piece.n_bytes--;
+        }
+        char *to = weft_output_room(out, piece.n_bytes * ESCAPE_BYTES);
+        if (!to)
+            return;
+        weft_output_filled(out, put_text(to, piece));
+        text.bytes += piece.n_bytes;
+        text.n_bytes -= piece.n_bytes;
+    }
+    weft_output_text(out, "\"");
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Room for a value of `n_bytes`, after its separator and key; NULL once the output has failed. */
+static inline char *begin_value(struct weft_json *json, const char *key, size_t n_bytes)
+{
+    const struct weft_str name = key ? weft_str_of(key) : (struct weft_str){ 0 };
+    char *to = weft_output_room(json->out, n_bytes + name.n_bytes * ESCAPE_BYTES + 4);
+    if (!to)
+        return NULL;
+    if (json->needs_separator)
+        *to++ = ',';
+    json->needs_separator = true;
+    if (!key)
+        return to;
+    to = put_quoted(to, name);
+    *to++ = ':';
+    return to;
+}
+
+static void put_value(struct weft_json *json, const char *key, const char *bytes, size_t n_bytes)
+{
+    char *to = begin_value(json, key, n_bytes);
+    if (to)
+        weft_output_filled(json->out, weft_put_bytes(to, bytes, n_bytes));
+}
+
+static void begin(struct weft_json *json, const char *key, char bracket)
+{
+    put_value(json, key, &bracket, 1);
+    json->needs_separator = false;
+    json->n_open++;
+}
+
+static void end(struct weft_json *json, char bracket)
+{
+    if (json->n_open == 0) {
+        struct weft_err err = { 0 };
+        (void)weft_fail(&err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "JSON ends what was not begun");
+        weft_output_fail(json->out, &err);
+        return;
+    }
+    json->n_open--;
+    json->needs_separator = json->n_open > 0;
+    weft_output_write(json->out, &bracket, 1);
 }
 
 void weft_json_begin_object(struct weft_json *json, const char *key)
 {
-    put_key(json, key);
-    check(json, yajl_gen_map_open(json->generator));
+    begin(json, key, '{');
 }
 
 void weft_json_end_object(struct weft_json *json)
 {
-    check(json, yajl_gen_map_close(json->generator));
+    end(json, '}');
 }
 
 void weft_json_begin_array(struct weft_json *json, const char *key)
 {
-    put_key(json, key);
-    check(json, yajl_gen_array_open(json->generator));
+    begin(json, key, '[');
 }
 
 void weft_json_end_array(struct weft_json *json)
 {
-    check(json, yajl_gen_array_close(json->generator));
+    end(json, ']');
 }
 
 void weft_json_u64(struct weft_json *json, const char *key, uint64_t value)
 {
-    char text[20];
-    put_key(json, key);
-    put_number(json, text, weft_digits_u64(value, text));
+    char *to = begin_value(json, key, NUMBER_BYTES);
+    if (to)
+        weft_output_filled(json->out, weft_put_u64(to, value));
 }
 
 void weft_json_i64(struct weft_json *json, const char *key, int64_t value)
 {
-    char text[21] = "-";
-    bool is_negative = value < 0;
-    uint64_t size = is_negative ? -(uint64_t)value : (uint64_t)value;
-    size_t n_bytes = weft_digits_u64(size, text + is_negative) + is_negative;
-    put_key(json, key);
-    put_number(json, text, n_bytes);
+    char *to = begin_value(json, key, NUMBER_BYTES);
+    if (!to)
+        return;
+    if (value < 0)
+        *to++ = '-';
+    weft_output_filled(json->out, weft_put_u64(to, value < 0 ? -(uint64_t)value : (uint64_t)value));
 }
 
 struct weft_real_text weft_real_text(double value)
@@ -149,30 +225,31 @@ void weft_json_real(struct weft_json *json, const char *key, double value)
         weft_json_null(json, key);
         return;
     }
-    put_key(json, key);
     struct weft_real_text text = weft_real_text(value);
-    put_number(json, text.text, strlen(text.text));
+    put_value(json, key, text.text, strlen(text.text));
 }
 
 void weft_json_bool(struct weft_json *json, const char *key, bool value)
 {
-    put_key(json, key);
-    check(json, yajl_gen_bool(json->generator, value));
+    put_value(json, key, value ? "true" : "false", value ? 4 : 5);
 }
 
 void weft_json_null(struct weft_json *json, const char *key)
 {
-    put_key(json, key);
-    check(json, yajl_gen_null(json->generator));
+    put_value(json, key, "null", 4);
 }
 
 void weft_json_str(struct weft_json *json, const char *key, struct weft_str value)
 {
-    struct weft_str clean = weft_utf8_clean(json->arena, value);
-    put_key(json, key);
-    put_text(json, clean.bytes ? clean.bytes : "", clean.n_bytes);
-    if (clean.bytes != value.bytes)
-        weft_arena_reset(json->arena);
+    const bool is_long = value.n_bytes > PIECE_BYTES;
+    char *to = begin_value(json, key, is_long ? 0 : value.n_bytes * ESCAPE_BYTES + 2);
+    if (!to)
+        return;
+    if (!is_long)
+        to = put_quoted(to, value);
+    weft_output_filled(json->out, to);
+    if (is_long)
+        weft_json_quoted(json->out, value);
 }
 
 void weft_json_text(struct weft_json *json, const char *key, const char *value)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON out, by yajl's generator: valid UTF-8 whatever bytes names hold, 64-bit integers exact.
+ * JSON out: valid UTF-8 whatever bytes names hold, 64-bit integers exact.
  * Failures go to the output below and are reported when that is closed.
  */
 #ifndef WEFT_RENDER_JSON_JSON_H
@@ -41,6 +41,9 @@ void weft_json_text(struct weft_json *json, const char *key, const char *value);
 
 /* Begins a new line of output: the rows of long arrays stand one a line. */
 void weft_json_new_line(struct weft_json *json);
+
+/* `text` as a JSON string with its quotes, by itself: valid UTF-8 whatever it holds. */
+void weft_json_quoted(struct weft_output *out, struct weft_str text);
 
 /* The shortest decimal that reads back as the same double. */
 struct weft_real_text {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checks text that claims to be JSON (RFC 8259) before it becomes a part of other JSON: one pass,
- * no allocation.
+ * Checks text that claims to be JSON (RFC 8259) before it becomes a part of other JSON, without
+ * allocation.
  */
 #ifndef WEFT_RENDER_JSON_TEXT_H
 #define WEFT_RENDER_JSON_TEXT_H
@@ -10,10 +10,8 @@
 
 #include <stdbool.h>
 
-enum { WEFT_JSON_DEPTH_MAX = 64 };
-
 /* True if `text` is one JSON value, blanks around it allowed, in valid UTF-8 and nested no deeper
- * than WEFT_JSON_DEPTH_MAX. */
+ * than WEFT_JSON_STRICT_DEPTH (base/json_read.h). */
 bool weft_json_text_is_valid(struct weft_str text);
 
 /* For valid text: whether the value is an object, and then its members, without the braces and the

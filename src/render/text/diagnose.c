@@ -5,15 +5,122 @@
 #include "render/text/diagnose.h"
 
 #include "analysis/compare/confidence.h"
+#include "render/output.h"
 #include "render/text/compare.h"
 #include "render/text/compare_words.h"
 #include "render/text/confidence.h"
-#include "render/text/diagnose_singles.h"
 #include "render/text/healthy.h"
 #include "render/text/problems.h"
 #include "render/text/tables.h"
+#include "schema/findings.h"
 
 #include <string.h>
+
+/* ---- diagnose singles ------------------------------------------------------------------------ */
+
+/* Single executions that are far slower than the others, in sentences. They are too few to
+ * be compared: each is described by itself. */
+
+enum { LISTED_SINGLES = 3 };
+
+/* "10.2 s at 1.20 s on thread `w`, 9.90 s more than usual: blocked: lock in `f`", or, of what is
+ * spread over functions, "9.90 s more than usual: longer in `f`; the largest part of that, 1.10 s:
+ * ..." */
+static void put_one(struct weft_output *out, const struct weft_finding *finding,
+                    const struct weft_finding_single *single)
+{
+    const struct weft_execution_item *item = &finding->matrix->items[single->item];
+    weft_output_printf(out, "%s at %s", weft_human_ns(single->ns).text,
+                       weft_human_at(item->start_ns).text);
+    weft_output_text(out, " on thread `");
+    weft_words_name(out, item->thread);
+    weft_output_text(out, "`");
+    if (single->n_parts == 0)
+        return;
+    weft_output_printf(
+        out, ", %s more than usual: ",
+        weft_human_mean(single->is_spread ? single->common_ns : single->part_ns[0]).text);
+    weft_words_cause(out, finding->matrix, single->is_spread ? single->common : single->parts[0]);
+    if (!single->is_spread)
+        return;
+    weft_output_printf(
+        out, "; the largest part of that, %s: ", weft_human_mean(single->part_ns[0]).text);
+    weft_words_cause(out, finding->matrix, single->parts[0]);
+}
+
+static void put_each(struct weft_output *out, const struct weft_finding *finding)
+{
+    for (size_t i = 0; i < finding->n_single && i < LISTED_SINGLES; i++) {
+        weft_output_text(out, i ? "; " : "");
+        put_one(out, finding, &finding->single[i]);
+    }
+    if (finding->n_all_singles > LISTED_SINGLES)
+        weft_output_printf(out, "; and %s more",
+                           weft_human_count(finding->n_all_singles - LISTED_SINGLES).text);
+    weft_output_text(out, ".");
+}
+
+/* Where nothing else is slow: how many, and each with its start, its thread, and where its path is
+ * longer than usual. */
+static void weft_singles_put_only(struct weft_output *out, const struct weft_finding *finding)
+{
+    const struct weft_slow_tail *tail = &finding->tail;
+    weft_output_text(out, finding->verdict == WEFT_VERDICT_SINGLE ? "" : "Nothing significant: ");
+    weft_output_printf(out, "%s of %s of `", weft_human_count(tail->n_slow).text,
+                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
+    weft_words_name(out, finding->type);
+    weft_output_printf(out, "` %s far slower than all others (%s usually, %s at most)%s: ",
+                       tail->n_slow == 1 ? "is" : "are", weft_human_mean(tail->fast_median_ns).text,
+                       weft_human_ns(tail->fast_max_ns).text,
+                       finding->verdict == WEFT_VERDICT_SINGLE_OTHER_PROGRAM
+                           ? " because another program had the processor"
+                           : "");
+    put_each(out, finding);
+}
+
+/* The same of those among the slow ones whose reason nothing else shares: before it is said that
+ * nothing else is significant, and after other causes (nothing if there are none). */
+static void weft_singles_put_before(struct weft_output *out, const struct weft_finding *finding)
+{
+    const struct weft_slow_tail *tail = &finding->tail;
+    const size_t n = finding->n_all_singles;
+    weft_output_printf(out, "%s of %s of `", weft_human_count(n).text,
+                       weft_human_plural(tail->n_fast + tail->n_slow, "execution").text);
+    weft_words_name(out, finding->type);
+    weft_output_printf(
+        out, "` (%s usually) %s slow for %s: ", weft_human_mean(tail->fast_median_ns).text,
+        n == 1 ? "is" : "are", n == 1 ? "a reason of its own" : "reasons of their own");
+    put_each(out, finding);
+    weft_output_text(out, " ");
+}
+
+static void weft_singles_put_after(struct weft_output *out, const struct weft_finding *finding)
+{
+    const size_t n = finding->n_all_singles;
+    weft_output_printf(out, " %s %s slow for %s: ", weft_human_count(n).text, n == 1 ? "is" : "are",
+                       n == 1 ? "a reason of its own" : "reasons of their own");
+    put_each(out, finding);
+}
+
+/* What the path of each holds more of than usual, and the command that opens it. */
+static void weft_singles_put_evidence(struct weft_output *out, const struct weft_finding *finding)
+{
+    for (size_t i = 0; i < finding->n_single; i++) {
+        const struct weft_finding_single *single = &finding->single[i];
+        weft_output_text(out, "\n  ");
+        put_one(out, finding, single);
+        for (size_t k = 0; k < single->n_parts; k++) {
+            weft_output_printf(out, "\n    %s  %s ", k ? "        " : "its path",
+                               weft_human_change(single->part_ns[k]).text);
+            weft_words_cause(out, finding->matrix, single->parts[k]);
+        }
+        weft_output_text(out, "\n    to open   ");
+        weft_render_open_command(out, finding->matrix, single->item);
+        weft_output_text(out, "\n");
+    }
+}
+
+/* ---- diagnose -------------------------------------------------------------------------------- */
 
 enum {
     LISTED_CAUSES = 3,
@@ -33,40 +140,40 @@ static void put_type(struct weft_output *out, const struct weft_finding *finding
     weft_output_text(out, "`");
 }
 
-/* Nodes in words that were told already: those of two stacks may be the same. */
-struct told {
+/* Nodes in words that were said already: those of two stacks may be the same. */
+struct said {
     struct weft_arena *arena;
     struct weft_output *scratch; /* NULL without memory: then nothing is left out */
     struct weft_str texts[MOST_TOLD];
     size_t n;
 };
 
-static void told_init(struct told *told)
+static void said_init(struct said *said)
 {
     struct weft_err err = { 0 };
-    *told = (struct told){ .arena = weft_arena_new(0) };
-    if (!told->arena || weft_output_to_memory(&told->scratch, &err) != WEFT_OK)
-        told->scratch = NULL;
+    *said = (struct said){ .arena = weft_arena_new(0) };
+    if (!said->arena || weft_output_to_memory(&said->scratch, &err) != WEFT_OK)
+        said->scratch = NULL;
 }
 
-static void told_fini(struct told *told, struct weft_output *out)
+static void said_fini(struct said *said, struct weft_output *out)
 {
-    weft_output_drop(told->scratch, out);
-    weft_output_release(out, told->arena);
+    weft_output_drop(said->scratch, out);
+    weft_output_release(out, said->arena);
 }
 
-/* Is it new? Then it counts as told. */
-static bool tell(struct told *told, const struct weft_ecct_matrix *matrix, uint32_t node)
+/* Is it new? Then it counts as said. */
+static bool tell(struct said *said, const struct weft_ecct_matrix *matrix, uint32_t node)
 {
-    if (!told->scratch)
+    if (!said->scratch)
         return true;
-    weft_words_cause(told->scratch, matrix, node);
-    const struct weft_str text = weft_words_take(told->scratch, told->arena);
-    for (size_t i = 0; i < told->n; i++)
-        if (weft_str_equal(told->texts[i], text))
+    weft_words_cause(said->scratch, matrix, node);
+    const struct weft_str text = weft_words_take(said->scratch, said->arena);
+    for (size_t i = 0; i < said->n; i++)
+        if (weft_str_equal(said->texts[i], text))
             return false;
-    if (told->n < MOST_TOLD)
-        told->texts[told->n++] = text;
+    if (said->n < MOST_TOLD)
+        said->texts[said->n++] = text;
     return true;
 }
 
@@ -74,15 +181,15 @@ static bool tell(struct told *told, const struct weft_ecct_matrix *matrix, uint3
 static void put_list(struct weft_output *out, const struct weft_finding *finding,
                      const struct weft_finding_causes *at)
 {
-    struct told told;
-    told_init(&told);
-    for (size_t i = 0; i < at->n && told.n < LISTED_CAUSES; i++) {
-        if (!tell(&told, finding->matrix, at->items[i]->cause->node))
+    struct said said;
+    said_init(&said);
+    for (size_t i = 0; i < at->n && said.n < LISTED_CAUSES; i++) {
+        if (!tell(&said, finding->matrix, at->items[i]->cause->node))
             continue;
         weft_output_text(out, i ? "; " : "");
         weft_words_cause(out, finding->matrix, at->items[i]->cause->node);
     }
-    told_fini(&told, out);
+    said_fini(&said, out);
 }
 
 static void put_share(struct weft_output *out, double share)
@@ -128,23 +235,23 @@ static void put_none_slow(struct weft_output *out, const struct weft_finding *fi
 static void put_beside(struct weft_output *out, const struct weft_finding *finding,
                        const struct weft_finding_cause *first)
 {
-    struct told told;
+    struct said said;
     size_t n = 0;
-    told_init(&told);
-    (void)tell(&told, finding->matrix, first->cause->node);
-    (void)tell(&told, finding->matrix, first->told_node);
+    said_init(&said);
+    (void)tell(&said, finding->matrix, first->cause->node);
+    (void)tell(&said, finding->matrix, first->told_node);
     for (size_t i = 0; i < finding->n_beside && n < BESIDE; i++) {
-        if (!tell(&told, finding->matrix, finding->beside[i]))
+        if (!tell(&said, finding->matrix, finding->beside[i]))
             continue;
         weft_output_text(out, n == 0 ? " There, too, they are " : "; ");
         weft_words_cause(out, finding->matrix, finding->beside[i]);
         n++;
     }
     weft_output_text(out, n > 0 ? "." : "");
-    told_fini(&told, out);
+    said_fini(&said, out);
 }
 
-/* The others that cost enough to be told beside the first, each with a sentence of its own: the
+/* The others that cost enough to be said beside the first, each with a sentence of its own: the
  * first one stays short. */
 static void put_further(struct weft_output *out, const struct weft_finding *finding)
 {
@@ -178,13 +285,13 @@ static const struct other {
                          "had the processors: " }
 };
 
-/* What slows the rest, but for causes of the place `told`. */
+/* What slows the rest, but for causes of the place `said`. */
 static void put_others(struct weft_output *out, const struct weft_finding *finding,
-                       enum weft_cause_place told)
+                       enum weft_cause_place said)
 {
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         const struct weft_finding_causes *at = &finding->at[others[k].place];
-        if (at->n == 0 || others[k].place == told)
+        if (at->n == 0 || others[k].place == said)
             continue;
         weft_output_printf(out, " %s are slow%s", weft_human_count(at->n_items).text,
                            others[k].why);
@@ -222,7 +329,7 @@ static void put_trifle(struct weft_output *out, const struct weft_finding *findi
 }
 
 /* That other programs had the processors says why, where it makes any slow. */
-static void put_crowd(struct weft_output *out, const struct weft_finding *finding)
+static void put_saturation(struct weft_output *out, const struct weft_finding *finding)
 {
     if (!finding->is_full)
         return;
@@ -239,7 +346,7 @@ static void put_ordinary(struct weft_output *out, const struct weft_finding *fin
 {
     put_tail(out, finding);
     weft_output_printf(out, "and %s.", why);
-    put_crowd(out, finding);
+    put_saturation(out, finding);
     put_others(out, finding, WEFT_CAUSE_PLACES);
 }
 
@@ -271,7 +378,7 @@ static void put_none_inside(struct weft_output *out, const struct weft_finding *
     } else {
         weft_output_text(out, "none for a reason within the program that stands out.");
     }
-    put_crowd(out, finding);
+    put_saturation(out, finding);
     put_others(out, finding, most);
 }
 
@@ -340,7 +447,7 @@ static void put_inside(struct weft_output *out, const struct weft_finding *findi
         put_first(out, finding, first);
     put_further(out, finding);
     put_others(out, finding, WEFT_CAUSE_PLACES);
-    put_crowd(out, finding);
+    put_saturation(out, finding);
 }
 
 static void put_healthy(struct weft_output *out, const struct weft_finding *finding)
@@ -352,7 +459,7 @@ static void put_healthy(struct weft_output *out, const struct weft_finding *find
         put_not_apart(out, finding);
     else
         put_none_slow(out, finding);
-    put_crowd(out, finding);
+    put_saturation(out, finding);
     put_others(out, finding, WEFT_CAUSE_PLACES);
 }
 

@@ -179,19 +179,11 @@ static void print_text(const struct listing *listing, const struct weft_table *t
     print_left_out(listing);
 }
 
-static void put_ids(const void *context, size_t index, struct weft_json *json)
-{
-    const struct listing *listing = context;
-    weft_json_u64(json, "fn", listing->rows[index].row->function_id);
-}
-
 static void print_json(const struct listing *listing, struct weft_table *table)
 {
     struct weft_json *json = weft_view_json(listing->view);
     if (!json)
         return;
-    if (listing->view->has_ids)
-        table->more = put_ids;
     weft_json_begin_object(json, NULL);
     weft_json_u64(json, "calls", listing->table->calls);
     weft_json_u64(json, "functions_found", listing->table->n_rows);

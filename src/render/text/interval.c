@@ -201,25 +201,12 @@ static void print_csv(const struct interval *interval)
     }
 }
 
-/* Of contexts. */
-static void json_context_ids(const void *context, size_t index, struct weft_json *json)
-{
-    const struct weft_table *table = context;
-    const struct weft_interval_row *rows = table->rows;
-    weft_json_u64(json, "fn", rows[table->order[index]].function_id);
-}
-
 /* Without the thread's id, which stands above. */
 static void json_contexts(const void *context, size_t row, struct weft_json *json)
 {
     const struct interval *interval = context;
     struct weft_interval_of of;
     struct weft_table table = context_table(interval, row, &of);
-    if (interval->view->has_ids) {
-        weft_json_u64(json, "thread", interval->table->threads[row].thread_id);
-        table.context = &table;
-        table.more = json_context_ids;
-    }
     table.omitted = 1;
     weft_table_json(&table, "cct", json);
 }

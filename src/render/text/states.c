@@ -16,12 +16,6 @@ struct listing {
     const struct weft_states_table *table;
 };
 
-static void json_ids(const void *context, size_t row, struct weft_json *json)
-{
-    const struct listing *listing = context;
-    weft_json_u64(json, "thread_id", listing->table->rows[row].thread_id);
-}
-
 static void print_text(const struct listing *listing, const struct weft_table *rows)
 {
     const struct weft_states_table *table = listing->table;
@@ -49,9 +43,7 @@ void weft_render_states(const struct weft_view *view, const struct weft_states_t
     const struct weft_table rows = { .type = &weft_states_type,
                                      .rows = table->rows,
                                      .n_rows = table->n_rows,
-                                     .in = weft_view_context(view, table),
-                                     .context = &listing,
-                                     .more = view->has_ids ? json_ids : NULL };
+                                     .in = weft_view_context(view, table) };
     if (view->format == WEFT_FORMAT_CSV) {
         weft_table_csv(&rows, view->out);
         return;

@@ -25,7 +25,9 @@ static bool is_omitted(const struct weft_table *table, size_t field)
 /* Of CSV and JSON. */
 static bool is_written(const struct weft_table *table, size_t field)
 {
-    return table->type->fields[field].key && !is_omitted(table, field);
+    const struct weft_field *described = &table->type->fields[field];
+    return described->key && !is_omitted(table, field) &&
+           (!described->is_for_page || table->in.is_for_page);
 }
 
 /* A place in a table. Texts that getters make lie in the arena until the next row. */

@@ -5,7 +5,9 @@
 
 struct weft_table_context weft_view_context(const struct weft_view *view, const void *of)
 {
-    return weft_trace_context(view->trace, of);
+    struct weft_table_context context = weft_trace_context(view->trace, of);
+    context.is_for_page = view->has_ids;
+    return context;
 }
 
 struct weft_json *weft_view_json(const struct weft_view *view)

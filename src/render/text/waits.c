@@ -68,8 +68,6 @@ static void json_causes(const void *context, size_t row, struct weft_json *json)
 {
     const struct waits *waits = context;
     const struct weft_table causes = cause_table(waits, row);
-    if (waits->view->has_ids)
-        weft_json_u64(json, "thread_id", waits->table->threads[row].thread_id);
     weft_table_json(&causes, "causes", json);
 }
 

@@ -264,6 +264,7 @@ export interface FunctionsRow {
   open_self_ns: number; // their self time
   cut_count: number; // calls entered before the trace
   cut_ns: number; // their time in the trace
+  fn?: number | null; // id of the function
 }
 
 /** A row of JSON: threads of a trace. */
@@ -499,6 +500,7 @@ export interface IntervalContextsRow {
   function_id: number | null; // its number in the source
   folded_calls: number; // calls below it in contexts that are omitted
   folded_ns: number; // their time
+  fn?: number | null; // id of the function
 }
 
 /** A row of JSON: what threads did in an interval. */
@@ -513,6 +515,7 @@ export interface IntervalThreadsRow {
   top_function: string | null; // function in which it was longest
   folded_calls: number; // calls in contexts that are omitted
   folded_ns: number; // their time
+  thread?: number | null; // id of the thread
 }
 
 /** Binary columns: when locks were held or waited for. */
@@ -731,6 +734,8 @@ export interface PathArrowsRow {
   uncertain: boolean; // inferred
   wait_ns: number | null; // time of the path that it stands for
   lock_id: number | null; // place in the list of locks
+  from_thread_id?: number | null; // id of the thread where it starts
+  to_thread_id?: number | null; // id of the thread where it ends
 }
 
 /** A row of JSON: functions of a path. */
@@ -738,6 +743,7 @@ export interface PathFunctionsRow {
   running_ns: number; // time that it ran
   waiting_ns: number; // time that it waited
   function: string | null; // the function
+  fn?: number | null; // id of the function
 }
 
 /** A row of JSON: waits that a path went through. */
@@ -794,6 +800,9 @@ export interface PathSegmentsRow {
   other_stack: string | null; // folded stack of the other thread
   span: string | null; // span that covers most of it
   span_ns: number; // for how long
+  thread_id?: number | null; // id of the thread
+  fn?: number | null; // id of the function
+  other_thread_id?: number | null; // id of the other thread
 }
 
 /** A row of JSON: spans of a path. */
@@ -817,6 +826,7 @@ export interface PathThreadsRow {
   blocked_ns: number; // blocked
   unknown_ns: number; // state unknown
   segments: number; // segments
+  thread_id?: number | null; // id of the thread
 }
 
 /** A row of JSON: processes of the recorded program. */
@@ -1178,6 +1188,7 @@ export interface StatesRow {
   inferred: boolean; // its start is inferred
   open: boolean; // its end is not recorded
   earlier: boolean; // since before the trace
+  thread_id?: number | null; // id of the thread
 }
 
 /** A row of JSON: functions of a trace. */
@@ -1251,6 +1262,7 @@ export interface WaitsRow {
   preempted: number | null; // times preempted
   blocked: number | null; // times blocked
   unexplained_share: number | null; // share of its life that is unexplained or unknown
+  thread_id?: number | null; // id of the thread
 }
 
 /** A row of JSON: root calls of each thread. */

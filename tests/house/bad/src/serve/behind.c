@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT
+ * An include that is not through the door. */
+#include "model/trace.h"
