@@ -159,7 +159,7 @@ static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix
 {
     double records = 0, lost = 0, recorded_ns = 0;
     bool is_known = matrix->n_sources > 0, has_switches = true, counts_losses = true;
-    facts->is_proposed = facts->is_part = facts->is_after_sleep = is_known;
+    facts->is_proposed = facts->is_part = facts->is_turn = facts->is_after_sleep = is_known;
     for (size_t i = 0; i < matrix->n_sources; i++) {
         const struct weft_source_facts *source = &matrix->sources[i].facts;
         is_known = is_known && source->is_known;
@@ -170,6 +170,7 @@ static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix
         has_switches = has_switches && source->has_switches;
         facts->is_proposed = facts->is_proposed && source->is_proposed;
         facts->is_part = facts->is_part && source->is_part;
+        facts->is_turn = facts->is_turn && source->is_turn;
         facts->is_after_sleep = facts->is_after_sleep && source->is_after_sleep;
     }
     if (!is_known) { /* as of a database of an earlier version: what the executions themselves show
@@ -430,6 +431,8 @@ static enum weft_code look_at_proposal(struct gathering *gathering,
     gathering->source.is_proposed = !gathering->request->rule.type &&
                                     (is_call(proposal) || proposal->kind == WEFT_PROPOSAL_TURNS);
     gathering->source.is_part = gathering->source.is_proposed && proposal->is_part;
+    gathering->source.is_turn =
+        gathering->source.is_proposed && proposal->kind == WEFT_PROPOSAL_TURNS;
     gathering->source.is_after_sleep = gathering->source.is_proposed && proposal->is_after_sleep;
     enum weft_code code = weft_rules_of_options(&rule, &rules, gathering->err);
     WEFT_THEN(code, look_by_rules(gathering, rules, &rule));

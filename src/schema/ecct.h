@@ -108,6 +108,7 @@ struct weft_source_facts {
     double own_cpu, other_cpu, idle_cpu, bound;
     bool is_proposed;       /* the executions are a function that repeats, or a thread's turns */
     bool is_part;           /* and most calls of it are parts of others */
+    bool is_turn;           /* turns of a thread, from one wait to the next */
     bool is_after_sleep;    /* turns, from the end of the thread's own sleep */
     struct weft_str wholes; /* functions of the trace that repeat, a NUL behind each; or empty */
     struct weft_work work;  /* of executions that are proposed */

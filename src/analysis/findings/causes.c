@@ -512,7 +512,7 @@ static bool is_polling(const struct weft_facts *facts, const struct weft_compare
 {
     const struct weft_ecct_matrix *matrix = facts->matrix;
     const bool is_by_itself =
-        facts->is_after_sleep || usual_ns_of(facts) <= EMPTY_NS ||
+        facts->is_after_sleep || (facts->is_turn && usual_ns_of(facts) <= EMPTY_NS) ||
         (facts->periods &&
          weft_periods_of_ns(facts->periods, matrix->items[cause->example].thread) > 0);
     return is_by_itself &&

@@ -39,6 +39,7 @@ struct weft_facts {
     /* how the type was chosen */
     bool is_proposed;    /* a function that repeats, or turns of a thread: only suggested */
     bool is_part;        /* and most of its calls are parts of others */
+    bool is_turn;        /* turns of a thread, from one wait to the next */
     bool is_after_sleep; /* turns of a thread, from the end of its own sleep */
 
     /* of the whole trace; of several traces together */

@@ -486,7 +486,8 @@ enum weft_code weft_problems_run(const struct weft_findings_table *findings,
         if (is_told(&findings->rows[i]))
             code = weft_problems_add(&findings->rows[i], made, err);
     if (code != WEFT_OK) {
-        weft_arena_free(arena);
+        if (arena)
+            weft_arena_free(arena);
         return code;
     }
     drop_outside(made);

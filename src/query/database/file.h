@@ -37,6 +37,7 @@ enum weft_database_fact {
     WEFT_DATABASE_IS_AFTER_SLEEP = 16,
     WEFT_DATABASE_HAS_WORK = 32,
     WEFT_DATABASE_COUNTS_LOSSES = 64,
+    WEFT_DATABASE_IS_TURN = 128,
 };
 
 /* Its column `work`: four numbers, little-endian doubles, and the name of the function. */

@@ -489,6 +489,7 @@ static enum weft_code put_facts(struct weft_database *database,
                           (facts->has_saturation ? WEFT_DATABASE_HAS_CROWD : 0) |
                           (facts->is_proposed ? WEFT_DATABASE_IS_PROPOSED : 0) |
                           (facts->is_part ? WEFT_DATABASE_IS_PART : 0) |
+                          (facts->is_turn ? WEFT_DATABASE_IS_TURN : 0) |
                           (facts->is_after_sleep ? WEFT_DATABASE_IS_AFTER_SLEEP : 0) |
                           (facts->work.is_known ? WEFT_DATABASE_HAS_WORK : 0) |
                           (facts->counts_losses ? WEFT_DATABASE_COUNTS_LOSSES : 0);
