@@ -467,5 +467,5 @@ bool weft_kind_has_call(struct weft_str function)
 
 bool weft_kind_is_outside(enum weft_problem_kind kind)
 {
-    return kind == WEFT_PROBLEM_CPU || kind == WEFT_PROBLEM_OTHER || kind == WEFT_PROBLEM_INTERRUPT;
+    return kind == WEFT_PROBLEM_OTHER || kind == WEFT_PROBLEM_INTERRUPT;
 }
