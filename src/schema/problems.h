@@ -85,6 +85,7 @@ struct weft_problem {
     uint32_t worst; /* the execution that spends most on it */
     uint32_t node;  /* where most of it lies */
     uint64_t key;   /* the same for the same cause in other types */
+    bool is_evident; /* more than chance makes it (p up to 0.05) */
     bool is_small;
 };
 

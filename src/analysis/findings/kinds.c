@@ -392,8 +392,10 @@ static void follow(struct following *it)
 static enum weft_problem_kind end_of(struct following *it)
 {
     const bool is_taken = it->part.is_preempted && it->part.to < it->path->n;
-    if (is_taken)
-        it->kind.preemptor = it->path->frames[it->part.to];
+    if (is_taken) {
+        it->kind.preemptor = it->kind.last = it->path->frames[it->part.to];
+        it->kind.lasting = weft_path_part_at(it->path, it->part.to + 1);
+    }
     if (is_taken && it->kind.preemptor->module.n_bytes > 0)
         return WEFT_PROBLEM_OTHER;
     if (!it->is_at_end)

@@ -15,7 +15,7 @@ struct weft_kind {
     const struct weft_frame *holder; /* the thread waited for; NULL: none */
     const struct weft_frame
         *last; /* another one, that the holder waits for in the end; NULL: none */
-    const struct weft_frame *preemptor; /* what had the CPU instead; NULL: not known */
+    const struct weft_frame *preemptor; /* what had the CPU instead, and is the last; NULL: not known */
     struct weft_path_part waiting;      /* where the execution's own thread is */
     struct weft_path_part holding;      /* where the holder is; empty without one */
     struct weft_path_part lasting;      /* and the last one, likewise */

@@ -19,10 +19,12 @@
 static const double LEAST_EXPLAINED = 0.1;
 /* and of the time of all: below it is a smaller one. */
 static const double SMALL_SHARE = 0.01;
+static const double POSSIBLE_SHARE = 0.1; /* the same of what may be chance */
 /* Of the mean of slow executions, that a usual one has to have to count as one that has it, too. */
 static const double AS_MUCH = 0.5;
 static const double NEARLY_ALL = 0.8;
 static const double EVIDENCE_P = 0.05;
+static const double FEW = 0.1; /* of the slow ones, for another program to be worth a line */
 static const double LEAST_OF_WHOLE = 0.02; /* of a critical path */
 
 /* Times of one key. */
@@ -353,9 +355,11 @@ static void measure(const struct grouping *grouping, const struct group *group,
     problem->confidence = weft_confidence_basis_of(finding->matrix, table->items_b, table->n_b);
     problem->confidence.p = problem->p;
     problem->confidence.lost = finding->confidence.lost;
+    problem->is_evident = problem->p <= EVIDENCE_P || finding->is_versus ||
+                          finding->verdict == WEFT_VERDICT_SINGLE;
     problem->is_small =
-        problem->share < SMALL_SHARE ||
-        (problem->p > EVIDENCE_P && finding->verdict != WEFT_VERDICT_SINGLE && !finding->is_versus);
+        problem->share < (problem->is_evident ? SMALL_SHARE : POSSIBLE_SHARE) ||
+        (weft_kind_is_outside(problem->kind) && (double)group->n_main < FEW * (double)table->n_b);
     problem->worst = group->worst;
 }
 
@@ -455,6 +459,8 @@ static int by_rank(const void *a, const void *b)
     const struct weft_problem *x = a, *y = b;
     if (x->is_small != y->is_small)
         return x->is_small ? 1 : -1;
+    if (x->is_evident != y->is_evident)
+        return x->is_evident ? -1 : 1;
     if (x->finding->rank != y->finding->rank)
         return x->finding->rank < y->finding->rank ? -1 : 1;
     return by_cost(a, b);

@@ -66,8 +66,8 @@ static const struct words {
                              "wait for the event itself, not for a time" },
     [WEFT_PROBLEM_CHILD] = { "Waiting for a child process, in #", "wait for it",
                              "keep the process, or do its work in this one" },
-    [WEFT_PROBLEM_CPU] = { "CPU saturation: ready to run, no CPU", "wait for a CPU",
-                           "fewer busy threads than CPUs, or more CPUs" },
+    [WEFT_PROBLEM_CPU] = { "CPU saturation: ^ had the CPU", "wait for a CPU",
+                           "pin both to different CPUs, lower the priority of ^, or use more CPUs" },
     [WEFT_PROBLEM_OTHER] = { "CPU taken by another program: ^", "wait for a CPU",
                              "keep other programs off these CPUs (cpusets, nice)" },
     [WEFT_PROBLEM_INTERRUPT] = { "Interrupts", "are interrupted", "move interrupts to other CPUs" },
@@ -244,14 +244,11 @@ static void put_threads(struct weft_output *out, const struct weft_problem *prob
                            : "waits for");
         weft_words_name(out, problem->holder);
         put_chain(out, &problem->holding);
-        if (problem->preemptor.n_bytes > 0 && problem->kind == WEFT_PROBLEM_LOCK_NO_CPU) {
-            weft_output_text(out, ", preempted by ");
-            weft_words_name(out, problem->preemptor);
-        }
         weft_output_text(out, "\n");
     }
     if (problem->last.n_bytes > 0) {
-        put_label(out, "waiting for");
+        put_label(out, weft_str_equal(problem->last, problem->preemptor) ? "CPU used by"
+                                                                         : "waiting for");
         weft_words_name(out, problem->last);
         put_chain(out, &problem->lasting);
         weft_output_text(out, "\n");
