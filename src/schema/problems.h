@@ -82,9 +82,9 @@ struct weft_problem {
     double share;     /* of the time of all executions */
     double explained; /* of what the slow ones take longer */
     struct weft_confidence_basis confidence;
-    uint32_t worst; /* the execution that spends most on it */
-    uint32_t node;  /* where most of it lies */
-    uint64_t key;   /* the same for the same cause in other types */
+    uint32_t worst;  /* the execution that spends most on it */
+    uint32_t node;   /* where most of it lies */
+    uint64_t key;    /* the same for the same cause in other types */
     bool is_evident; /* more than chance makes it (p up to 0.05) */
     bool is_small;
 };

@@ -298,8 +298,7 @@ static bool is_foreign(const struct weft_facts *facts, const struct weft_compare
 }
 
 /* Do slow executions only sleep longer where all sleep? */
-bool weft_cause_is_longer_sleep(const struct weft_facts *facts,
-                                const struct weft_compare_cause *cause)
+static bool is_longer_sleep(const struct weft_facts *facts, const struct weft_compare_cause *cause)
 {
     return weft_node_is_blocked(facts->matrix, cause->node, WEFT_PATH_TIMER) &&
            weft_node_is_own(facts->matrix, cause->node) && !is_foreign(facts, cause);
@@ -482,7 +481,7 @@ static bool is_untold(const struct weft_facts *facts, const struct weft_compare_
            (facts->is_part && is_computing(facts, cause)) ||
            (is_longer_there(facts, cause) && is_short_where_usual(facts, cause)) ||
            (is_like_preemption(facts, cause) &&
-            (is_longer_there(facts, cause) || weft_cause_is_longer_sleep(facts, cause)));
+            (is_longer_there(facts, cause) || is_longer_sleep(facts, cause)));
 }
 
 /* Is the function, which is only proposed, there to wait for something to do? It does little else,

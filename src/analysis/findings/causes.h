@@ -38,10 +38,6 @@ const struct weft_compare_node *weft_compare_row_of(const struct weft_compare_ta
 bool weft_facts_are_mostly(const struct weft_facts *facts, enum weft_verdict verdict,
                            struct weft_rule_try *tried);
 
-/* Do slow executions only sleep longer where all sleep? */
-bool weft_cause_is_longer_sleep(const struct weft_facts *facts,
-                                const struct weft_compare_cause *cause);
-
 /* Does nothing between the root and the node belong to another thread, or to a lock? */
 bool weft_node_is_own(const struct weft_ecct_matrix *matrix, uint32_t node);
 

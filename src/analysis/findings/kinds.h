@@ -15,11 +15,12 @@ struct weft_kind {
     const struct weft_frame *holder; /* the thread waited for; NULL: none */
     const struct weft_frame
         *last; /* another one, that the holder waits for in the end; NULL: none */
-    const struct weft_frame *preemptor; /* what had the CPU instead, and is the last; NULL: not known */
-    struct weft_path_part waiting;      /* where the execution's own thread is */
-    struct weft_path_part holding;      /* where the holder is; empty without one */
-    struct weft_path_part lasting;      /* and the last one, likewise */
-    bool is_of_end;                     /* of a wait for the end of a thread */
+    const struct weft_frame
+        *preemptor;                /* what had the CPU instead, and is the last; NULL: not known */
+    struct weft_path_part waiting; /* where the execution's own thread is */
+    struct weft_path_part holding; /* where the holder is; empty without one */
+    struct weft_path_part lasting; /* and the last one, likewise */
+    bool is_of_end;                /* of a wait for the end of a thread */
     uint64_t key; /* times of one key are one problem: the same lock and holder, the same wait */
 };
 

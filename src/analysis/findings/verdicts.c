@@ -19,6 +19,7 @@ static const double SMALL_FAR = 10;    /* times the usual duration at most */
 static const double TINY_COST = 0.05;  /* of all time, of a type that was asked for */
 static const double MILD = 2;          /* times the usual duration, that is not noticed */
 static const double MUCH = 0.5;        /* of what they last longer, that more calls have to be */
+static const double MUCH_MORE = 10;    /* times as many calls */
 static const double LONGER_CALL = 2; /* times as long as usual: the call is slow, not its number */
 static const double TRIFLE = 0.002;  /* of the time that was recorded; */
 static const double TRIFLE_SHORT = 0.01; /* of executions that are longer by less than this: */
@@ -91,6 +92,17 @@ static bool is_more_work(const struct judged *judged, struct weft_rule_try *trie
                            LONGER_CALL * work->usual_ns);
 }
 
+/* So much more that it is no larger task of the same kind. */
+static bool is_much_more_work(const struct judged *judged, struct weft_rule_try *tried)
+{
+    const struct weft_work *work = &judged->facts->work;
+    return is_more_work(judged, tried) &&
+           weft_rule_at_least(tried, "calls", WEFT_RULE_COUNT, work->slow_calls,
+                              MUCH_MORE * work->usual_calls) &&
+           weft_rule_at_least(tried, "cost_share", WEFT_RULE_SHARE,
+                              weft_cause_share(judged->facts, judged->first), TINY_COST);
+}
+
 struct weft_str weft_facts_work_of(const struct weft_facts *facts)
 {
     const struct weft_compare_cause *list[2];
@@ -118,6 +130,12 @@ double weft_facts_timer_share(const struct weft_facts *facts)
     return table->metrics[0].mean_a > 0 ? sum_ns / table->metrics[0].mean_a : 0;
 }
 
+static bool is_own_sleep(const struct weft_facts *facts, const struct weft_compare_cause *cause)
+{
+    return weft_node_is_blocked(facts->matrix, cause->node, WEFT_PATH_TIMER) &&
+           weft_node_is_own(facts->matrix, cause->node);
+}
+
 static bool is_pause(const struct judged *judged, struct weft_rule_try *tried)
 {
     const struct weft_facts *facts = judged->facts;
@@ -127,7 +145,7 @@ static bool is_pause(const struct judged *judged, struct weft_rule_try *tried)
         return false;
     for (size_t i = 0; i < table->n_causes; i++)
         if (weft_cause_place_of(facts, &table->causes[i], NULL) == WEFT_CAUSE_INSIDE &&
-            !weft_cause_is_longer_sleep(facts, &table->causes[i]))
+            !is_own_sleep(facts, &table->causes[i]))
             return false;
     return true;
 }
@@ -363,6 +381,8 @@ static const struct verdict_rule {
       "single executions are far slower; there are too few for a common cause" },
     { WEFT_VERDICT_TRIFLE, "trifle", CAUSE | PROPOSED | WEFT_NEED_TRACE_NS, is_trifle, false, 0,
       "slow executions cost next to nothing of the recorded time" },
+    { WEFT_VERDICT_MORE_WORK, "much_more_work", CAUSE | WEFT_NEED_WORK, is_much_more_work, true,
+      IS_SLOW, "they call a function ten times as often, or more" },
     { WEFT_VERDICT_MORE_WORK, "more_work", CAUSE | WEFT_NEED_WORK, is_more_work, false, 0,
       "they call a function more often, which is as fast as usual" },
     { WEFT_VERDICT_UNFELT, "unfelt", CAUSE, is_unfelt, false, 0,

@@ -425,7 +425,7 @@ static void put_more_work(struct weft_output *out, const struct weft_finding *fi
                           const struct weft_finding_cause *first)
 {
     const struct weft_work *work = &finding->work;
-    weft_output_text(out, "Nothing significant: ");
+    weft_output_text(out, finding->is_significant ? "" : "Nothing significant: ");
     put_slow_ones(out, finding, first, "longer");
     weft_output_text(out, "do more: ");
     put_calls(out, work->slow_calls);

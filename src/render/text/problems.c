@@ -67,7 +67,8 @@ static const struct words {
     [WEFT_PROBLEM_CHILD] = { "Waiting for a child process, in #", "wait for it",
                              "keep the process, or do its work in this one" },
     [WEFT_PROBLEM_CPU] = { "CPU saturation: ^ had the CPU", "wait for a CPU",
-                           "pin both to different CPUs, lower the priority of ^, or use more CPUs" },
+                           "pin both to different CPUs, lower the priority of ^, or use more "
+                           "CPUs" },
     [WEFT_PROBLEM_OTHER] = { "CPU taken by another program: ^", "wait for a CPU",
                              "keep other programs off these CPUs (cpusets, nice)" },
     [WEFT_PROBLEM_INTERRUPT] = { "Interrupts", "are interrupted", "move interrupts to other CPUs" },
