@@ -19,7 +19,7 @@ static const double SMALL_FAR = 10;    /* times the usual duration at most */
 static const double TINY_COST = 0.05;  /* of all time, of a type that was asked for */
 static const double MILD = 2;          /* times the usual duration, that is not noticed */
 static const double MUCH = 0.5;        /* of what they last longer, that more calls have to be */
-static const double MUCH_MORE = 10;    /* times as many calls */
+static const double MUCH_MORE = 100;   /* times as many calls */
 static const double LONGER_CALL = 2; /* times as long as usual: the call is slow, not its number */
 static const double TRIFLE = 0.002;  /* of the time that was recorded; */
 static const double TRIFLE_SHORT = 0.01; /* of executions that are longer by less than this: */
@@ -382,7 +382,7 @@ static const struct verdict_rule {
     { WEFT_VERDICT_TRIFLE, "trifle", CAUSE | PROPOSED | WEFT_NEED_TRACE_NS, is_trifle, false, 0,
       "slow executions cost next to nothing of the recorded time" },
     { WEFT_VERDICT_MORE_WORK, "much_more_work", CAUSE | WEFT_NEED_WORK, is_much_more_work, true,
-      IS_SLOW, "they call a function ten times as often, or more" },
+      IS_SLOW, "they call a function a hundred times as often, or more" },
     { WEFT_VERDICT_MORE_WORK, "more_work", CAUSE | WEFT_NEED_WORK, is_more_work, false, 0,
       "they call a function more often, which is as fast as usual" },
     { WEFT_VERDICT_UNFELT, "unfelt", CAUSE, is_unfelt, false, 0,
