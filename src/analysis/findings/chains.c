@@ -12,11 +12,14 @@
 enum { LEVELS = 32, CHILDREN = 64 };
 static const double MOST = 0.5;
 
+/* Whose functions are descended. */
+enum whose { WAITING, HOLDING, LASTING };
+
 struct descent {
     const struct weft_finding *finding;
     const uint32_t *of;
     uint32_t group;
-    enum { WAITING, HOLDING, LASTING } whose;
+    enum whose whose;
     const struct weft_frame *links[LEVELS];
     size_t n;
 };
@@ -99,7 +102,7 @@ static bool descend(struct descent *descent)
     return descent->n < LEVELS;
 }
 
-static struct weft_chain chain_of(struct descent descent, int whose)
+static struct weft_chain chain_of(struct descent descent, enum whose whose)
 {
     struct weft_chain chain = { .n = 0 };
     descent.whose = whose;
