@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Groups the nodes of a comparison by what their time is, and compares the groups' time of slow
- * executions with that of usual ones. Called by query/findings.c; knows nothing of traces and
- * words.
+ * executions with that of usual ones. Called by findings.c; independent of traces and of wording.
  */
 #include "analysis/findings/problems.h"
 
@@ -467,7 +466,7 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* Single executions that are far slower are worth a look, too, whatever statistics say. */
-static bool is_told(const struct weft_finding *finding)
+static bool is_listed(const struct weft_finding *finding)
 {
     return finding->table && (finding->is_significant || finding->verdict == WEFT_VERDICT_SINGLE);
 }
@@ -489,7 +488,7 @@ enum weft_code weft_problems_run(const struct weft_findings_table *findings,
     if (!made || !made->rows)
         code = weft_no_memory(err, "problems");
     for (size_t i = 0; code == WEFT_OK && i < findings->n_rows; i++)
-        if (is_told(&findings->rows[i]))
+        if (is_listed(&findings->rows[i]))
             code = weft_problems_add(&findings->rows[i], made, err);
     if (code != WEFT_OK) {
         if (arena)

@@ -787,6 +787,7 @@ static void print_json(const struct weft_view *view, const struct weft_findings_
     if (!json)
         return;
     weft_json_begin_object(json, NULL);
+    weft_json_u64(json, "schema", 1);
     weft_problems_json(json, table->problems, scratch);
     weft_json_begin_array(json, "types");
     for (size_t i = 0; i < table->n_rows; i++)
