@@ -86,8 +86,8 @@ static uint32_t path(struct scene *scene, const char *const *names)
 #define PATH(scene, ...) path(scene, (const char *const[]){ __VA_ARGS__, NULL })
 
 /* An execution on a thread, all of whose time is at two nodes. */
-static void add_item(struct scene *scene, const char *thread, uint32_t node, uint64_t ns,
-                     uint32_t other, uint64_t other_ns)
+__attribute__((unused)) static void add_item(struct scene *scene, const char *thread, uint32_t node,
+                                             uint64_t ns, uint32_t other, uint64_t other_ns)
 {
     const size_t i = scene->matrix.n_items++;
     const uint64_t at = scene->starts[i];
@@ -101,7 +101,8 @@ static void add_item(struct scene *scene, const char *thread, uint32_t node, uin
 }
 
 /* How long usual executions are at a node. */
-static void set_usual(struct scene *scene, uint32_t node, double usual_ns, double slow_ns)
+__attribute__((unused)) static void set_usual(struct scene *scene, uint32_t node, double usual_ns,
+                                              double slow_ns)
 {
     struct weft_compare_node *row = &scene->rows[scene->table.n_nodes++];
     *row = (struct weft_compare_node){ .node = node,
@@ -116,8 +117,8 @@ static void set_usual(struct scene *scene, uint32_t node, double usual_ns, doubl
 }
 
 /* Of `n` executions of `n_all`: `n_b` are slow. */
-static struct weft_compare_cause *set_cause(struct scene *scene, uint32_t node, uint32_t n,
-                                            size_t n_all, double duration_ns)
+__attribute__((unused)) static struct weft_compare_cause *
+set_cause(struct scene *scene, uint32_t node, uint32_t n, size_t n_all, double duration_ns)
 {
     const double usual_ns = scene->duration.mean_a;
     scene->causes[0] = (struct weft_compare_cause){ .node = node,

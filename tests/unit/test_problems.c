@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Kinds of problems by paths made by hand; and problems of random executions, whose sums are made a
+ * second time, slowly.
+ */
+#include "analysis/findings/kinds.h"
+#include "analysis/findings/problems.h"
+#include "findings_scene.h"
+#include "schema/result.h"
+#include "tap.h"
+
+#include <math.h>
+
+/* ---- kinds ----------------------------------------------------------------------------------- */
+
+/* What the threads of a path are waited for with, a letter each. */
+static void set_waits(struct scene *scene, uint32_t node, const char *letters)
+{
+    static const char known[] = "mrcbjfps"; /* in the order of enum weft_lock_kind */
+    size_t n = 0;
+    for (uint32_t at = node; at; at = scene->nodes[at].parent)
+        n += scene->frames[at].kind == WEFT_FRAME_THREAD;
+    for (uint32_t at = node; at; at = scene->nodes[at].parent) {
+        if (scene->frames[at].kind != WEFT_FRAME_THREAD)
+            continue;
+        const char *found = letters[--n] == '-' ? NULL : strchr(known, letters[n]);
+        scene->frames[at].waited_for = found ? (uint8_t)(found - known + 1) : 0;
+    }
+}
+
+#define KIND(wanted, letters, ...)                                                                 \
+    do {                                                                                           \
+        struct scene scene;                                                                        \
+        struct weft_frame_path found;                                                              \
+        begin(&scene, "request");                                                                  \
+        const uint32_t node = PATH(&scene, __VA_ARGS__);                                           \
+        set_waits(&scene, node, letters);                                                          \
+        weft_frame_path_of(&scene.matrix, node, &found);                                           \
+        const struct weft_kind kind = weft_kind_of(&found);                                        \
+        tap_ok(kind.kind == (wanted), "%s: %s", weft_problem_kind_name(wanted),                    \
+               weft_problem_kind_name(kind.kind));                                                 \
+    } while (0)
+
+static void test_kinds(void)
+{
+    KIND(WEFT_PROBLEM_LOCK, "m", "get", "pthread_mutex_lock", "-m", "@flusher", "flush",
+         ":running");
+    KIND(WEFT_PROBLEM_LOCK, "r", "get", "-m", "@writer", "parse");
+    KIND(WEFT_PROBLEM_LOCK, "-", "get", "__lll_lock_wait", "@flusher", "flush", ":running");
+    KIND(WEFT_PROBLEM_LOCK, "mm", "get", "-m", "@b", "get", "-m", "@flusher", "flush", ":running");
+    KIND(WEFT_PROBLEM_LOCK_IO, "m", "get", "-m", "@log", "commit", "__GI_fsync",
+         ":blocked: block device");
+    KIND(WEFT_PROBLEM_LOCK_IO, "m-", "get", "-m", "@log", "commit", "fdatasync", "@jbd2/vda",
+         ":running");
+    KIND(WEFT_PROBLEM_LOCK_SLEEP, "m", "get", "-m", "@lease", "back_off", "nanosleep",
+         ":blocked: timer");
+    KIND(WEFT_PROBLEM_LOCK_NO_CPU, "m-", "get", "-m", "@low", "work", ":preempted", "@burner");
+    KIND(WEFT_PROBLEM_LOCK_NET, "m-", "get", "-m", "@b", "ask", "recv", "@peer", "answer",
+         ":running");
+    KIND(WEFT_PROBLEM_LOCK_WAIT, "mc", "get", "-m", "@b", "wait", "pthread_cond_wait", "@c", "work",
+         ":running");
+    KIND(WEFT_PROBLEM_ALLOCATOR, "-", "get", "malloc", "__lll_lock_wait_private", "@b", "put",
+         ":running");
+    KIND(WEFT_PROBLEM_QUEUE, "c", "get", "pthread_cond_wait", "@worker", "work", ":running");
+    KIND(WEFT_PROBLEM_FSYNC, "c", "get", "pthread_cond_wait", "@log", "commit", "fsync",
+         ":blocked: block device");
+    KIND(WEFT_PROBLEM_POOL, "s", "get", "query", "sem_wait", "@b", "export", "query", ":running");
+    KIND(WEFT_PROBLEM_SERIAL, "b", "step", "pthread_barrier_wait", "@slow", "work", ":running");
+    KIND(WEFT_PROBLEM_CHILD, "-", "convert", "waitpid", "@child", "main", ":running");
+    KIND(WEFT_PROBLEM_NETWORK, "-", "ask", "recv", "@peer", "answer", "nanosleep",
+         ":blocked: timer");
+    KIND(WEFT_PROBLEM_NETWORK, "", "ask", "recv", ":blocked: network");
+    KIND(WEFT_PROBLEM_SLEEP, "", "retry", "__clock_nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_DISK, "", "load", "pread64", ":blocked: block device");
+    KIND(WEFT_PROBLEM_FAULT, "", "scan", ":blocked: block device");
+    KIND(WEFT_PROBLEM_CPU, "-", "work", ":preempted", "@other");
+    KIND(WEFT_PROBLEM_SPIN, "", "wait", "sched_yield", ":running");
+    KIND(WEFT_PROBLEM_CODE, "", "compress", ":running");
+    KIND(WEFT_PROBLEM_CODE, "", "compress");
+    KIND(WEFT_PROBLEM_UNKNOWN, "", "f", ":unknown");
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+enum { ITEMS = 40, PATHS = 12, TRIES = 2000 };
+
+static uint64_t drawn(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    return z ^ (z >> 31);
+}
+
+struct world {
+    struct scene scene;
+    uint32_t nodes[PATHS], a[ITEMS], b[ITEMS];
+    struct weft_finding finding;
+    struct weft_findings_table table;
+};
+
+static void make_nodes(struct world *world, uint64_t *seed)
+{
+    static const char *const functions[] = { "get", "put", "scan" };
+    static const char *const locks[] = { "-m", "-n" };
+    static const char *const threads[] = { "@flusher", "@log" };
+    struct scene *scene = &world->scene;
+    for (unsigned i = 0; i < PATHS; i++) {
+        const char *function = functions[drawn(seed) % 3];
+        const char *thread = threads[drawn(seed) % 2];
+        switch (drawn(seed) % 4) {
+        case 0:
+            world->nodes[i] = PATH(scene, function, ":running");
+            break;
+        case 1:
+            world->nodes[i] = PATH(scene, function, locks[drawn(seed) % 2], thread, "flush");
+            set_waits(scene, world->nodes[i], "m");
+            break;
+        case 2:
+            world->nodes[i] = PATH(scene, function, "nanosleep", ":blocked: timer");
+            break;
+        default:
+            world->nodes[i] =
+                PATH(scene, function, "pthread_cond_wait", thread, "work", ":running");
+            set_waits(scene, world->nodes[i], "c");
+        }
+    }
+}
+
+static void make_items(struct world *world, uint64_t *seed)
+{
+    struct scene *scene = &world->scene;
+    for (unsigned i = 0; i < ITEMS; i++) {
+        const bool is_slow = i % 4 == 3;
+        uint64_t sum_ns = 0;
+        const uint64_t from = scene->starts[i];
+        uint64_t at = from;
+        for (uint32_t node = 1; node < scene->matrix.n_nodes; node++) {
+            bool is_leaf = false;
+            for (unsigned k = 0; k < PATHS; k++)
+                is_leaf |= world->nodes[k] == node;
+            if (!is_leaf || drawn(seed) % 3 == 0 || at >= VALUES)
+                continue;
+            scene->node[at] = node;
+            scene->ns[at] = 1 + drawn(seed) % (is_slow ? 9000 : 1000);
+            sum_ns += scene->ns[at++];
+        }
+        scene->starts[i + 1] = at;
+        scene->items[i] =
+            (struct weft_execution_item){ .id = i, .tid = 1 + i % 3, .end_ns = sum_ns };
+        (is_slow ? world->b
+                 : world->a)[is_slow ? world->scene.table.n_b++ : world->scene.table.n_a++] = i;
+    }
+    scene->matrix.n_items = ITEMS;
+}
+
+/* The mean time of a group at a node, or at all of a key. */
+static double mean_of(const struct world *world, const uint32_t *items, size_t n, uint32_t node,
+                      uint64_t key)
+{
+    const struct scene *scene = &world->scene;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t at = scene->starts[items[i]]; at < scene->starts[items[i] + 1]; at++) {
+            struct weft_frame_path found;
+            weft_frame_path_of(&scene->matrix, scene->node[at], &found);
+            if (key ? weft_kind_of(&found).key == key : scene->node[at] == node)
+                sum += (double)scene->ns[at];
+        }
+    return n ? sum / (double)n : 0;
+}
+
+static void make_world(struct world *world, uint64_t seed)
+{
+    memset(world, 0, sizeof *world);
+    struct scene *scene = &world->scene;
+    begin(scene, "request");
+    make_nodes(world, &seed);
+    make_items(world, &seed);
+    scene->table.items_a = world->a;
+    scene->table.items_b = world->b;
+    for (uint32_t node = 1; node < scene->matrix.n_nodes; node++) {
+        const double usual = mean_of(world, world->a, scene->table.n_a, node, 0);
+        const double slow = mean_of(world, world->b, scene->table.n_b, node, 0);
+        if (usual > 0 || slow > 0)
+            scene->rows[scene->table.n_nodes++] = (struct weft_compare_node){
+                .node = node, .mean_a_ns = usual, .mean_b_ns = slow, .difference_ns = slow - usual
+            };
+    }
+    world->finding = (struct weft_finding){ .type = WEFT_STR("request"),
+                                            .matrix = &scene->matrix,
+                                            .table = &scene->table,
+                                            .is_versus = true,
+                                            .is_significant = true };
+    world->table = (struct weft_findings_table){ .rows = &world->finding, .n_rows = 1 };
+}
+
+static bool is_near(double got, double want)
+{
+    return fabs(got - want) <= 1e-6 * (1 + fabs(want));
+}
+
+static bool is_right(const struct world *world, const struct weft_problem *problem)
+{
+    const struct weft_compare_table *table = &world->scene.table;
+    const double usual = mean_of(world, world->a, table->n_a, 0, problem->key);
+    const double slow = mean_of(world, world->b, table->n_b, 0, problem->key);
+    return is_near(problem->usual_here_ns, usual) && is_near(problem->slow_here_ns, slow) &&
+           is_near(problem->cost_ns, (slow - usual) * (double)table->n_b) &&
+           problem->n_main <= table->n_b && problem->explained >= 0 && problem->explained <= 1;
+}
+
+static void test_sums(void)
+{
+    static struct world world;
+    struct weft_err err = { 0 };
+    size_t n_rows = 0, n_wrong = 0, n_shared = 0;
+    for (uint64_t seed = 1; seed <= TRIES; seed++) {
+        struct weft_problems_table *table = NULL;
+        uint64_t n_main = 0;
+        make_world(&world, seed);
+        if (weft_problems_run(&world.table, &table, &err) != WEFT_OK) {
+            n_wrong++;
+            continue;
+        }
+        for (size_t i = 0; i < table->n_rows; i++) {
+            n_wrong += !is_right(&world, &table->rows[i]);
+            n_main += table->rows[i].n_main;
+            for (size_t k = 0; k < i; k++)
+                n_shared += table->rows[k].key == table->rows[i].key;
+        }
+        n_wrong += n_main > world.scene.table.n_b;
+        n_rows += table->n_rows;
+        weft_result_free(table);
+    }
+    tap_ok(n_rows > TRIES && n_wrong == 0 && n_shared == 0,
+           "%zu problems of %d comparisons: %zu wrong", n_rows, TRIES, n_wrong);
+}
+
+int main(void)
+{
+    test_kinds();
+    test_sums();
+    return tap_done();
+}
