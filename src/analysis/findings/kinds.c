@@ -280,8 +280,11 @@ static const struct weft_frame *function_in(const struct weft_frame_path *path,
 {
     size_t places[WEFT_NAMED_FUNCTIONS];
     const size_t n = weft_path_functions(path, part, places);
-    return n > 0 ? path->frames[places[n > 1 && weft_frame_is_library(path->frames[places[0]])]]
-                 : NULL;
+    size_t at = 0;
+    while (at + 1 < n && (weft_frame_is_library(path->frames[places[at]]) ||
+                          call_of(path->frames[places[at]]->name) != CALL_NONE))
+        at++;
+    return n > 0 ? path->frames[places[at]] : NULL;
 }
 
 static bool tells_apart(enum weft_problem_kind kind)
