@@ -140,6 +140,8 @@ static const struct note_words {
                               WEFT_NOTE_CLASS_LOST },
     [WEFT_NOTE_FORMLESS] = { "formless", "events kept as instants: the input lacks their format",
                              WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_THREADS_NAMED] = { "threads_named", "threads named after their start functions",
+                                  WEFT_NOTE_CLASS_INFO },
 };
 
 const char *weft_note_name(enum weft_note_kind kind)

@@ -215,6 +215,7 @@ enum weft_note_kind {
     WEFT_NOTE_EXCLUDED,         /* likewise, as was asked for */
     WEFT_NOTE_UNWRITTEN,        /* the recording's file could take no more; count = bytes */
     WEFT_NOTE_FORMLESS,         /* events whose format the input lacks: kept without fields */
+    WEFT_NOTE_THREADS_NAMED,    /* threads called after their start functions; count = threads */
     WEFT_NOTE_KINDS,
 };
 

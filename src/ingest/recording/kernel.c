@@ -343,7 +343,7 @@ enum weft_code rec_kernel_open(struct rec_convert *convert, struct rec_kernel **
 
 enum weft_code rec_kernel_survey(struct rec_kernel *kernel)
 {
-    kernel->convert->kernel.is_survey = true;
+    kernel->convert->kernel.is_survey = kernel->stacks.wants_starts = true;
     return read_all(kernel);
 }
 
@@ -351,7 +351,7 @@ enum weft_code rec_kernel_deliver(struct rec_kernel *kernel)
 {
     struct rec_convert *convert = kernel->convert;
     kernel_threads_seal(&convert->kernel.threads);
-    convert->kernel.is_survey = false;
+    convert->kernel.is_survey = kernel->stacks.wants_starts = false;
     const enum weft_code code = read_all(kernel);
     return code == WEFT_OK ? note_losses(kernel) : code;
 }

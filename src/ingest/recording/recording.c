@@ -421,6 +421,8 @@ static enum weft_code note_all(struct rec_convert *convert)
           "processes beyond those that the recorder lists" },
         { WEFT_NOTE_LOST_RECORDS, convert->n_lost_reports, WEFT_NO_OFFSET,
           "reports of forks, programs and failures: processes or reasons may be missing" },
+        { WEFT_NOTE_THREADS_NAMED, convert->n_renamed, WEFT_NO_OFFSET,
+          "that have no name of their own: start functions of the program" },
         { WEFT_NOTE_TIME_BACKWARD, convert->clocks.n_backward, WEFT_NO_OFFSET, "pairs of clocks" },
     };
     enum weft_code code = WEFT_OK;
@@ -485,6 +487,7 @@ static enum weft_code convert_all(struct rec_convert *convert, struct rec_kernel
     WEFT_THEN(code, announce(convert, &about));
     WEFT_THEN(code, note_stopped(convert, &about));
     WEFT_THEN(code, deliver_ledger(convert, &about));
+    WEFT_THEN(code, rec_name_threads(convert));
     WEFT_THEN(code, announce_threads(convert));
     WEFT_THEN(code, rec_survey_end(convert, convert->kernel.err));
     WEFT_THEN(code, rec_kernel_deliver(kernel));
@@ -499,7 +502,8 @@ static enum weft_code read_parts(struct rec_convert *convert, const struct weft_
     const char *symbols_path = opts ? opts->symbols_path : NULL;
     const uint64_t most = opts && opts->most_unpacked ? opts->most_unpacked : MOST_UNPACKED_BYTES;
     const bool has_room = kernel_threads_init(&convert->kernel.threads);
-    if (!rec_names_init(&convert->names) || !has_room || !convert->mark_types)
+    if (!rec_names_init(&convert->names) || !has_room || !convert->mark_types ||
+        !rec_starts_init(&convert->starts))
         return kernel_no_memory(&convert->kernel);
     enum weft_code code = rec_pieces_open(file, most, convert->run, &convert->pieces, err);
     WEFT_THEN(code, rec_clocks_read(&convert->pieces, &convert->clocks, err));
@@ -526,6 +530,7 @@ static void convert_fini(struct rec_convert *convert)
     WEFT_VEC_FINI(&convert->marks);
     WEFT_VEC_FINI(&convert->culled);
     weft_strtab_free(convert->mark_types);
+    rec_starts_fini(&convert->starts);
 }
 
 enum weft_code weft_recording_import(const struct weft_mapped *file,

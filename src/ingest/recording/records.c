@@ -200,6 +200,11 @@ static enum weft_code rename_thread(struct rec_kernel *kernel, struct kernel_now
                                     const struct rec_cpu *at)
 {
     const struct kernel_told told = { .comm = text_of(at) };
+    struct rec_convert *convert = kernel->convert;
+    struct rec_start *start = rec_start_of(&convert->starts, now->thread);
+    if (!start)
+        return kernel_no_memory(&convert->kernel);
+    start->is_given = true;
     return kernel_thread_details(&kernel->convert->kernel, now->thread, &told);
 }
 
@@ -305,6 +310,32 @@ static enum weft_code put_stack(struct rec_kernel *kernel, const struct kernel_n
     return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
 }
 
+/* Where the thread of the stack made last began. False without memory. */
+static bool see_start(struct rec_kernel *kernel, const struct kernel_now *now)
+{
+    const struct weft_str start = rec_stack_start(&kernel->stacks);
+    return start.n_bytes == 0 || rec_starts_see(&kernel->convert->starts, now->thread, start);
+}
+
+/* Waits are made in the survey; of samples a few are enough. */
+static enum weft_code look_for_start(struct rec_kernel *kernel, const struct kernel_now *now,
+                                     const struct rec_cpu *at)
+{
+    enum { SAMPLES = 16 };
+    struct rec_start *start = rec_start_of(&kernel->convert->starts, now->thread);
+    struct weft_str text;
+    if (!start)
+        return kernel_no_memory(&kernel->convert->kernel);
+    if (at->record.tid == (uint32_t)at->record.b || start->n_stacks >= SAMPLES)
+        return WEFT_OK;
+    start->n_stacks++;
+    const uint64_t n_run_out = kernel->stacks.n_run_out; /* it is counted when it is delivered */
+    const bool is_good =
+        rec_stack_text(&kernel->stacks, &at->record, at->payload, &text) && see_start(kernel, now);
+    kernel->stacks.n_run_out = n_run_out;
+    return is_good ? WEFT_OK : kernel_no_memory(&kernel->convert->kernel);
+}
+
 /* A wait's stack is delivered where the wait began, if that is known. It has no weight: it says
  * where, not how long. */
 static enum weft_code convert_stack(struct rec_kernel *kernel, struct kernel_now *now,
@@ -315,11 +346,15 @@ static enum weft_code convert_stack(struct rec_kernel *kernel, struct kernel_now
     const uint64_t weight = high(at->record.a) ? high(at->record.a) : 1;
     struct weft_str text = { 0 };
     bool is_met = false;
-    if (is_sample && convert->is_survey)
+    if (is_sample && convert->is_survey) {
+        WEFT_TRY(look_for_start(kernel, now, at));
         return put_stack(kernel, now, text, text, weight, mode_of(&at->record));
+    }
     if (!is_sample && !convert->is_survey && rec_stacks_has_left(&kernel->stacks, at->record.tid))
         return WEFT_OK;
     if (!rec_stack_text(&kernel->stacks, &at->record, at->payload, &text))
+        return kernel_no_memory(convert);
+    if (convert->is_survey && !see_start(kernel, now))
         return kernel_no_memory(convert);
     if (is_sample)
         return put_stack(kernel, now, text, WEFT_STR("cpu-clock"), weight, mode_of(&at->record));

@@ -52,6 +52,7 @@ void rec_stacks_fini(struct rec_stacks *stacks)
     weft_strtab_free(stacks->texts);
     WEFT_VEC_FINI(&stacks->name_of);
     WEFT_VEC_FINI(&stacks->text_of);
+    WEFT_VEC_FINI(&stacks->start_of);
     WEFT_VEC_FINI(&stacks->left_ns);
     WEFT_VEC_FINI(&stacks->waits);
     weft_json_fini(&stacks->text);
@@ -261,6 +262,46 @@ static bool make_text(struct rec_stacks *stacks, uint32_t image, size_t n_frames
     return !stacks->text.has_failed && weft_strtab_intern(stacks->texts, text, id, NULL) == WEFT_OK;
 }
 
+/* The program that the process of the image runs; UINT32_MAX: unknown. */
+static uint32_t program_of(const struct rec_stacks *stacks, uint32_t image)
+{
+    const struct rec_process *process =
+        image == REC_NO_IMAGE
+            ? NULL
+            : rec_process_of(stacks->spaces, stacks->spaces->images.items[image].pid);
+    return process ? process->exe : UINT32_MAX;
+}
+
+/* Where the thread of the stack began. False without memory. */
+static bool find_start(struct rec_stacks *stacks, uint32_t image, size_t n_frames)
+{
+    const struct rec_spaces *spaces = stacks->spaces;
+    const uint32_t exe = program_of(stacks, image);
+    const struct weft_str program =
+        exe == UINT32_MAX ? WEFT_STR("") : weft_str_base(weft_strtab_get(spaces->texts, exe));
+    struct rec_start_text start = { 0 };
+    stacks->start = WEFT_ID_NONE;
+    for (size_t k = n_frames; stacks->wants_starts && k-- > 0 && !start.is_over && !start.is_bad;) {
+        const struct rec_mapping *mapping = rec_mapping_of(spaces, image, stacks->frames[k]);
+        const struct weft_str path =
+            mapping ? weft_strtab_get(spaces->texts, mapping->path) : WEFT_STR("");
+        struct weft_str name;
+        if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
+            return false;
+        rec_start_put(&start, rec_frame_class_of(path, mapping && mapping->path == exe), name,
+                      program);
+    }
+    return start.is_bad || start.n_names == 0 ||
+           weft_strtab_intern(stacks->texts, (struct weft_str){ start.bytes, start.n_bytes },
+                              &stacks->start, NULL) == WEFT_OK;
+}
+
+struct weft_str rec_stack_start(const struct rec_stacks *stacks)
+{
+    return stacks->start == WEFT_ID_NONE ? (struct weft_str){ 0 }
+                                         : weft_strtab_get(stacks->texts, stacks->start);
+}
+
 /* Chains that are met again are not made again. Copies are all different. */
 static bool text_of_chain(struct rec_stacks *stacks, uint32_t image,
                           const struct weft_kernel_record *record, const uint8_t *payload,
@@ -280,9 +321,14 @@ static bool text_of_chain(struct rec_stacks *stacks, uint32_t image,
         return false;
     if (key == stacks->text_of.n) {
         uint32_t *place = WEFT_VEC_PUSH(&stacks->text_of);
-        if (!place || !make_text(stacks, image, take_chain(stacks, image, record, payload), place))
+        uint32_t *start = WEFT_VEC_PUSH(&stacks->start_of);
+        const size_t n_frames = take_chain(stacks, image, record, payload);
+        if (!place || !start || !make_text(stacks, image, n_frames, place) ||
+            !find_start(stacks, image, n_frames))
             return false;
+        *start = stacks->start;
     }
+    stacks->start = stacks->start_of.items[key];
     *id = stacks->text_of.items[key];
     return true;
 }
@@ -317,7 +363,8 @@ bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *
     stacks->side = side_of(stacks, record);
     const bool is_good = record->type == WEFT_KERNEL_STACK_COPY
                              ? walk_copy(stacks, image, record, payload, &n_frames) &&
-                                   make_text(stacks, image, n_frames, &id)
+                                   make_text(stacks, image, n_frames, &id) &&
+                                   find_start(stacks, image, n_frames)
                              : text_of_chain(stacks, image, record, payload, &id);
     if (is_good)
         *text = weft_strtab_get(stacks->texts, id);

@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "ingest/recording/spaces.h"
+#include "ingest/recording/starts.h"
 #include "symbols/folded.h"
 #include "symbols/walk.h"
 
@@ -37,7 +38,10 @@ struct rec_stacks {
     struct {
         uint32_t *items;
         size_t n, cap;
-    } text_of;
+    } text_of, start_of; /* start_of: in `texts`, or WEFT_ID_NONE */
+    bool wants_starts;   /* of stacks that are made now */
+    uint32_t start;      /* of the stack made last: names of its outermost functions of the
+                            program (starts.h), in `texts`; WEFT_ID_NONE: unknown */
     struct weft_strtab *texts;
     struct weft_json_text text, key; /* being made */
     uint64_t *frames;                /* REC_MOST_FRAMES, of the stack in work */
@@ -71,6 +75,10 @@ void rec_stacks_take_side(struct rec_stacks *stacks, const struct weft_kernel_re
  * memory. */
 bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *record,
                     const uint8_t *payload, struct weft_str *text);
+
+/* Names of the program's functions that the stack made last begins with, "worker;serve"; empty: it
+ * does not show where its thread began, or stacks->wants_starts is off. */
+struct weft_str rec_stack_start(const struct rec_stacks *stacks);
 
 /* A thread leaves its CPU to wait. False without memory. */
 bool rec_stacks_leave(struct rec_stacks *stacks, uint32_t tid, uint64_t ns);
