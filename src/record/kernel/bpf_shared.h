@@ -6,7 +6,8 @@
 #define WEFT_RECORD_KERNEL_BPF_SHARED_H
 
 enum {
-    WEFT_BPF_CPUS = 1024, /* a power of two */
+    WEFT_BPF_CPUS = 1024,     /* a power of two */
+    WEFT_BPF_TARGETS = 65536, /* processes that are named to be recorded */
     WEFT_BPF_FRAMES = 127,
     WEFT_BPF_KERNEL_FRAMES = 64,
     WEFT_BPF_PATH_BYTES = 256,

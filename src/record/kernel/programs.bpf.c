@@ -32,8 +32,7 @@ const volatile bool with_results;
 const volatile bool with_waits;
 
 struct weft_bpf_cpu cpus[WEFT_BPF_CPUS];
-__u32 mark_tgid; /* whose threads the iterator marks */
-__u64 begun_ns;  /* threads started later are recorded by FORK */
+__u64 begun_ns; /* threads started later are recorded by FORK */
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
@@ -57,6 +56,15 @@ struct {
     __type(key, int);
     __type(value, struct thread);
 } threads SEC(".maps");
+
+/* Processes whose threads the iterator marks. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, WEFT_BPF_TARGETS);
+    __type(key, __u32);
+    __type(value, __u8);
+} targets SEC(".maps");
 
 static __always_inline struct weft_bpf_cpu *this_cpu(void)
 {
@@ -760,8 +768,9 @@ SEC("iter/task")
 int mark_task(struct bpf_iter__task *ctx)
 {
     struct task_struct *task = ctx->task;
+    const __u32 tgid = task ? task->tgid : 0;
 
-    if (task && task->tgid == mark_tgid)
+    if (task && bpf_map_lookup_elem(&targets, &tgid))
         bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
     return 0;
 }
