@@ -103,6 +103,7 @@ struct rec_convert {
     uint64_t end_ns;  /* likewise, of the end of the recording */
     bool has_kernel;  /* there are its records */
     bool has_forks, has_irqs;
+    bool has_futexes; /* of system calls these are recorded */
 };
 
 static inline struct weft_progress *rec_progress_of(const struct rec_convert *convert)
@@ -132,6 +133,8 @@ WEFT_CHECKED enum weft_code rec_kernel_open(struct rec_convert *convert,
                                             struct rec_kernel **kernel);
 void rec_kernel_close(struct rec_kernel *kernel); /* NULL is allowed */
 WEFT_CHECKED enum weft_code rec_kernel_survey(struct rec_kernel *kernel);
+/* Rings are surveyed, too. */
+WEFT_CHECKED enum weft_code rec_kernel_end_survey(struct rec_kernel *kernel);
 WEFT_CHECKED enum weft_code rec_kernel_deliver(struct rec_kernel *kernel);
 
 /* ---- survey.c: what the records of a thread point to. From several workers at once. -------------

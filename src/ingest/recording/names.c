@@ -105,15 +105,27 @@ static bool place_add(struct rec_places *places, uint32_t space, uint64_t addres
     }
 }
 
-uint32_t rec_place_id(const struct rec_places *places, uint32_t space, uint64_t address)
+static const struct rec_place *find_place(const struct rec_places *places, uint32_t space,
+                                          uint64_t address)
 {
     for (unsigned probe = 0;; probe++) {
         const uint32_t index = weft_map_find(places->of_mix, mix_of(space, address, probe));
         if (index == WEFT_MAP_NONE)
-            return WEFT_ID_NONE;
+            return NULL;
         if (places->items[index].address == address && places->items[index].space == space)
-            return places->items[index].id;
+            return &places->items[index];
     }
+}
+
+bool rec_place_is_met(const struct rec_places *places, uint32_t space, uint64_t address)
+{
+    return find_place(places, space, address) != NULL;
+}
+
+uint32_t rec_place_id(const struct rec_places *places, uint32_t space, uint64_t address)
+{
+    const struct rec_place *place = find_place(places, space, address);
+    return place ? place->id : WEFT_ID_NONE;
 }
 
 bool rec_names_meet(struct rec_names *names, struct rec_places *places, uint32_t space,

@@ -91,6 +91,8 @@ void rec_names_meet_known(struct rec_names *names, enum rec_known known);
 WEFT_CHECKED enum weft_code rec_names_seal(struct rec_names *names, const struct rec_spaces *spaces,
                                            struct weft_sink *sink, struct weft_err *err);
 
+/* In the survey already. */
+bool rec_place_is_met(const struct rec_places *places, uint32_t space, uint64_t address);
 /* Once sealed; WEFT_ID_NONE: it was not met. The key of a known function is its own number. */
 uint32_t rec_place_id(const struct rec_places *places, uint32_t space, uint64_t address);
 uint32_t rec_text_key(const struct rec_names *names, struct weft_str text);

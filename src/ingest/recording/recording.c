@@ -285,7 +285,8 @@ static enum weft_code announce(struct rec_convert *convert, const struct about *
     const int n_details = describe(convert, about, details, sizeof details);
     const struct weft_sink_begin begin = { .format = WEFT_STR("weft record"),
                                            .details = { details, (size_t)n_details },
-                                           .is_parallel = true };
+                                           .is_parallel = true,
+                                           .has_some_calls = convert->has_futexes };
     const struct weft_clock clock = { .frequency_hz = UINT64_C(1000000000),
                                       .zero_ticks = convert->zero_ns,
                                       .monotonic_ns = convert->zero_ns,
@@ -484,6 +485,7 @@ static enum weft_code convert_all(struct rec_convert *convert, struct rec_kernel
     enum weft_code code = take_about(convert, &about);
     WEFT_THEN(code, rec_kernel_survey(kernel));
     WEFT_THEN(code, for_threads(convert, survey_item));
+    WEFT_THEN(code, rec_kernel_end_survey(kernel));
     WEFT_THEN(code, announce(convert, &about));
     WEFT_THEN(code, note_stopped(convert, &about));
     WEFT_THEN(code, deliver_ledger(convert, &about));

@@ -113,6 +113,61 @@ static enum weft_code put_context(struct rec_kernel *kernel, const struct kernel
     return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
 }
 
+/* ---- futexes ----------------------------------------------------------------------------------
+ */
+
+static enum weft_code leave_futex(struct rec_kernel *kernel, const struct kernel_now *now)
+{
+    struct kernel_convert *convert = &kernel->convert->kernel;
+    uint8_t *is_open = rec_futexes_open(&kernel->futexes, now->thread);
+    if (!is_open)
+        return kernel_no_memory(convert);
+    if (convert->is_survey || !*is_open)
+        return WEFT_OK;
+    *is_open = 0;
+    struct weft_event event = kernel_event_of(now, WEFT_EVENT_SYSCALL_EXIT);
+    event.name = WEFT_STR("futex");
+    return kernel_deliver(convert, now->thread, &event);
+}
+
+static enum weft_code enter_futex(struct rec_kernel *kernel, const struct kernel_now *now,
+                                  const struct rec_futex *futex)
+{
+    WEFT_TRY(leave_futex(kernel, now)); /* of one whose end was lost */
+    struct weft_event event = kernel_event_of(now, WEFT_EVENT_SYSCALL_ENTER);
+    event.name = WEFT_STR("futex");
+    event.value = futex->address;
+    event.prev_state = futex->operation;
+    event.object_id = futex->value;
+    kernel->futexes.open.items[now->thread] = 1;
+    return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
+}
+
+/* A call that was waited in is entered where the wait began (begin_wait); one that wakes is entered
+ * here, and left when it has woken. */
+static enum weft_code convert_futex(struct rec_kernel *kernel, const struct kernel_now *now,
+                                    const struct rec_cpu *at)
+{
+    struct kernel_convert *convert = &kernel->convert->kernel;
+    const bool wakes = high(at->record.a) == WEFT_CALL_WAKES;
+    const struct kernel_thread *thread = &convert->threads.items[now->thread];
+    const uint32_t pid = (uint32_t)(thread->pid ? thread->pid : thread->tid);
+    uint32_t index;
+    uint64_t left_ns;
+    if (!convert->is_survey) {
+        const struct rec_futex *futex =
+            wakes ? rec_futexes_of(&kernel->futexes, at->payload, pid) : NULL;
+        if (wakes)
+            return futex ? enter_futex(kernel, now, futex) : WEFT_OK;
+        return leave_futex(kernel, now);
+    }
+    if (!rec_futexes_meet(&kernel->futexes, at->payload, pid, &index) ||
+        (!wakes && rec_stacks_left(&kernel->stacks, at->record.tid, &left_ns) &&
+         !rec_futexes_wait(&kernel->futexes, at->record.tid, left_ns, index)))
+        return kernel_no_memory(convert);
+    return WEFT_OK;
+}
+
 static enum weft_code convert_wakeup(struct rec_kernel *kernel, struct kernel_now *now,
                                      const struct rec_cpu *at)
 {
@@ -122,6 +177,7 @@ static enum weft_code convert_wakeup(struct rec_kernel *kernel, struct kernel_no
     enum weft_code code = put_context(kernel, now, context, WEFT_EVENT_IRQ_ENTER);
     WEFT_THEN(code, kernel_convert_event(&kernel->convert->kernel, now));
     WEFT_THEN(code, put_context(kernel, now, context, WEFT_EVENT_IRQ_EXIT));
+    WEFT_THEN(code, leave_futex(kernel, now));
     set_pid(kernel, low(at->record.a), (int32_t)high(at->record.a), low(at->record.b));
     return code;
 }
@@ -280,7 +336,9 @@ static enum weft_code convert_syscall(struct rec_kernel *kernel, struct kernel_n
 {
     struct weft_event event = kernel_event_of(now, WEFT_EVENT_SYSCALL_EXIT);
     char name[16];
-    if (high(at->record.a) == 0)
+    if (rec_futex_is(&at->record))
+        return convert_futex(kernel, now, at);
+    if (high(at->record.a) != WEFT_CALL_RETURNED)
         return WEFT_OK;
     const int n_name = snprintf(name, sizeof name, "#%u", low(at->record.a));
     event.name = (struct weft_str){ name, n_name > 0 ? (size_t)n_name : 0 };
@@ -336,13 +394,27 @@ static enum weft_code look_for_start(struct rec_kernel *kernel, const struct ker
     return is_good ? WEFT_OK : kernel_no_memory(&kernel->convert->kernel);
 }
 
+/* Where a thread wakes another one. */
+static enum weft_code convert_waker(struct rec_kernel *kernel, const struct kernel_now *now,
+                                    const struct rec_cpu *at)
+{
+    struct weft_str text = { 0 };
+    if (!rec_stack_text(&kernel->stacks, &at->record, at->payload, &text) ||
+        (kernel->convert->kernel.is_survey && !see_start(kernel, now)))
+        return kernel_no_memory(&kernel->convert->kernel);
+    return text.n_bytes
+               ? put_stack(kernel, now, text, WEFT_STR("wakeup"), 0, WEFT_SAMPLE_MODE_UNKNOWN)
+               : WEFT_OK;
+}
+
 /* A wait's stack is delivered where the wait began, if that is known. It has no weight: it says
  * where, not how long. */
 static enum weft_code convert_stack(struct rec_kernel *kernel, struct kernel_now *now,
                                     const struct rec_cpu *at)
 {
     struct kernel_convert *convert = &kernel->convert->kernel;
-    const bool is_sample = (at->record.a & WEFT_STACK_KIND_MASK) == WEFT_STACK_SAMPLE;
+    const uint32_t kind = at->record.a & WEFT_STACK_KIND_MASK;
+    const bool is_sample = kind == WEFT_STACK_SAMPLE;
     const uint64_t weight = high(at->record.a) ? high(at->record.a) : 1;
     struct weft_str text = { 0 };
     bool is_met = false;
@@ -350,6 +422,8 @@ static enum weft_code convert_stack(struct rec_kernel *kernel, struct kernel_now
         WEFT_TRY(look_for_start(kernel, now, at));
         return put_stack(kernel, now, text, text, weight, mode_of(&at->record));
     }
+    if (kind == WEFT_STACK_WAKE)
+        return convert_waker(kernel, now, at);
     if (!is_sample && !convert->is_survey && rec_stacks_has_left(&kernel->stacks, at->record.tid))
         return WEFT_OK;
     if (!rec_stack_text(&kernel->stacks, &at->record, at->payload, &text))
@@ -428,14 +502,15 @@ static enum weft_code begin_wait(struct rec_kernel *kernel, struct kernel_now *n
     if (tid == 0 || state_left(&at->record) == 0)
         return WEFT_OK;
     const struct weft_str text = rec_stacks_wait(&kernel->stacks, tid, at->record.time_ns);
+    const struct rec_futex *futex = rec_futexes_of_wait(&kernel->futexes, tid, at->record.time_ns);
     if (!rec_stacks_leave(&kernel->stacks, tid, at->record.time_ns))
         return kernel_no_memory(&kernel->convert->kernel);
-    if (text.n_bytes == 0)
+    if (text.n_bytes == 0 && !futex)
         return WEFT_OK;
-    const enum weft_code code = find_thread(kernel, now, tid);
-    return code == WEFT_OK
-               ? put_stack(kernel, now, text, WEFT_STR("wait"), 0, WEFT_SAMPLE_MODE_UNKNOWN)
-               : code;
+    enum weft_code code = find_thread(kernel, now, tid);
+    if (code == WEFT_OK && text.n_bytes)
+        code = put_stack(kernel, now, text, WEFT_STR("wait"), 0, WEFT_SAMPLE_MODE_UNKNOWN);
+    return code == WEFT_OK && futex ? enter_futex(kernel, now, futex) : code;
 }
 
 enum weft_code rec_convert_record(struct rec_kernel *kernel, const struct rec_cpu *at)

@@ -390,6 +390,14 @@ bool rec_stacks_leave(struct rec_stacks *stacks, uint32_t tid, uint64_t ns)
     return true;
 }
 
+bool rec_stacks_left(const struct rec_stacks *stacks, uint32_t tid, uint64_t *ns)
+{
+    const uint32_t index = weft_map_find(stacks->of_tid, tid);
+    if (index != WEFT_MAP_NONE)
+        *ns = stacks->left_ns.items[index];
+    return index != WEFT_MAP_NONE;
+}
+
 bool rec_stacks_has_left(const struct rec_stacks *stacks, uint32_t tid)
 {
     return weft_map_find(stacks->of_tid, tid) != WEFT_MAP_NONE;

@@ -85,6 +85,8 @@ bool rec_stacks_leave(struct rec_stacks *stacks, uint32_t tid, uint64_t ns);
 /* This is the stack of the wait that the thread has come back from. False in *is_met: it is not
  * known when that began. False without memory. */
 bool rec_stacks_meet(struct rec_stacks *stacks, uint32_t tid, struct weft_str text, bool *is_met);
+/* When the thread left its CPU last; false: that was not seen. */
+bool rec_stacks_left(const struct rec_stacks *stacks, uint32_t tid, uint64_t *ns);
 /* Has the thread been seen to leave? */
 bool rec_stacks_has_left(const struct rec_stacks *stacks, uint32_t tid);
 /* The stack of the wait that begins now; empty: none was met. */

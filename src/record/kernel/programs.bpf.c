@@ -48,6 +48,8 @@ struct {
 struct thread {
     __u64 off_ns;    /* when it left the CPU to wait; 0: it did not */
     __u64 waited_ns; /* in waits longer than the threshold */
+    __u64 woke_ns;   /* when it last woke others by a futex, and by which */
+    __u64 woke_at;
 };
 
 struct {
@@ -236,12 +238,6 @@ static __always_inline int emit_waking(struct task_struct *task, __u16 type)
     emit(cpu, current_tid(), type, (__u32)task->pid | (__u64)task->thread_info.cpu << 32,
          (__u32)task->tgid | context_of(cpu) << 32);
     return 0;
-}
-
-SEC("tp_btf/sched_waking")
-int BPF_PROG(on_waking, struct task_struct *task)
-{
-    return emit_waking(task, WEFT_KERNEL_WAKING);
 }
 
 SEC("tp_btf/sched_wakeup_new")
@@ -545,17 +541,17 @@ int on_sample(struct bpf_perf_event_data *ctx)
 }
 
 static __always_inline void emit_call(struct weft_bpf_cpu *cpu, struct task_struct *task,
-                                      __u64 waited_ns, bool has_returned)
+                                      __u64 waited_ns, enum weft_kernel_call kind)
 {
     struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
     struct weft_kernel_record *record = reserve(cpu, sizeof *record + 4 * sizeof(__u64));
 
     if (!record)
         return;
-    fill(record, task->pid, WEFT_KERNEL_SYSCALL, (__u32)regs->orig_ax | (__u64)has_returned << 32,
+    fill(record, task->pid, WEFT_KERNEL_SYSCALL, (__u32)regs->orig_ax | (__u64)kind << 32,
          waited_ns);
     __u64 *words = (__u64 *)(record + 1);
-    words[0] = has_returned ? regs->ax : 0;
+    words[0] = kind == WEFT_CALL_RETURNED ? regs->ax : 0;
     words[1] = regs->di;
     words[2] = regs->si;
     words[3] = regs->dx;
@@ -579,7 +575,8 @@ static __noinline int emit_wait(void *ctx, bool has_returned)
     if (!thread)
         return 0;
     if (is_in_call)
-        emit_call(cpu, task, thread->waited_ns, has_returned);
+        emit_call(cpu, task, thread->waited_ns,
+                  has_returned ? WEFT_CALL_RETURNED : WEFT_CALL_WAITED);
     thread->waited_ns = 0;
     emit_stack(ctx, cpu, task, is_in_call ? WEFT_STACK_WAIT : WEFT_STACK_FAULT);
     return 0;
@@ -599,6 +596,63 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     if (!(this_cpu()->current & WEFT_BPF_HAS_WAITED))
         return 0;
     return emit_wait(ctx, true);
+}
+
+/* ---- wakeups
+
+ * Of one that ends a long wait for a futex the call is recorded that made it, and its stack: which
+ * lock was released, and where. Stacks of all wakeups would cost more than the wakeups. */
+
+enum { CALL_FUTEX = 202, SAME_CALL_NS = 20000 };
+
+/* One call may wake many: it is recorded once. */
+static __always_inline bool is_same_call(struct task_struct *waker, const struct pt_regs *regs,
+                                         __u64 now)
+{
+    struct thread *thread = bpf_task_storage_get(&threads, waker, 0, 0);
+
+    if (!thread)
+        return true;
+    const bool is_same =
+        thread->woke_at == regs->di && now - thread->woke_ns < SAME_CALL_NS && (__u32)regs->dx > 1;
+    thread->woke_at = regs->di;
+    thread->woke_ns = now;
+    return is_same;
+}
+
+static __always_inline bool ends_long_wait(const struct weft_bpf_cpu *cpu,
+                                           struct task_struct *waker, struct task_struct *task)
+{
+    if (!(cpu->current & WEFT_BPF_IS_TARGET) || cpu->hardirq || cpu->softirq || cpu->timer)
+        return false;
+    const struct pt_regs *regs = (const struct pt_regs *)bpf_task_pt_regs(waker);
+    if (regs->orig_ax != CALL_FUTEX)
+        return false;
+    const struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+    const __u64 now = bpf_ktime_get_ns();
+
+    return thread && thread->off_ns && now - thread->off_ns >= wait_threshold_ns &&
+           !is_same_call(waker, regs, now);
+}
+
+static __noinline int emit_wake(void *ctx)
+{
+    struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+    struct weft_bpf_cpu *cpu = this_cpu();
+
+    emit_call(cpu, task, 0, WEFT_CALL_WAKES);
+    emit_stack(ctx, cpu, task, WEFT_STACK_WAKE);
+    return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+    struct task_struct *waker = (struct task_struct *)bpf_get_current_task_btf();
+
+    if (with_waits && ends_long_wait(this_cpu(), waker, task))
+        emit_wake(ctx);
+    return emit_waking(task, WEFT_KERNEL_WAKING);
 }
 
 SEC("tp_btf/page_fault_user")

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Futex calls, as the kernel records them: a call that a thread waited in for long, when the wait
+ * is over; and one that ends such a wait. They become entries and exits of system calls, from which
+ * locks are derived where no library records them.
+ */
+#ifndef WEFT_INGEST_RECORDING_FUTEXES_H
+#define WEFT_INGEST_RECORDING_FUTEXES_H
+
+#include "base/map.h"
+#include "ingest/recording/names.h"
+#include "ingest/recording/rings.h"
+#include "schema/recording.h"
+
+struct rec_futex {
+    uint64_t address;
+    uint32_t pid, operation, value; /* arguments 2 and 3 */
+    bool is_known;                  /* the library of operations records what it is a part of */
+};
+
+struct rec_futexes {
+    struct weft_map *of_wait; /* (tid, when it left its CPU) -> index in `waits` */
+    struct {
+        uint32_t *items; /* index in `calls` */
+        size_t n, cap;
+    } waits;
+    struct weft_map *of_call; /* mix of pid, address, operation -> index in `calls` */
+    struct {
+        struct rec_futex *items; /* one for each that differs */
+        size_t n, cap;
+    } calls;
+    struct {
+        uint8_t *items; /* by number of the thread: it is in a call that was delivered */
+        size_t n, cap;
+    } open;
+    uint64_t n_delivered;
+};
+
+bool rec_futexes_init(struct rec_futexes *futexes);
+void rec_futexes_fini(struct rec_futexes *futexes);
+
+/* Is the record of a futex call, with its arguments? */
+bool rec_futex_is(const struct weft_kernel_record *record);
+
+/* Met in the survey: a call of a thread of `pid`. In *index its number. False without memory. */
+bool rec_futexes_meet(struct rec_futexes *futexes, const uint8_t *payload, uint32_t pid,
+                      uint32_t *index);
+/* It is the one of the wait that began when the thread left its CPU at `left_ns`. */
+bool rec_futexes_wait(struct rec_futexes *futexes, uint32_t tid, uint64_t left_ns, uint32_t index);
+
+/* After the survey of the kernel and of rings: which of them the library records, and names for the
+ * others. False without memory. */
+bool rec_futexes_end_survey(struct rec_futexes *futexes, const struct rec_rings *rings,
+                            struct rec_names *names);
+
+/* The call of the wait that begins now; NULL: none is known, or the library records it. */
+const struct rec_futex *rec_futexes_of_wait(const struct rec_futexes *futexes, uint32_t tid,
+                                            uint64_t left_ns);
+/* The call of a record; likewise. */
+const struct rec_futex *rec_futexes_of(struct rec_futexes *futexes, const uint8_t *payload,
+                                       uint32_t pid);
+
+/* Is the thread in a call that was delivered? NULL without memory. */
+uint8_t *rec_futexes_open(struct rec_futexes *futexes, uint32_t thread);
+
+#endif
