@@ -142,6 +142,9 @@ static const struct note_words {
                              WEFT_NOTE_CLASS_INFO },
     [WEFT_NOTE_THREADS_NAMED] = { "threads_named", "threads named after their start functions",
                                   WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_CONTENDED_ONLY] = { "contended_only",
+                                   "lock waits seen as futex calls alone: others are not recorded",
+                                   WEFT_NOTE_CLASS_INFO },
 };
 
 const char *weft_note_name(enum weft_note_kind kind)

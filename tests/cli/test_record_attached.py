@@ -222,6 +222,65 @@ def test_threads():
     ok(notes.get("threads_named") == 5, "which is noted", notes)
 
 
+# ---- locks
+
+def test_locks():
+    """Without a library in the process: each futex word that was waited for is a lock, with its releaser."""
+    with running(PROGRAM, "mutex", 20) as program:
+        record("-p", program.pid, seconds="2.5s", output="locks.weft")
+    found = json.loads(weft("locks", "locks.weft", "--json").stdout)
+    lock = {row["lock"]: row for row in found["locks"]}.get("table_mutex")
+    if not ok(lock and lock["kind"] == "mutex" and lock["sources"] == "futex" and lock["contended"] >= 6,
+              "a mutex is found, and called after its variable", found["locks"]):
+        return
+    blockers = [row for row in found["blockers"] if row["lock"] == "table_mutex"]
+    ok(blockers and blockers[0]["blocker"] == "flusher" and blockers[0]["waiter"] == "worker" and
+       sum(row["sum_ns"] for row in blockers if row["blocker"] == "flusher") > 0.9 * lock["blocking_ns"],
+       "the thread that held it", blockers)
+    sites = {row["function"]: row for row in found["sites"] if row["lock"] == "table_mutex"}
+    ok(sites.get("lookup(int)", {"contended": 0})["contended"] == lock["contended"] and
+       "flush_table()" in sites, "where it is acquired", sites.keys())
+    ok(lock["longest_wait_ns"] < 2_000_000_000 and lock["hold_ns"] < 2 * 2_500_000_000,
+       "waits end where the thread got it", lock)
+    pairs = json.loads(weft("interplay", "locks.weft", "--json").stdout)["pairs"]
+    pair = [row for row in pairs if row["kind"] == "mutex" and row["wait_function"] == "lookup(int)" and
+            row["release_function"] == "flush_table()"]
+    ok(pair and pair[0]["confirmed"] > 0, "where it was released, by the waker's stack", pairs)
+    wait = max((row for row in json.loads(weft("interplay", "locks.weft", "--json", "--limit", 0).stdout)["waits"]
+                if row["object"] == "table_mutex"), key=lambda row: row["wait_ns"])
+    path = json.loads(weft("path", "locks.weft", "--json", "--thread", wait["waiter_tid"], "--from",
+                           f"{wait['start_ns']}ns", "--to", f"{wait['end_ns']}ns").stdout)
+    ok(any(row["thread"] == "flusher" for row in path["segments"]) and
+       any(arrow["edge"] == "release" for arrow in path["arrows"]), "the path leads to the holder", path["arrows"])
+    notes = {note["kind"] for note in info("locks.weft")["notes"]}
+    ok("contended_only" in notes, "that uncontended operations are missing is said", notes)
+
+
+def test_shared_lock():
+    with running(PROGRAM, "shared", 20) as program:
+        record("-p", program.pid, seconds="2s", output="shared.weft")
+    found = json.loads(weft("locks", "shared.weft", "--json").stdout)
+    lock = [row for row in found["locks"] if row["lock"].startswith("index_mutex")]
+    ok(lock and found["blockers"] and found["blockers"][0]["blocker"] == "flusher", "a std::shared_mutex, likewise",
+       found["locks"])
+    ok("read_index(int)" in {row["function"] for row in found["sites"]}, "with where it is acquired", found["sites"])
+
+
+def test_workers():
+    """A trace does not depend on how many workers make it."""
+    with running(PROGRAM, "mutex", 20) as program:
+        recorder = subprocess.Popen([WEFT, "record", "-q", "--force", "-o", "killed.weft", "-p", str(program.pid)])
+        time.sleep(1.5)
+        recorder.kill()
+        recorder.wait()
+    made = []
+    for jobs in (1, 4):
+        shutil.copy("killed.weft", "made.weft")
+        weft("info", "made.weft", "-j", jobs)
+        made.append([info("made.weft")["thread_list"], weft("locks", "made.weft", "--json").stdout, stacks("made.weft")])
+    ok(made[0] == made[1] and len(made[0][0]) > 6, "a recording becomes the same trace by one worker and by four")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -230,7 +289,8 @@ def main():
         if got.returncode != 0 or "kernel by BPF" not in weft("info", "attached.weft").stdout:
             tap.skip(f"the kernel cannot be recorded: {got.stderr}")
             tap.done()
-        for test in (test_tree, test_no_follow, test_name, test_cgroup, test_errors, test_end, test_threads):
+        for test in (test_tree, test_no_follow, test_name, test_cgroup, test_errors, test_end, test_threads, test_locks,
+                     test_shared_lock, test_workers):
             test()
         os.chdir("/")
     tap.done()

@@ -153,7 +153,7 @@ const struct rec_futex *rec_futexes_of(struct rec_futexes *futexes, const uint8_
                : &futexes->calls.items[index];
 }
 
-uint8_t *rec_futexes_open(struct rec_futexes *futexes, uint32_t thread)
+uint64_t *rec_futexes_open(struct rec_futexes *futexes, uint32_t thread)
 {
     while (futexes->open.n <= thread)
         if (!WEFT_VEC_PUSH(&futexes->open))

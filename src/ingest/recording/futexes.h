@@ -30,7 +30,7 @@ struct rec_futexes {
         size_t n, cap;
     } calls;
     struct {
-        uint8_t *items; /* by number of the thread: it is in a call that was delivered */
+        uint64_t *items; /* by number of the thread: 1 + when it entered the call that it is in */
         size_t n, cap;
     } open;
     uint64_t n_delivered;
@@ -60,7 +60,7 @@ const struct rec_futex *rec_futexes_of_wait(const struct rec_futexes *futexes, u
 const struct rec_futex *rec_futexes_of(struct rec_futexes *futexes, const uint8_t *payload,
                                        uint32_t pid);
 
-/* Is the thread in a call that was delivered? NULL without memory. */
-uint8_t *rec_futexes_open(struct rec_futexes *futexes, uint32_t thread);
+/* 1 + when the thread entered the call that it is in; 0: it is in none. NULL without memory. */
+uint64_t *rec_futexes_open(struct rec_futexes *futexes, uint32_t thread);
 
 #endif

@@ -422,8 +422,9 @@ static enum weft_code note_all(struct rec_convert *convert)
           "processes beyond those that the recorder lists" },
         { WEFT_NOTE_LOST_RECORDS, convert->n_lost_reports, WEFT_NO_OFFSET,
           "reports of forks, programs and failures: processes or reasons may be missing" },
-        { WEFT_NOTE_THREADS_NAMED, convert->n_renamed, WEFT_NO_OFFSET,
-          "that have no name of their own: start functions of the program" },
+        { WEFT_NOTE_THREADS_NAMED, convert->n_renamed, WEFT_NO_OFFSET, "" },
+        { WEFT_NOTE_CONTENDED_ONLY, convert->n_futex_waits, WEFT_NO_OFFSET,
+          "those shorter than --wait-threshold (100 us), and locks that were free" },
         { WEFT_NOTE_TIME_BACKWARD, convert->clocks.n_backward, WEFT_NO_OFFSET, "pairs of clocks" },
     };
     enum weft_code code = WEFT_OK;

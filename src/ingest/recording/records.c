@@ -119,7 +119,7 @@ static enum weft_code put_context(struct rec_kernel *kernel, const struct kernel
 static enum weft_code leave_futex(struct rec_kernel *kernel, const struct kernel_now *now)
 {
     struct kernel_convert *convert = &kernel->convert->kernel;
-    uint8_t *is_open = rec_futexes_open(&kernel->futexes, now->thread);
+    uint64_t *is_open = rec_futexes_open(&kernel->futexes, now->thread);
     if (!is_open)
         return kernel_no_memory(convert);
     if (convert->is_survey || !*is_open)
@@ -139,7 +139,7 @@ static enum weft_code enter_futex(struct rec_kernel *kernel, const struct kernel
     event.value = futex->address;
     event.prev_state = futex->operation;
     event.object_id = futex->value;
-    kernel->futexes.open.items[now->thread] = 1;
+    kernel->futexes.open.items[now->thread] = now->time_ns + 1;
     return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
 }
 
@@ -398,12 +398,16 @@ static enum weft_code look_for_start(struct rec_kernel *kernel, const struct ker
 static enum weft_code convert_waker(struct rec_kernel *kernel, const struct kernel_now *now,
                                     const struct rec_cpu *at)
 {
+    const uint64_t *entered = rec_futexes_open(&kernel->futexes, now->thread);
+    struct kernel_now call = *now;
     struct weft_str text = { 0 };
-    if (!rec_stack_text(&kernel->stacks, &at->record, at->payload, &text) ||
+    if (!entered || !rec_stack_text(&kernel->stacks, &at->record, at->payload, &text) ||
         (kernel->convert->kernel.is_survey && !see_start(kernel, now)))
         return kernel_no_memory(&kernel->convert->kernel);
+    if (*entered) /* the stack is that of the call */
+        call.time_ns = *entered - 1;
     return text.n_bytes
-               ? put_stack(kernel, now, text, WEFT_STR("wakeup"), 0, WEFT_SAMPLE_MODE_UNKNOWN)
+               ? put_stack(kernel, &call, text, WEFT_STR("wakeup"), 0, WEFT_SAMPLE_MODE_UNKNOWN)
                : WEFT_OK;
 }
 
@@ -510,6 +514,7 @@ static enum weft_code begin_wait(struct rec_kernel *kernel, struct kernel_now *n
     enum weft_code code = find_thread(kernel, now, tid);
     if (code == WEFT_OK && text.n_bytes)
         code = put_stack(kernel, now, text, WEFT_STR("wait"), 0, WEFT_SAMPLE_MODE_UNKNOWN);
+    kernel->convert->n_futex_waits += futex != NULL;
     return code == WEFT_OK && futex ? enter_futex(kernel, now, futex) : code;
 }
 

@@ -89,6 +89,18 @@ static bool name_in_file(struct rec_stacks *stacks, const struct rec_mapping *ma
                                  back, id);
 }
 
+static struct weft_str path_of(const struct rec_stacks *stacks, const struct rec_mapping *mapping)
+{
+    return weft_strtab_get(stacks->spaces->texts, mapping->path);
+}
+
+/* "[vdso]": of its functions there are no names, and their addresses mean nothing to a reader. */
+static bool is_fileless(const struct rec_stacks *stacks, const struct rec_mapping *mapping)
+{
+    const struct weft_str path = path_of(stacks, mapping);
+    return path.n_bytes > 0 && path.bytes[0] == '[';
+}
+
 /* Each place is looked up once, unless its numbers are too large for a key. */
 static bool frame_name(struct rec_stacks *stacks, uint32_t image, uint64_t address, unsigned back,
                        struct weft_str *name)
@@ -103,7 +115,9 @@ static bool frame_name(struct rec_stacks *stacks, uint32_t image, uint64_t addre
         const uint32_t index = has_key ? weft_map_add(stacks->of_place, key, &is_new) : 0;
         if (has_key && (index == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&stacks->name_of))))
             return false;
-        is_good = !is_new || name_in_file(stacks, mapping, file_off, back, &id);
+        is_good = !is_new || (is_fileless(stacks, mapping)
+                                  ? weft_folded_name(&stacks->folded, path_of(stacks, mapping), &id)
+                                  : name_in_file(stacks, mapping, file_off, back, &id));
         if (is_good && has_key && is_new)
             stacks->name_of.items[index] = id;
         if (is_good && !is_new)
@@ -198,6 +212,29 @@ static bool find_part(void *context, uint64_t address, struct weft_walk_part *pa
     return module_of(walked->stacks, mapping, &part->module);
 }
 
+/* The kernel's own library has no file whose call frame information could be read, but its
+ * functions are small: the caller's address is one of the first words of the stack. */
+static bool leave_fileless(struct rec_stacks *stacks, uint32_t image, struct weft_walk_stack *stack)
+{
+    enum { MOST_WORDS = 8 };
+    const struct rec_mapping *mapping = rec_mapping_of(stacks->spaces, image, stacks->frames[0]);
+    if (!mapping || !is_fileless(stacks, mapping))
+        return false;
+    for (size_t k = 0; k < MOST_WORDS && (k + 1) * 8 <= stack->n_bytes; k++) {
+        const uint64_t address = weft_load_u64(stack->bytes + 8 * k);
+        if (!is_returned_to(stacks, image, address))
+            continue;
+        if (k > 0) /* saved before the other registers that are pushed */
+            stack->registers[WEFT_WALK_BP] = weft_load_u64(stack->bytes + 8 * (k - 1));
+        stack->registers[WEFT_WALK_IP] = address;
+        stack->registers[WEFT_WALK_SP] += 8 * (k + 1);
+        stack->bytes += 8 * (k + 1);
+        stack->n_bytes -= 8 * (k + 1);
+        return true;
+    }
+    return false;
+}
+
 /* False without memory. */
 static bool walk_copy(struct rec_stacks *stacks, uint32_t image,
                       const struct weft_kernel_record *record, const uint8_t *payload,
@@ -221,8 +258,17 @@ static bool walk_copy(struct rec_stacks *stacks, uint32_t image,
     stack.n_bytes = record->payload_bytes - n_before;
     struct walked walked = { stacks, image };
     const struct weft_walk_space space = { find_part, &walked };
-    const bool is_good =
+    bool is_good =
         weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, n_frames, &has_run_out);
+    if (is_good && *n_frames == 1 && leave_fileless(stacks, image, &stack)) {
+        const uint64_t innermost = stacks->frames[0];
+        is_good =
+            weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, n_frames, &has_run_out);
+        *n_frames = *n_frames < REC_MOST_FRAMES ? *n_frames : REC_MOST_FRAMES - 1;
+        memmove(stacks->frames + 1, stacks->frames, *n_frames * sizeof *stacks->frames);
+        stacks->frames[0] = innermost;
+        ++*n_frames;
+    }
     stacks->n_run_out += has_run_out;
     return is_good;
 }
