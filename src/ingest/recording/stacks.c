@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 /* Bytes before a return address that a call can be in. */
 enum { CALL_BYTES = 7 };
@@ -30,13 +31,15 @@ bool rec_stacks_init(struct rec_stacks *stacks, struct rec_spaces *spaces, uint6
                                    .keys = weft_strtab_new(),
                                    .texts = weft_strtab_new(),
                                    .frames = calloc(REC_MOST_FRAMES, sizeof *stacks->frames),
+                                   .pointers = calloc(REC_MOST_FRAMES, sizeof *stacks->pointers),
+                                   .outer.of_place = weft_map_new(),
                                    .code_fd = -1,
                                    .of_tid = weft_map_new(),
                                    .of_wait = weft_map_new() };
     stacks->sides = calloc(REC_KERNEL_SIDES, sizeof *stacks->sides);
     return weft_folded_init(&stacks->folded, spaces->symbols) && stacks->sides &&
            stacks->of_place && stacks->walker && stacks->keys && stacks->texts && stacks->frames &&
-           stacks->of_tid && stacks->of_wait;
+           stacks->pointers && stacks->outer.of_place && stacks->of_tid && stacks->of_wait;
 }
 
 void rec_stacks_fini(struct rec_stacks *stacks)
@@ -58,6 +61,9 @@ void rec_stacks_fini(struct rec_stacks *stacks)
     weft_json_fini(&stacks->text);
     weft_json_fini(&stacks->key);
     free(stacks->frames);
+    free(stacks->pointers);
+    weft_map_free(stacks->outer.of_place);
+    WEFT_VEC_FINI(&stacks->outer);
     free(stacks->sides);
 }
 
@@ -212,6 +218,62 @@ static bool find_part(void *context, uint64_t address, struct weft_walk_part *pa
     return module_of(walked->stacks, mapping, &part->module);
 }
 
+/* ---- stacks that are longer than their copies --------------------------------------------------
+
+ * Some copies are long (programs.bpf.c). A frame that returns to the same address, with the same
+ * stack pointer, is taken for the same: what is outside of it was walked in a longer copy. */
+
+enum { MOST_OUTER = 1 << 21 };
+
+static uint32_t find_outer(const struct rec_outer *outer, uint32_t tid, uint64_t address,
+                           uint64_t pointer)
+{
+    const uint64_t words[] = { address, pointer, tid };
+    const uint32_t at = weft_map_find(outer->of_place, XXH3_64bits(words, sizeof words));
+    return at != WEFT_MAP_NONE && outer->items[at].address == address &&
+                   outer->items[at].pointer == pointer && outer->items[at].tid == tid
+               ? at
+               : UINT32_MAX;
+}
+
+/* The innermost frame is of no use to others. False without memory. */
+static bool keep_outer(struct rec_stacks *stacks, uint32_t tid, size_t n_frames)
+{
+    struct rec_outer *outer = &stacks->outer;
+    uint32_t next = UINT32_MAX;
+    for (size_t k = n_frames; k-- > 1;) {
+        const uint64_t words[] = { stacks->frames[k], stacks->pointers[k], tid };
+        bool is_new;
+        if (outer->n >= MOST_OUTER)
+            return true;
+        const uint32_t at =
+            weft_map_add(outer->of_place, XXH3_64bits(words, sizeof words), &is_new);
+        if (at == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(outer)))
+            return false;
+        outer->items[at] = (struct rec_outer_frame){
+            .address = words[0], .pointer = words[1], .tid = tid, .next = next
+        };
+        next = at;
+    }
+    return true;
+}
+
+/* Adds what is outside of the last frame; false: it is not known. */
+static bool complete(struct rec_stacks *stacks, uint32_t tid, size_t *n_frames)
+{
+    const struct rec_outer *outer = &stacks->outer;
+    if (*n_frames < 2)
+        return false;
+    uint32_t at =
+        find_outer(outer, tid, stacks->frames[*n_frames - 1], stacks->pointers[*n_frames - 1]);
+    if (at == UINT32_MAX)
+        return false;
+    for (at = outer->items[at].next; at != UINT32_MAX && *n_frames < REC_MOST_FRAMES;
+         at = outer->items[at].next)
+        stacks->frames[(*n_frames)++] = outer->items[at].address;
+    return true;
+}
+
 /* The kernel's own library has no file whose call frame information could be read, but its
  * functions are small: the caller's address is one of the first words of the stack. */
 static bool leave_fileless(struct rec_stacks *stacks, uint32_t image, struct weft_walk_stack *stack)
@@ -258,17 +320,23 @@ static bool walk_copy(struct rec_stacks *stacks, uint32_t image,
     stack.n_bytes = record->payload_bytes - n_before;
     struct walked walked = { stacks, image };
     const struct weft_walk_space space = { find_part, &walked };
-    bool is_good =
-        weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, n_frames, &has_run_out);
+    bool is_good = weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, stacks->pointers,
+                                  n_frames, &has_run_out);
     if (is_good && *n_frames == 1 && leave_fileless(stacks, image, &stack)) {
         const uint64_t innermost = stacks->frames[0];
-        is_good =
-            weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, n_frames, &has_run_out);
+        is_good = weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, stacks->pointers,
+                                 n_frames, &has_run_out);
         *n_frames = *n_frames < REC_MOST_FRAMES ? *n_frames : REC_MOST_FRAMES - 1;
         memmove(stacks->frames + 1, stacks->frames, *n_frames * sizeof *stacks->frames);
+        memmove(stacks->pointers + 1, stacks->pointers, *n_frames * sizeof *stacks->pointers);
         stacks->frames[0] = innermost;
+        stacks->pointers[0] = 0;
         ++*n_frames;
     }
+    if (is_good && has_run_out)
+        has_run_out = !complete(stacks, record->tid, n_frames);
+    else if (is_good)
+        is_good = keep_outer(stacks, record->tid, *n_frames);
     stacks->n_run_out += has_run_out;
     return is_good;
 }

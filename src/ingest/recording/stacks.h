@@ -24,6 +24,19 @@ struct rec_kernel_side {
     uint64_t frames[REC_MOST_KERNEL_FRAMES]; /* innermost first */
 };
 
+/* Frames of threads by their place: where a stack was walked to its end, the frame outside each. */
+struct rec_outer {
+    struct weft_map *of_place; /* mix of thread, address, stack pointer -> index in `items` */
+    struct {
+        struct rec_outer_frame {
+            uint64_t address, pointer;
+            uint32_t tid;
+            uint32_t next; /* index of the frame outside it; UINT32_MAX: it is the outermost */
+        } * items;
+        size_t n, cap;
+    };
+};
+
 struct rec_stacks {
     struct rec_spaces *spaces;
     struct weft_folded folded;
@@ -45,7 +58,9 @@ struct rec_stacks {
     struct weft_strtab *texts;
     struct weft_json_text text, key; /* being made */
     uint64_t *frames;                /* REC_MOST_FRAMES, of the stack in work */
-    int code_fd;                     /* a module's file, to look at code in; -1: none */
+    uint64_t *pointers;              /* stack pointers in them, of a copy */
+    struct rec_outer outer;
+    int code_fd; /* a module's file, to look at code in; -1: none */
     uint32_t code_module;
     struct rec_kernel_side *sides;      /* REC_KERNEL_SIDES, by tid */
     const struct rec_kernel_side *side; /* of the stack in work; NULL: it has none */

@@ -93,6 +93,13 @@ static void choose(struct bpf_program *program, const struct btf *btf, bool is_w
     (void)bpf_program__set_autoload(program, is_wanted);
 }
 
+static uint32_t copy_bytes_of(uint32_t wanted)
+{
+    const uint32_t n_pieces = wanted / WEFT_BPF_COPY_PIECE;
+    return (n_pieces < WEFT_BPF_COPY_PIECES ? n_pieces : WEFT_BPF_COPY_PIECES) *
+           WEFT_BPF_COPY_PIECE;
+}
+
 static void choose_all(struct state *state, const struct btf *btf, struct weft_kernel_gaps *gaps)
 {
     struct weft_bpf *skel = state->skel;
@@ -114,9 +121,8 @@ static void choose_all(struct state *state, const struct btf *btf, struct weft_k
     skel->rodata->with_interrupts = opts->with_interrupts;
     skel->rodata->with_results = opts->with_results;
     skel->rodata->sample_ns = opts->sample_hz > 0 ? UINT32_C(1000000000) / opts->sample_hz : 0;
-    skel->rodata->copy_bytes = opts->stack_copy_bytes / WEFT_BPF_COPY_PIECE * WEFT_BPF_COPY_PIECE;
-    if (skel->rodata->copy_bytes > WEFT_BPF_COPY_PIECE * WEFT_BPF_COPY_PIECES)
-        skel->rodata->copy_bytes = WEFT_BPF_COPY_PIECE * WEFT_BPF_COPY_PIECES;
+    skel->rodata->copy_bytes = copy_bytes_of(opts->stack_copy_bytes);
+    skel->rodata->long_bytes = opts->stack_copy_bytes ? copy_bytes_of(opts->stack_whole_bytes) : 0;
 }
 
 /* A power of two that is a multiple of the page size. */

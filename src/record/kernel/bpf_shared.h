@@ -12,7 +12,8 @@ enum {
     WEFT_BPF_KERNEL_FRAMES = 64,
     WEFT_BPF_PATH_BYTES = 256,
     WEFT_BPF_COPY_PIECE = 1024,
-    WEFT_BPF_COPY_PIECES = 8,
+    WEFT_BPF_COPY_PIECES = 56,  /* sizes of payloads have 16 bits */
+    WEFT_BPF_PLACES = 8,        /* of a thread whose stack was copied whole lately */
     WEFT_BPF_FRAMES_NEEDED = 3, /* fewer: there are no frame pointers */
 };
 

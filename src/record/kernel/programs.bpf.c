@@ -24,6 +24,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 /* Set before the programs are loaded: what is off is not even translated. */
 const volatile __u64 wait_threshold_ns;
 const volatile __u32 copy_bytes;
+const volatile __u32 long_bytes; /* of a copy now and then, to find what others were cut from */
 const volatile __u32 sample_ns;
 const volatile bool with_all;
 const volatile bool with_counts;
@@ -50,6 +51,10 @@ struct thread {
     __u64 waited_ns; /* in waits longer than the threshold */
     __u64 woke_ns;   /* when it last woke others by a futex, and by which */
     __u64 woke_at;
+    __u64 copied_ns; /* the last long copy of a wait; then of a sample */
+    __u64 sampled_ns;
+    __u64 fresh_ns; /* places are forgotten from then on after a while */
+    __u64 places[WEFT_BPF_PLACES];
 };
 
 struct {
@@ -414,11 +419,47 @@ static __always_inline void copy_registers(__u64 *to, const struct pt_regs *regs
     to[16] = regs->di;
 }
 
-static __always_inline void emit_copy(struct weft_bpf_cpu *cpu, struct task_struct *task,
-                                      struct pt_regs *regs, __u64 kind)
+enum {
+    PLACES_NS = 1000000000,   /* in which a thread's stack is not copied whole at a place again */
+    WAITS_APART_NS = 5000000, /* of one thread: at most so often */
+    SAMPLES_APART_NS = 25000000,
+};
+
+/* A copy that is too short loses the outer frames, and a long one of each wait is too much to
+ * write. Outer frames stay the same for long: those of long copies complete the short ones
+ * (stacks.c). So a thread's stack is copied whole where it has not waited lately. */
+static __always_inline bool wants_whole(struct task_struct *task, const struct pt_regs *regs,
+                                        __u64 kind)
+{
+    struct thread *thread = long_bytes > copy_bytes ? thread_of(task) : NULL;
+    const __u64 place = regs->sp ^ regs->ip << 16;
+    const __u32 at = (regs->sp >> 4 ^ regs->ip) & (WEFT_BPF_PLACES - 1);
+    const __u64 now = bpf_ktime_get_ns();
+
+    if (!thread)
+        return false;
+    if ((kind & WEFT_STACK_KIND_MASK) == WEFT_STACK_SAMPLE) {
+        if (now - thread->sampled_ns < SAMPLES_APART_NS)
+            return false;
+        thread->sampled_ns = now;
+        return true;
+    }
+    if (now - thread->fresh_ns > PLACES_NS) {
+        thread->fresh_ns = now;
+        __builtin_memset(thread->places, 0, sizeof thread->places);
+    }
+    if (thread->places[at] == place || now - thread->copied_ns < WAITS_APART_NS)
+        return false;
+    thread->places[at] = place;
+    thread->copied_ns = now;
+    return true;
+}
+
+static __always_inline void emit_copy_of(struct weft_bpf_cpu *cpu, struct task_struct *task,
+                                         struct pt_regs *regs, __u64 kind, __u32 most_bytes)
 {
     const __u64 head_bytes = sizeof(struct weft_kernel_record) + WEFT_STACK_COPY_REGISTERS * 8;
-    struct weft_kernel_record *record = reserve(cpu, head_bytes + copy_bytes);
+    struct weft_kernel_record *record = reserve(cpu, head_bytes + most_bytes);
 
     if (!record)
         return;
@@ -429,13 +470,26 @@ static __always_inline void emit_copy(struct weft_bpf_cpu *cpu, struct task_stru
     for (__u32 i = 0; i < WEFT_BPF_COPY_PIECES; i++) {
         const __u32 at = i * WEFT_BPF_COPY_PIECE;
 
-        if (at + WEFT_BPF_COPY_PIECE <= copy_bytes && n_bytes == at &&
+        if (at + WEFT_BPF_COPY_PIECE <= most_bytes && n_bytes == at &&
             bpf_probe_read_user((char *)record + head_bytes + at, WEFT_BPF_COPY_PIECE,
                                 (void *)(regs->sp + at)) == 0)
             n_bytes = at + WEFT_BPF_COPY_PIECE;
     }
     record->payload_bytes = WEFT_STACK_COPY_REGISTERS * 8 + n_bytes;
     submit(record);
+}
+
+static __noinline int emit_copy(__u64 kind)
+{
+    struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+    struct weft_bpf_cpu *cpu = this_cpu();
+
+    if (wants_whole(task, regs, kind))
+        emit_copy_of(cpu, task, regs, kind, long_bytes);
+    else
+        emit_copy_of(cpu, task, regs, kind, copy_bytes);
+    return 0;
 }
 
 /* Does a call return to this address? */
@@ -491,7 +545,7 @@ static __always_inline void emit_stack(void *ctx, struct weft_bpf_cpu *cpu,
             __sync_fetch_and_add(&cpu->made, -1);
         bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
         if (n_bytes > 0) /* else it has no user's side any more */
-            emit_copy(cpu, task, regs, kind);
+            emit_copy(kind);
         return;
     }
     record->payload_bytes = sizeof *words + n_bytes;
