@@ -470,7 +470,8 @@ static __always_inline void emit_copy_of(struct weft_bpf_cpu *cpu, struct task_s
     for (__u32 i = 0; i < WEFT_BPF_COPY_PIECES; i++) {
         const __u32 at = i * WEFT_BPF_COPY_PIECE;
 
-        if (at + WEFT_BPF_COPY_PIECE <= most_bytes && n_bytes == at &&
+        /* Pages of a large frame that were never written have no memory, and are zero. */
+        if (at + WEFT_BPF_COPY_PIECE <= most_bytes &&
             bpf_probe_read_user((char *)record + head_bytes + at, WEFT_BPF_COPY_PIECE,
                                 (void *)(regs->sp + at)) == 0)
             n_bytes = at + WEFT_BPF_COPY_PIECE;
