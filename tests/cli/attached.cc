@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Programs that run when they begin to be recorded.
-// usage: attached tree|mutex|shared SECONDS
+// usage: attached tree|mutex|shared|deep SECONDS
 //   tree: a master with two workers, and later ones: short, and one that runs another program
 //   mutex: a pool of workers, and a thread that holds their mutex for 30 ms again and again
 //   shared: likewise, with a std::shared_mutex
+//   deep: waits below a large frame, most of which is never written
 
 #include <chrono>
 #include <cstdio>
@@ -134,6 +135,23 @@ static void worker(bool is_shared)
     }
 }
 
+// Larger than what is copied of each stack.
+__attribute__((noinline)) int wait_below(int n)
+{
+    volatile char large[24 << 10];
+    large[sizeof large - 1] = static_cast<char>(n);
+    std::this_thread::sleep_for(milliseconds(2));
+    return large[sizeof large - 1];
+}
+
+__attribute__((noinline)) int event_loop()
+{
+    int n = 0;
+    while (!is_over())
+        n += wait_below(n) + 1;
+    return n;
+}
+
 static void own_name()
 {
     prctl(PR_SET_NAME, "housekeeper");
@@ -168,7 +186,11 @@ int main(int argc, char **argv)
         run_tree(argv[0]);
     else if (mode == "child")
         serve_child(hours(1));
-    else if (mode == "mutex" || mode == "shared")
+    else if (mode == "deep") {
+        std::puts("ready");
+        std::fflush(stdout);
+        sink = sink + static_cast<unsigned long>(event_loop());
+    } else if (mode == "mutex" || mode == "shared")
         run_threads(mode == "shared");
     else
         return 2;

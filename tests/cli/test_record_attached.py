@@ -266,6 +266,17 @@ def test_shared_lock():
     ok("read_index(int)" in {row["function"] for row in found["sites"]}, "with where it is acquired", found["sites"])
 
 
+def test_deep():
+    """A stack that is longer than what is copied of each."""
+    with running(PROGRAM, "deep", 20) as program:
+        record("-p", program.pid, seconds="2s", output="deep.weft")
+    lines = weft("flame", "deep.weft", "-f", "folded", "--weight", "stacks", "-q").stdout.splitlines()
+    waits = [(line.rsplit(" ", 1)[0].split(";"), int(line.rsplit(" ", 1)[1])) for line in lines if ";wait;" in line]
+    n_all = sum(n for stack, n in waits if any("wait_below" in frame for frame in stack))
+    n_whole = sum(n for stack, n in waits if "main" in stack and any("event_loop" in frame for frame in stack))
+    ok(n_all > 100 and n_whole >= 0.95 * n_all, "deep stacks of waits lead to main", (n_all, n_whole, waits[:3]))
+
+
 def test_workers():
     """A trace does not depend on how many workers make it."""
     with running(PROGRAM, "mutex", 20) as program:
@@ -290,7 +301,7 @@ def main():
             tap.skip(f"the kernel cannot be recorded: {got.stderr}")
             tap.done()
         for test in (test_tree, test_no_follow, test_name, test_cgroup, test_errors, test_end, test_threads, test_locks,
-                     test_shared_lock, test_workers):
+                     test_shared_lock, test_deep, test_workers):
             test()
         os.chdir("/")
     tap.done()
