@@ -34,11 +34,35 @@ void rec_futexes_fini(struct rec_futexes *futexes)
     WEFT_VEC_FINI(&futexes->open);
 }
 
+/* Calls of x86-64 that stand for what the library of operations records; REC_KNOWN: none. */
+static enum rec_known function_of(uint32_t call)
+{
+    static const struct {
+        uint16_t call;
+        uint8_t function;
+    } functions[] = {
+        { 0, REC_READ },      { 1, REC_WRITE },    { 7, REC_POLL },    { 17, REC_READ },
+        { 18, REC_WRITE },    { 19, REC_READ },    { 20, REC_WRITE },  { 23, REC_POLL },
+        { 35, REC_SLEEP },    { 42, REC_CONNECT }, { 43, REC_ACCEPT }, { 44, REC_SEND },
+        { 45, REC_RECV },     { 46, REC_SEND },    { 47, REC_RECV },   { 61, REC_WAITPID },
+        { 74, REC_FSYNC },    { 75, REC_FSYNC },   { 230, REC_SLEEP }, { 232, REC_EPOLL },
+        { 247, REC_WAITPID }, { 270, REC_POLL },   { 271, REC_POLL },  { 281, REC_EPOLL },
+        { 288, REC_ACCEPT },  { 295, REC_READ },   { 296, REC_WRITE }, { 299, REC_RECV },
+        { 307, REC_SEND },    { 441, REC_EPOLL },
+    };
+    for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
+        if (functions[k].call == call)
+            return (enum rec_known)functions[k].function;
+    return REC_KNOWN;
+}
+
 bool rec_futex_is(const struct weft_kernel_record *record)
 {
-    const uint32_t kind = (uint32_t)(record->a >> 32);
-    return (uint32_t)record->a == CALL_FUTEX && record->payload_bytes >= ARGUMENT_BYTES &&
-           (kind == WEFT_CALL_WAITED || kind == WEFT_CALL_WAKES);
+    const uint32_t kind = (uint32_t)(record->a >> 32), call = (uint32_t)record->a;
+    if (record->payload_bytes < ARGUMENT_BYTES)
+        return false;
+    return call == CALL_FUTEX ? kind == WEFT_CALL_WAITED || kind == WEFT_CALL_WAKES
+                              : kind == WEFT_CALL_WAITED && function_of(call) != REC_KNOWN;
 }
 
 /* ---- the survey -------------------------------------------------------------------------------
@@ -49,20 +73,34 @@ static struct rec_futex futex_of(const uint8_t *payload, uint32_t pid)
     return (struct rec_futex){ .address = weft_load_u64(payload + 8),
                                .operation = (uint32_t)weft_load_u64(payload + 16),
                                .value = (uint32_t)weft_load_u64(payload + 24),
-                               .pid = pid };
+                               .pid = pid,
+                               .function = REC_KNOWN };
+}
+
+/* Of its arguments the descriptor alone matters. */
+static struct rec_futex call_of(uint32_t call, const uint8_t *payload, uint32_t pid)
+{
+    const enum rec_known function = function_of(call);
+    const bool has_descriptor = function >= REC_READ && function != REC_POLL &&
+                                function != REC_SLEEP && function != REC_WAITPID;
+    return (struct rec_futex){ .address = has_descriptor ? weft_load_u64(payload + 8) : 0,
+                               .pid = pid,
+                               .function = function };
 }
 
 static uint64_t mix_of(const struct rec_futex *futex)
 {
     const uint64_t words[] = { futex->address, (uint64_t)futex->pid << 32 | futex->operation,
-                               futex->value };
+                               (uint64_t)futex->function << 32 | futex->value };
     return XXH3_64bits(words, sizeof words);
 }
 
-bool rec_futexes_meet(struct rec_futexes *futexes, const uint8_t *payload, uint32_t pid,
-                      uint32_t *index)
+bool rec_futexes_meet(struct rec_futexes *futexes, const struct weft_kernel_record *record,
+                      const uint8_t *payload, uint32_t pid, uint32_t *index)
 {
-    const struct rec_futex futex = futex_of(payload, pid);
+    const uint32_t call = (uint32_t)record->a;
+    const struct rec_futex futex =
+        call == CALL_FUTEX ? futex_of(payload, pid) : call_of(call, payload, pid);
     bool is_new;
     *index = weft_map_add(futexes->of_call, mix_of(&futex), &is_new);
     if (*index == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&futexes->calls)))
@@ -106,7 +144,7 @@ static bool is_known(const struct rec_futex *futex, const struct weft_map *ringe
 {
     if (weft_map_find(ringed, futex->pid) == WEFT_MAP_NONE)
         return false;
-    if (!(futex->operation & PRIVATE))
+    if (futex->function != REC_KNOWN || !(futex->operation & PRIVATE))
         return true;
     for (uint64_t back = 0; back < OBJECT_BYTES && back <= futex->address; back += WORD_BYTES)
         if (rec_place_is_met(&names->objects, futex->pid, futex->address - back))
@@ -123,9 +161,11 @@ bool rec_futexes_end_survey(struct rec_futexes *futexes, const struct rec_rings 
         futexes->calls.items[k].is_known = is_known(&futexes->calls.items[k], ringed, names);
     for (size_t k = 0; is_good && k < futexes->calls.n; k++) {
         const struct rec_futex *futex = &futexes->calls.items[k];
-        if (!futex->is_known)
+        if (!futex->is_known && futex->function != REC_KNOWN)
+            rec_names_meet_known(names, (enum rec_known)futex->function);
+        else if (!futex->is_known)
             is_good = rec_names_meet(names, &names->objects, futex->pid, futex->address);
-        futexes->n_delivered += !futex->is_known;
+        futexes->n_delivered += !futex->is_known && futex->function == REC_KNOWN;
     }
     weft_map_free(ringed);
     return is_good;
@@ -153,7 +193,7 @@ const struct rec_futex *rec_futexes_of(struct rec_futexes *futexes, const uint8_
                : &futexes->calls.items[index];
 }
 
-uint64_t *rec_futexes_open(struct rec_futexes *futexes, uint32_t thread)
+struct rec_futex_open *rec_futexes_open(struct rec_futexes *futexes, uint32_t thread)
 {
     while (futexes->open.n <= thread)
         if (!WEFT_VEC_PUSH(&futexes->open))

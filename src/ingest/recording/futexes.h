@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Futex calls, as the kernel records them: a call that a thread waited in for long, when the wait
- * is over; and one that ends such a wait. They become entries and exits of system calls, from which
- * locks are derived where no library records them.
+ * System calls in which a thread waited for long, as the kernel records them when the wait is over,
+ * and futex calls that end such a wait. Futex calls become entries and exits of system calls, from
+ * which locks are derived; others become calls of the functions that the library of operations
+ * records (sleeps, polls, input and output). Both only where that library does not record them.
  */
 #ifndef WEFT_INGEST_RECORDING_FUTEXES_H
 #define WEFT_INGEST_RECORDING_FUTEXES_H
@@ -13,9 +14,16 @@
 #include "schema/recording.h"
 
 struct rec_futex {
-    uint64_t address;
-    uint32_t pid, operation, value; /* arguments 2 and 3 */
-    bool is_known;                  /* the library of operations records what it is a part of */
+    uint64_t address;               /* first argument: of other calls mostly a descriptor */
+    uint32_t pid, operation, value; /* arguments 2 and 3 of a futex call */
+    uint32_t function; /* enum rec_known that stands for another call; REC_KNOWN: a futex */
+    bool is_known;     /* the library of operations records it */
+};
+
+/* A call that a thread is in, and that was delivered. */
+struct rec_futex_open {
+    uint64_t since_ns; /* 1 + when it entered; 0: it is in none */
+    uint32_t function; /* as above */
 };
 
 struct rec_futexes {
@@ -30,7 +38,7 @@ struct rec_futexes {
         size_t n, cap;
     } calls;
     struct {
-        uint64_t *items; /* by number of the thread: 1 + when it entered the call that it is in */
+        struct rec_futex_open *items; /* by number of the thread */
         size_t n, cap;
     } open;
     uint64_t n_delivered;
@@ -39,12 +47,12 @@ struct rec_futexes {
 bool rec_futexes_init(struct rec_futexes *futexes);
 void rec_futexes_fini(struct rec_futexes *futexes);
 
-/* Is the record of a futex call, with its arguments? */
+/* Is the record of a call that is delivered, with its arguments? */
 bool rec_futex_is(const struct weft_kernel_record *record);
 
 /* Met in the survey: a call of a thread of `pid`. In *index its number. False without memory. */
-bool rec_futexes_meet(struct rec_futexes *futexes, const uint8_t *payload, uint32_t pid,
-                      uint32_t *index);
+bool rec_futexes_meet(struct rec_futexes *futexes, const struct weft_kernel_record *record,
+                      const uint8_t *payload, uint32_t pid, uint32_t *index);
 /* It is the one of the wait that began when the thread left its CPU at `left_ns`. */
 bool rec_futexes_wait(struct rec_futexes *futexes, uint32_t tid, uint64_t left_ns, uint32_t index);
 
@@ -60,7 +68,7 @@ const struct rec_futex *rec_futexes_of_wait(const struct rec_futexes *futexes, u
 const struct rec_futex *rec_futexes_of(struct rec_futexes *futexes, const uint8_t *payload,
                                        uint32_t pid);
 
-/* 1 + when the thread entered the call that it is in; 0: it is in none. NULL without memory. */
-uint64_t *rec_futexes_open(struct rec_futexes *futexes, uint32_t thread);
+/* The call that the thread is in. NULL without memory. */
+struct rec_futex_open *rec_futexes_open(struct rec_futexes *futexes, uint32_t thread);
 
 #endif

@@ -116,30 +116,69 @@ static enum weft_code put_context(struct rec_kernel *kernel, const struct kernel
 /* ---- futexes ----------------------------------------------------------------------------------
  */
 
+static enum weft_code put_call(struct rec_kernel *kernel, const struct kernel_now *now,
+                               uint8_t kind, uint64_t time_or_value, uint32_t function)
+{
+    const struct weft_call_event call = { .time_ns = time_or_value,
+                                          .function_key = function,
+                                          .kind = kind };
+    return kernel_deliver_call(&kernel->convert->kernel, now->thread, &call);
+}
+
 static enum weft_code leave_futex(struct rec_kernel *kernel, const struct kernel_now *now)
 {
     struct kernel_convert *convert = &kernel->convert->kernel;
-    uint64_t *is_open = rec_futexes_open(&kernel->futexes, now->thread);
-    if (!is_open)
+    struct rec_futex_open *open = rec_futexes_open(&kernel->futexes, now->thread);
+    if (!open)
         return kernel_no_memory(convert);
-    if (convert->is_survey || !*is_open)
+    if (convert->is_survey || !open->since_ns)
         return WEFT_OK;
-    *is_open = 0;
+    open->since_ns = 0;
+    if (open->function != REC_KNOWN)
+        return put_call(kernel, now, WEFT_CALL_EXIT, now->time_ns, open->function);
     struct weft_event event = kernel_event_of(now, WEFT_EVENT_SYSCALL_EXIT);
     event.name = WEFT_STR("futex");
     return kernel_deliver(convert, now->thread, &event);
 }
 
+/* {"caller": SITE}, as the library of operations records where a call comes from. */
+static enum weft_code put_caller(struct rec_kernel *kernel, const struct kernel_now *now,
+                                 struct weft_str site)
+{
+    static const char key[] = "caller";
+    struct weft_json_text *text = &kernel->stacks.text;
+    struct weft_event event = kernel_event_of(now, WEFT_EVENT_CALL_ARGS);
+    if (site.n_bytes == 0)
+        return WEFT_OK;
+    weft_json_reset(text);
+    weft_json_byte(text, '{');
+    weft_json_string(text, key, sizeof key - 1);
+    weft_json_byte(text, ':');
+    weft_json_string(text, site.bytes, site.n_bytes);
+    weft_json_byte(text, '}');
+    if (text->has_failed)
+        return kernel_no_memory(&kernel->convert->kernel);
+    event.payload = (struct weft_str){ text->bytes, text->n_bytes };
+    return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
+}
+
 static enum weft_code enter_futex(struct rec_kernel *kernel, const struct kernel_now *now,
-                                  const struct rec_futex *futex)
+                                  const struct rec_futex *futex, struct weft_str site)
 {
     WEFT_TRY(leave_futex(kernel, now)); /* of one whose end was lost */
+    kernel->futexes.open.items[now->thread] =
+        (struct rec_futex_open){ .since_ns = now->time_ns + 1, .function = futex->function };
+    if (futex->function != REC_KNOWN) {
+        WEFT_TRY(put_call(kernel, now, WEFT_CALL_ENTER, now->time_ns, futex->function));
+        if (futex->address)
+            WEFT_TRY(put_call(kernel, now, WEFT_CALL_ARG, futex->address, futex->function));
+        return put_caller(kernel, now, site);
+    }
     struct weft_event event = kernel_event_of(now, WEFT_EVENT_SYSCALL_ENTER);
     event.name = WEFT_STR("futex");
     event.value = futex->address;
     event.prev_state = futex->operation;
     event.object_id = futex->value;
-    kernel->futexes.open.items[now->thread] = now->time_ns + 1;
     return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
 }
 
@@ -158,10 +197,10 @@ static enum weft_code convert_futex(struct rec_kernel *kernel, const struct kern
         const struct rec_futex *futex =
             wakes ? rec_futexes_of(&kernel->futexes, at->payload, pid) : NULL;
         if (wakes)
-            return futex ? enter_futex(kernel, now, futex) : WEFT_OK;
+            return futex ? enter_futex(kernel, now, futex, WEFT_STR("")) : WEFT_OK;
         return leave_futex(kernel, now);
     }
-    if (!rec_futexes_meet(&kernel->futexes, at->payload, pid, &index) ||
+    if (!rec_futexes_meet(&kernel->futexes, &at->record, at->payload, pid, &index) ||
         (!wakes && rec_stacks_left(&kernel->stacks, at->record.tid, &left_ns) &&
          !rec_futexes_wait(&kernel->futexes, at->record.tid, left_ns, index)))
         return kernel_no_memory(convert);
@@ -398,14 +437,14 @@ static enum weft_code look_for_start(struct rec_kernel *kernel, const struct ker
 static enum weft_code convert_waker(struct rec_kernel *kernel, const struct kernel_now *now,
                                     const struct rec_cpu *at)
 {
-    const uint64_t *entered = rec_futexes_open(&kernel->futexes, now->thread);
+    const struct rec_futex_open *entered = rec_futexes_open(&kernel->futexes, now->thread);
     struct kernel_now call = *now;
     struct weft_str text = { 0 };
     if (!entered || !rec_stack_text(&kernel->stacks, &at->record, at->payload, &text) ||
         (kernel->convert->kernel.is_survey && !see_start(kernel, now)))
         return kernel_no_memory(&kernel->convert->kernel);
-    if (*entered) /* the stack is that of the call */
-        call.time_ns = *entered - 1;
+    if (entered && entered->since_ns) /* the stack is that of the call */
+        call.time_ns = entered->since_ns - 1;
     return text.n_bytes
                ? put_stack(kernel, &call, text, WEFT_STR("wakeup"), 0, WEFT_SAMPLE_MODE_UNKNOWN)
                : WEFT_OK;
@@ -505,7 +544,8 @@ static enum weft_code begin_wait(struct rec_kernel *kernel, struct kernel_now *n
     const uint32_t tid = at->record.tid;
     if (tid == 0 || state_left(&at->record) == 0)
         return WEFT_OK;
-    const struct weft_str text = rec_stacks_wait(&kernel->stacks, tid, at->record.time_ns);
+    struct weft_str site;
+    const struct weft_str text = rec_stacks_wait(&kernel->stacks, tid, at->record.time_ns, &site);
     const struct rec_futex *futex = rec_futexes_of_wait(&kernel->futexes, tid, at->record.time_ns);
     if (!rec_stacks_leave(&kernel->stacks, tid, at->record.time_ns))
         return kernel_no_memory(&kernel->convert->kernel);
@@ -514,8 +554,8 @@ static enum weft_code begin_wait(struct rec_kernel *kernel, struct kernel_now *n
     enum weft_code code = find_thread(kernel, now, tid);
     if (code == WEFT_OK && text.n_bytes)
         code = put_stack(kernel, now, text, WEFT_STR("wait"), 0, WEFT_SAMPLE_MODE_UNKNOWN);
-    kernel->convert->n_futex_waits += futex != NULL;
-    return code == WEFT_OK && futex ? enter_futex(kernel, now, futex) : code;
+    kernel->convert->n_futex_waits += futex && futex->function == REC_KNOWN;
+    return code == WEFT_OK && futex ? enter_futex(kernel, now, futex, site) : code;
 }
 
 enum weft_code rec_convert_record(struct rec_kernel *kernel, const struct rec_cpu *at)

@@ -56,6 +56,7 @@ void rec_stacks_fini(struct rec_stacks *stacks)
     WEFT_VEC_FINI(&stacks->name_of);
     WEFT_VEC_FINI(&stacks->text_of);
     WEFT_VEC_FINI(&stacks->start_of);
+    WEFT_VEC_FINI(&stacks->site_of);
     WEFT_VEC_FINI(&stacks->left_ns);
     WEFT_VEC_FINI(&stacks->waits);
     weft_json_fini(&stacks->text);
@@ -410,6 +411,27 @@ static bool find_start(struct rec_stacks *stacks, uint32_t image, size_t n_frame
                               &stacks->start, NULL) == WEFT_OK;
 }
 
+/* Its innermost function of the program, without what was inlined there. False without memory. */
+static bool find_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames)
+{
+    const struct rec_spaces *spaces = stacks->spaces;
+    const uint32_t exe = program_of(stacks, image);
+    stacks->site = WEFT_ID_NONE;
+    for (size_t k = 0; stacks->wants_starts && k < n_frames; k++) {
+        const struct rec_mapping *mapping = rec_mapping_of(spaces, image, stacks->frames[k]);
+        struct weft_str name;
+        if (!mapping ||
+            rec_frame_class_of(path_of(stacks, mapping), mapping->path == exe) != REC_FRAME_OWN)
+            continue;
+        if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
+            return false;
+        const char *end = name.n_bytes ? memchr(name.bytes, ';', name.n_bytes) : NULL;
+        name.n_bytes = end ? (size_t)(end - name.bytes) : name.n_bytes;
+        return weft_strtab_intern(stacks->texts, name, &stacks->site, NULL) == WEFT_OK;
+    }
+    return true;
+}
+
 struct weft_str rec_stack_start(const struct rec_stacks *stacks)
 {
     return stacks->start == WEFT_ID_NONE ? (struct weft_str){ 0 }
@@ -436,13 +458,16 @@ static bool text_of_chain(struct rec_stacks *stacks, uint32_t image,
     if (key == stacks->text_of.n) {
         uint32_t *place = WEFT_VEC_PUSH(&stacks->text_of);
         uint32_t *start = WEFT_VEC_PUSH(&stacks->start_of);
+        uint32_t *site = WEFT_VEC_PUSH(&stacks->site_of);
         const size_t n_frames = take_chain(stacks, image, record, payload);
-        if (!place || !start || !make_text(stacks, image, n_frames, place) ||
-            !find_start(stacks, image, n_frames))
+        if (!place || !start || !site || !make_text(stacks, image, n_frames, place) ||
+            !find_start(stacks, image, n_frames) || !find_site(stacks, image, n_frames))
             return false;
         *start = stacks->start;
+        *site = stacks->site;
     }
     stacks->start = stacks->start_of.items[key];
+    stacks->site = stacks->site_of.items[key];
     *id = stacks->text_of.items[key];
     return true;
 }
@@ -478,7 +503,8 @@ bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *
     const bool is_good = record->type == WEFT_KERNEL_STACK_COPY
                              ? walk_copy(stacks, image, record, payload, &n_frames) &&
                                    make_text(stacks, image, n_frames, &id) &&
-                                   find_start(stacks, image, n_frames)
+                                   find_start(stacks, image, n_frames) &&
+                                   find_site(stacks, image, n_frames)
                              : text_of_chain(stacks, image, record, payload, &id);
     if (is_good)
         *text = weft_strtab_get(stacks->texts, id);
@@ -528,12 +554,20 @@ bool rec_stacks_meet(struct rec_stacks *stacks, uint32_t tid, struct weft_str te
         weft_map_add(stacks->of_wait, wait_key(tid, stacks->left_ns.items[index]), &is_new);
     if (wait == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&stacks->waits)))
         return false;
-    return weft_strtab_intern(stacks->texts, text, &stacks->waits.items[wait], NULL) == WEFT_OK;
+    stacks->waits.items[wait].site = stacks->site;
+    return weft_strtab_intern(stacks->texts, text, &stacks->waits.items[wait].text, NULL) ==
+           WEFT_OK;
 }
 
-struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, uint64_t ns)
+struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, uint64_t ns,
+                                struct weft_str *site)
 {
-    const uint32_t wait = weft_map_find(stacks->of_wait, wait_key(tid, ns));
-    return wait == WEFT_MAP_NONE ? (struct weft_str){ 0 }
-                                 : weft_strtab_get(stacks->texts, stacks->waits.items[wait]);
+    const uint32_t at = weft_map_find(stacks->of_wait, wait_key(tid, ns));
+    *site = (struct weft_str){ 0 };
+    if (at == WEFT_MAP_NONE)
+        return (struct weft_str){ 0 };
+    const struct rec_stack_wait *wait = &stacks->waits.items[at];
+    if (wait->site != WEFT_ID_NONE)
+        *site = weft_strtab_get(stacks->texts, wait->site);
+    return weft_strtab_get(stacks->texts, wait->text);
 }

@@ -51,10 +51,11 @@ struct rec_stacks {
     struct {
         uint32_t *items;
         size_t n, cap;
-    } text_of, start_of; /* start_of: in `texts`, or WEFT_ID_NONE */
-    bool wants_starts;   /* of stacks that are made now */
-    uint32_t start;      /* of the stack made last: names of its outermost functions of the
-                            program (starts.h), in `texts`; WEFT_ID_NONE: unknown */
+    } text_of, start_of, site_of; /* the latter in `texts`, or WEFT_ID_NONE */
+    bool wants_starts;            /* of stacks that are made now */
+    uint32_t site;  /* of the stack made last: its innermost function of the program */
+    uint32_t start; /* of the stack made last: names of its outermost functions of the
+                       program (starts.h), in `texts`; WEFT_ID_NONE: unknown */
     struct weft_strtab *texts;
     struct weft_json_text text, key; /* being made */
     uint64_t *frames;                /* REC_MOST_FRAMES, of the stack in work */
@@ -71,7 +72,9 @@ struct rec_stacks {
     } left_ns;
     struct weft_map *of_wait; /* (tid, when it left) -> index in `waits` */
     struct {
-        uint32_t *items; /* in `texts` */
+        struct rec_stack_wait {
+            uint32_t text, site; /* in `texts`; site: WEFT_ID_NONE if unknown */
+        } * items;
         size_t n, cap;
     } waits;
 };
@@ -104,7 +107,9 @@ bool rec_stacks_meet(struct rec_stacks *stacks, uint32_t tid, struct weft_str te
 bool rec_stacks_left(const struct rec_stacks *stacks, uint32_t tid, uint64_t *ns);
 /* Has the thread been seen to leave? */
 bool rec_stacks_has_left(const struct rec_stacks *stacks, uint32_t tid);
-/* The stack of the wait that begins now; empty: none was met. */
-struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, uint64_t ns);
+/* The stack of the wait that begins now, and its innermost function of the program; empty: none was
+ * met. */
+struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, uint64_t ns,
+                                struct weft_str *site);
 
 #endif
