@@ -256,6 +256,17 @@ def test_locks():
     ok("contended_only" in notes, "that uncontended operations are missing is said", notes)
 
 
+def test_diagnosis():
+    """What repeats is found, and why it is slow, without a rule by hand."""
+    with running(PROGRAM, "mutex", 20) as program:
+        record("-p", program.pid, seconds="4s", output="slow.weft")
+    found = json.loads(weft("executions", "slow.weft", "--json").stdout)["proposals"]
+    ok(any(row["type"] == "worker after nanosleep" for row in found), "turns of threads are executions", found)
+    said = weft("diagnose", "slow.weft").stdout
+    ok("table_mutex" in said and "flusher" in said and "flush_table()" in said,
+       "the lock, and the thread that holds it", said[:1500])
+
+
 def test_shared_lock():
     with running(PROGRAM, "shared", 20) as program:
         record("-p", program.pid, seconds="2s", output="shared.weft")
@@ -301,7 +312,7 @@ def main():
             tap.skip(f"the kernel cannot be recorded: {got.stderr}")
             tap.done()
         for test in (test_tree, test_no_follow, test_name, test_cgroup, test_errors, test_end, test_threads, test_locks,
-                     test_shared_lock, test_deep, test_workers):
+                     test_diagnosis, test_shared_lock, test_deep, test_workers):
             test()
         os.chdir("/")
     tap.done()

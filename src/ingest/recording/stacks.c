@@ -411,7 +411,8 @@ static bool find_start(struct rec_stacks *stacks, uint32_t image, size_t n_frame
                               &stacks->start, NULL) == WEFT_OK;
 }
 
-/* Its innermost function of the program, without what was inlined there. False without memory. */
+/* Its innermost function of the program, without what was inlined there; one that has a name, if
+ * there is any. False without memory. */
 static bool find_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames)
 {
     const struct rec_spaces *spaces = stacks->spaces;
@@ -427,7 +428,12 @@ static bool find_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames
             return false;
         const char *end = name.n_bytes ? memchr(name.bytes, ';', name.n_bytes) : NULL;
         name.n_bytes = end ? (size_t)(end - name.bytes) : name.n_bytes;
-        return weft_strtab_intern(stacks->texts, name, &stacks->site, NULL) == WEFT_OK;
+        const bool has_name = name.n_bytes == 0 || !memmem(name.bytes, name.n_bytes, "+0x", 3);
+        if ((has_name || stacks->site == WEFT_ID_NONE) &&
+            weft_strtab_intern(stacks->texts, name, &stacks->site, NULL) != WEFT_OK)
+            return false;
+        if (has_name)
+            break;
     }
     return true;
 }

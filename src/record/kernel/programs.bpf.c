@@ -455,11 +455,30 @@ static __always_inline bool wants_whole(struct task_struct *task, const struct p
     return true;
 }
 
+/* Pages of a large frame that were never written have no memory, and are zero; a piece may lie on
+ * such a page and on another one. */
+static __always_inline bool copy_piece(char *to, __u64 address)
+{
+    const __u64 n_first = 4096 - (address & 4095);
+
+    if (bpf_probe_read_user(to, WEFT_BPF_COPY_PIECE, (void *)address) == 0)
+        return true;
+    if (n_first >= WEFT_BPF_COPY_PIECE)
+        return false;
+    const __u64 n_before = n_first & (WEFT_BPF_COPY_PIECE - 1);
+    const bool has_before = bpf_probe_read_user(to, n_before, (void *)address) == 0;
+
+    return bpf_probe_read_user(to + n_before, WEFT_BPF_COPY_PIECE - n_before,
+                               (void *)(address + n_before)) == 0 ||
+           has_before;
+}
+
 static __always_inline void emit_copy_of(struct weft_bpf_cpu *cpu, struct task_struct *task,
                                          struct pt_regs *regs, __u64 kind, __u32 most_bytes)
 {
     const __u64 head_bytes = sizeof(struct weft_kernel_record) + WEFT_STACK_COPY_REGISTERS * 8;
-    struct weft_kernel_record *record = reserve(cpu, head_bytes + most_bytes);
+    struct weft_kernel_record *record =
+        reserve(cpu, head_bytes + most_bytes + WEFT_BPF_COPY_PIECE); /* copy_piece is bounded so */
 
     if (!record)
         return;
@@ -470,10 +489,8 @@ static __always_inline void emit_copy_of(struct weft_bpf_cpu *cpu, struct task_s
     for (__u32 i = 0; i < WEFT_BPF_COPY_PIECES; i++) {
         const __u32 at = i * WEFT_BPF_COPY_PIECE;
 
-        /* Pages of a large frame that were never written have no memory, and are zero. */
         if (at + WEFT_BPF_COPY_PIECE <= most_bytes &&
-            bpf_probe_read_user((char *)record + head_bytes + at, WEFT_BPF_COPY_PIECE,
-                                (void *)(regs->sp + at)) == 0)
+            copy_piece((char *)record + head_bytes + at, regs->sp + at))
             n_bytes = at + WEFT_BPF_COPY_PIECE;
     }
     record->payload_bytes = WEFT_STACK_COPY_REGISTERS * 8 + n_bytes;
