@@ -36,15 +36,15 @@ static const char *const waits[] = { "tree", "child", NULL };
 
 static const struct weft_option options[] = {
     { 'p', "pid", "PID",
-      "record a process that runs already, with the processes that descend from it (their kernel "
-      "level)",
+      "record a process that runs already, with all that descend from it (their kernel level)",
       WEFT_OPTION_COUNT, FIELD(pid), NULL },
-    { 0, "name", "COMM", "likewise all processes of this name", WEFT_OPTION_TEXT, FIELD(name),
-      NULL },
-    { 0, "cgroup", "PATH", "likewise all processes of a cgroup, such as system.slice/nginx.service",
+    { 0, "name", "COMM", "likewise all processes of this name, also those that begin later",
+      WEFT_OPTION_TEXT, FIELD(name), NULL },
+    { 0, "cgroup", "PATH",
+      "likewise all processes of a cgroup and those below it: system.slice/nginx.service",
       WEFT_OPTION_TEXT, FIELD(cgroup), NULL },
     { 0, "container", "ID",
-      "likewise all processes of a container of docker, podman, lxc or systemd-nspawn",
+      "likewise all of a container: its id of docker or podman, its name of lxc or systemd-nspawn",
       WEFT_OPTION_TEXT, FIELD(container), NULL },
     { 'a', "all", NULL, "record the whole machine (its kernel level)", WEFT_OPTION_FLAG, FIELD(all),
       NULL },

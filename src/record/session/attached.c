@@ -97,9 +97,9 @@ static enum weft_code take_subject(struct recorder *recorder, const struct subje
     ledger_attach(recorder->ledger, subject->pid, subject->parent, now_ns);
     if (subject->is_root && !recorder->opts->all)
         code = watch(recorder, subject->pid, err);
-    return code == WEFT_OK
-               ? followed_add(&recorder->followed, subject->pid, subject->parent, now_ns, err)
-               : code;
+    return code == WEFT_OK ? followed_add(&recorder->followed, subject->pid, subject->parent,
+                                          recorder->start_ns, err)
+                           : code;
 }
 
 static void say_subjects(const struct recorder *recorder)

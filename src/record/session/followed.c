@@ -6,6 +6,7 @@
 #include "record/session/followed.h"
 
 #include "base/vec.h"
+#include "record/session/ticks.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -103,13 +104,14 @@ static enum weft_code tell(struct followed *followed, struct followed_process *p
 }
 
 enum weft_code followed_add(struct followed *followed, uint32_t pid, uint32_t parent,
-                            uint64_t now_ns, struct weft_err *err)
+                            uint64_t start_ns, struct weft_err *err)
 {
+    const uint64_t now_ns = session_clock_ns(CLOCK_MONOTONIC);
     char path[48];
     bool is_good = true;
     if (process_of(followed, pid))
         return WEFT_OK;
-    struct followed_process *process = add(followed, pid, parent, now_ns);
+    struct followed_process *process = add(followed, pid, parent, start_ns);
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
     DIR *folder = process ? opendir(path) : NULL;
     for (struct dirent *entry; is_good && folder && (entry = readdir(folder));)
@@ -119,6 +121,7 @@ enum weft_code followed_add(struct followed *followed, uint32_t pid, uint32_t pa
         (void)closedir(folder);
     if (!process || !is_good)
         return weft_no_memory(err, "processes");
+    process->seen_ns = now_ns;
     process->due_ns = now_ns + RING_NS;
     return followed->has_library ? WEFT_OK : tell(followed, process, now_ns, err);
 }
@@ -138,7 +141,7 @@ static enum weft_code take_fork(struct followed *followed, const struct weft_ker
                    : weft_no_memory(err, "processes");
     }
     const struct followed_process *known = process_of(followed, tid);
-    if (known && known->pid == pid && known->start_ns >= record->time_ns)
+    if (known && known->pid == pid && known->seen_ns >= record->time_ns)
         return WEFT_OK; /* /proc has shown it before */
     const uint32_t parent_pid = parent->pid;
     const bool is_told = parent->is_told && !parent->has_library;

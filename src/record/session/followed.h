@@ -16,6 +16,7 @@ struct followed_process {
     uint32_t n_threads; /* 0: it has ended, and its place is free */
     uint32_t n_looks;
     uint64_t start_ns;  /* of the program that it runs */
+    uint64_t seen_ns;   /* /proc has shown it; 0: its fork did */
     uint64_t due_ns;    /* when its maps are read again */
     uint64_t maps_mark; /* of what was mapped when that was last written */
     bool is_told;       /* its program was written */
@@ -46,10 +47,11 @@ bool followed_open(struct followed *followed, struct programs *programs, bool ha
                    bool follows);
 void followed_close(struct followed *followed);
 
-/* A process that is there, with the threads that it has. Unless libraries are loaded into it, what
- * it runs and has mapped is written at once. WEFT_E_NOMEM, and what programs_tell returns. */
+/* A process that is there, with the threads that it has; it has run its program since `start_ns`.
+ * Unless libraries are loaded into it, what it runs and has mapped is written at once.
+ * WEFT_E_NOMEM, and what programs_tell returns. */
 WEFT_CHECKED enum weft_code followed_add(struct followed *followed, uint32_t pid, uint32_t parent,
-                                         uint64_t now_ns, struct weft_err *err);
+                                         uint64_t start_ns, struct weft_err *err);
 
 /* A record of the kernel: only FORK, EXEC and EXIT of threads of such processes matter. */
 WEFT_CHECKED enum weft_code followed_take(struct followed *followed,
