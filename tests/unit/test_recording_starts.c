@@ -109,6 +109,23 @@ static void test_stack(const struct stack *stack)
     tap_ok(strcmp(found, stack->names) == 0, "%s: \"%s\"", stack->what, found);
 }
 
+static void test_own(void)
+{
+    static const char *const frames[][2] = {
+        { "lookup(int);std::mutex::lock() (inlined)", "lookup(int)" },
+        { "flusher();flush_table() (inlined);std::lock_guard<std::mutex>::~lock_guard() (inlined)",
+          "flush_table()" },
+        { "core::ops::function::FnOnce::call_once{{vtable.shim}};rs::worker (inlined)",
+          "rs::worker" },
+        { "<std::sys::sync::mutex::futex::Mutex>::lock_contended", "" },
+        { "", "" },
+    };
+    for (size_t k = 0; k < sizeof frames / sizeof *frames; k++) {
+        const struct weft_str own = rec_own_function(weft_str_of(frames[k][0]));
+        tap_ok(weft_str_equal(own, weft_str_of(frames[k][1])), "of the program: %s", frames[k][1]);
+    }
+}
+
 static void test_hostile(void)
 {
     char name[3000];
@@ -181,6 +198,7 @@ int main(void)
 {
     for (size_t k = 0; k < sizeof stacks / sizeof *stacks; k++)
         test_stack(&stacks[k]);
+    test_own();
     test_hostile();
     test_threads();
     test_modules();

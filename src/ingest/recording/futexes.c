@@ -21,14 +21,17 @@ enum {
 
 bool rec_futexes_init(struct rec_futexes *futexes)
 {
-    *futexes = (struct rec_futexes){ .of_wait = weft_map_new(), .of_call = weft_map_new() };
-    return futexes->of_wait && futexes->of_call;
+    *futexes = (struct rec_futexes){ .of_wait = weft_map_new(),
+                                     .of_call = weft_map_new(),
+                                     .sites = weft_strtab_new() };
+    return futexes->of_wait && futexes->of_call && futexes->sites;
 }
 
 void rec_futexes_fini(struct rec_futexes *futexes)
 {
     weft_map_free(futexes->of_wait);
     weft_map_free(futexes->of_call);
+    weft_strtab_free(futexes->sites);
     WEFT_VEC_FINI(&futexes->waits);
     WEFT_VEC_FINI(&futexes->calls);
     WEFT_VEC_FINI(&futexes->open);
@@ -105,8 +108,10 @@ bool rec_futexes_meet(struct rec_futexes *futexes, const struct weft_kernel_reco
     *index = weft_map_add(futexes->of_call, mix_of(&futex), &is_new);
     if (*index == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&futexes->calls)))
         return false;
-    if (is_new)
+    if (is_new) {
         futexes->calls.items[*index] = futex;
+        futexes->calls.items[*index].site = WEFT_ID_NONE;
+    }
     return true;
 }
 
@@ -123,6 +128,16 @@ bool rec_futexes_wait(struct rec_futexes *futexes, uint32_t tid, uint64_t left_n
         return false;
     futexes->waits.items[wait] = index;
     return true;
+}
+
+bool rec_futexes_see_site(struct rec_futexes *futexes, uint32_t tid, uint64_t left_ns,
+                          struct weft_str site)
+{
+    const uint32_t wait = weft_map_find(futexes->of_wait, wait_key(tid, left_ns));
+    struct rec_futex *futex =
+        wait == WEFT_MAP_NONE ? NULL : &futexes->calls.items[futexes->waits.items[wait]];
+    return !futex || site.n_bytes == 0 || futex->site != WEFT_ID_NONE ||
+           weft_strtab_intern(futexes->sites, site, &futex->site, NULL) == WEFT_OK;
 }
 
 /* Processes with rings of the library of operations. NULL without memory. */
@@ -164,7 +179,10 @@ bool rec_futexes_end_survey(struct rec_futexes *futexes, const struct rec_rings 
         if (!futex->is_known && futex->function != REC_KNOWN)
             rec_names_meet_known(names, (enum rec_known)futex->function);
         else if (!futex->is_known)
-            is_good = rec_names_meet(names, &names->objects, futex->pid, futex->address);
+            is_good = rec_names_meet_futex(names, futex->pid, futex->address,
+                                           futex->site == WEFT_ID_NONE
+                                               ? (struct weft_str){ 0 }
+                                               : weft_strtab_get(futexes->sites, futex->site));
         futexes->n_delivered += !futex->is_known && futex->function == REC_KNOWN;
     }
     weft_map_free(ringed);

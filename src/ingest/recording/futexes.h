@@ -17,6 +17,7 @@ struct rec_futex {
     uint64_t address;               /* first argument: of other calls mostly a descriptor */
     uint32_t pid, operation, value; /* arguments 2 and 3 of a futex call */
     uint32_t function; /* enum rec_known that stands for another call; REC_KNOWN: a futex */
+    uint32_t site;     /* where it was waited for first, in `sites`; WEFT_ID_NONE: unknown */
     bool is_known;     /* the library of operations records it */
 };
 
@@ -41,6 +42,7 @@ struct rec_futexes {
         struct rec_futex_open *items; /* by number of the thread */
         size_t n, cap;
     } open;
+    struct weft_strtab *sites;
     uint64_t n_delivered;
 };
 
@@ -55,6 +57,10 @@ bool rec_futexes_meet(struct rec_futexes *futexes, const struct weft_kernel_reco
                       const uint8_t *payload, uint32_t pid, uint32_t *index);
 /* It is the one of the wait that began when the thread left its CPU at `left_ns`. */
 bool rec_futexes_wait(struct rec_futexes *futexes, uint32_t tid, uint64_t left_ns, uint32_t index);
+
+/* The wait was in this function. False without memory. */
+bool rec_futexes_see_site(struct rec_futexes *futexes, uint32_t tid, uint64_t left_ns,
+                          struct weft_str site);
 
 /* After the survey of the kernel and of rings: which of them the library records, and names for the
  * others. False without memory. */

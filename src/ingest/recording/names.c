@@ -99,7 +99,7 @@ static bool place_add(struct rec_places *places, uint32_t space, uint64_t addres
             return false;
         struct rec_place *place = &places->items[index];
         if (is_new)
-            *place = (struct rec_place){ .address = address, .space = space };
+            *place = (struct rec_place){ .address = address, .space = space, .site = WEFT_ID_NONE };
         if (place->address == address && place->space == space)
             return true;
     }
@@ -135,6 +135,17 @@ bool rec_names_meet(struct rec_names *names, struct rec_places *places, uint32_t
     const bool is_good = place_add(places, space, address);
     (void)pthread_mutex_unlock(&names->lock);
     return is_good;
+}
+
+bool rec_names_meet_futex(struct rec_names *names, uint32_t pid, uint64_t address,
+                          struct weft_str site)
+{
+    if (!rec_names_meet(names, &names->objects, pid, address))
+        return false;
+    struct rec_place *place =
+        (struct rec_place *)(uintptr_t)find_place(&names->objects, pid, address);
+    return !place || site.n_bytes == 0 || place->site != WEFT_ID_NONE ||
+           weft_strtab_intern(names->sites, site, &place->site, NULL) == WEFT_OK;
 }
 
 bool rec_names_meet_text(struct rec_names *names, struct weft_str text)
@@ -242,8 +253,9 @@ static enum weft_code seal_objects(struct rec_names *names, const struct rec_spa
     struct rec_place **order = sorted(&names->objects);
     for (uint32_t k = 0; order && k < names->objects.n; k++)
         order[k]->id = k;
-    const enum weft_code code = order ? rec_objects_tell(order, names->objects.n, spaces, sink, err)
-                                      : weft_no_memory(err, "functions");
+    const enum weft_code code =
+        order ? rec_objects_tell(order, names->objects.n, spaces, names->sites, sink, err)
+              : weft_no_memory(err, "functions");
     free(order);
     return code;
 }

@@ -29,7 +29,8 @@ struct code {
 
 struct naming {
     const struct rec_spaces *spaces;
-    struct code beside[2]; /* the last ones: addresses come in order */
+    const struct weft_strtab *sites; /* where futexes are waited for */
+    struct code beside[2];           /* the last ones: addresses come in order */
     struct weft_strtab *texts;
     struct {
         struct object *items; /* those of one process */
@@ -151,6 +152,24 @@ static enum weft_code name_object(struct naming *naming, const struct rec_place 
     return code;
 }
 
+/* A futex that is no variable, but lies in a heap or on a stack. */
+static enum weft_code name_by_site(struct naming *naming, const struct rec_place *place,
+                                   struct object *object, struct weft_err *err)
+{
+    char text[NAME_BYTES], where[PLACE_BYTES];
+    const struct weft_str site = weft_strtab_get(naming->sites, place->site);
+    const int n = snprintf(text, sizeof text, "futex in %.*s",
+                           (int)(site.n_bytes < MOST_NAME_BYTES ? site.n_bytes : MOST_NAME_BYTES),
+                           site.bytes);
+    const int n_where = snprintf(where, sizeof where, "0x%" PRIx64, place->address);
+    const enum weft_code code =
+        weft_strtab_intern(naming->texts, (struct weft_str){ text, (size_t)n }, &object->name, err);
+    return code == WEFT_OK
+               ? weft_strtab_intern(naming->texts, (struct weft_str){ where, (size_t)n_where },
+                                    &object->place, err)
+               : code;
+}
+
 static bool count(struct naming *naming, uint32_t text)
 {
     while (naming->counts.n <= text)
@@ -187,6 +206,8 @@ static enum weft_code name_process(struct naming *naming, struct rec_place *cons
         struct object *object = WEFT_VEC_PUSH(&naming->objects);
         code = object ? name_object(naming, places[k], object, err)
                       : weft_no_memory(err, "names of locks");
+        if (code == WEFT_OK && object->name == WEFT_ID_NONE && places[k]->site != WEFT_ID_NONE)
+            code = name_by_site(naming, places[k], object, err);
         if (code == WEFT_OK && object->name != WEFT_ID_NONE && !count(naming, object->name))
             code = weft_no_memory(err, "names of locks");
     }
@@ -200,10 +221,10 @@ static enum weft_code name_process(struct naming *naming, struct rec_place *cons
 }
 
 enum weft_code rec_objects_tell(struct rec_place *const *objects, size_t n_objects,
-                                const struct rec_spaces *spaces, struct weft_sink *sink,
-                                struct weft_err *err)
+                                const struct rec_spaces *spaces, const struct weft_strtab *sites,
+                                struct weft_sink *sink, struct weft_err *err)
 {
-    struct naming naming = { .spaces = spaces, .texts = weft_strtab_new() };
+    struct naming naming = { .spaces = spaces, .sites = sites, .texts = weft_strtab_new() };
     enum weft_code code = naming.texts ? WEFT_OK : weft_no_memory(err, "names of locks");
     for (size_t first = 0, end = 0; code == WEFT_OK && first < n_objects; first = end) {
         while (end < n_objects && objects[end]->space == objects[first]->space)

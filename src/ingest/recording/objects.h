@@ -16,6 +16,7 @@
  * WEFT_E_NOMEM and the sink's. */
 WEFT_CHECKED enum weft_code rec_objects_tell(struct rec_place *const *objects, size_t n_objects,
                                              const struct rec_spaces *spaces,
+                                             const struct weft_strtab *sites,
                                              struct weft_sink *sink, struct weft_err *err);
 
 #endif

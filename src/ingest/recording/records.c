@@ -414,6 +414,16 @@ static bool see_start(struct rec_kernel *kernel, const struct kernel_now *now)
     return start.n_bytes == 0 || rec_starts_see(&kernel->convert->starts, now->thread, start);
 }
 
+/* A futex that the thread waited for is called after the function, if it is no variable. */
+static bool see_site(struct rec_kernel *kernel, uint32_t tid)
+{
+    const struct rec_stacks *stacks = &kernel->stacks;
+    uint64_t left_ns;
+    return stacks->site == WEFT_ID_NONE || !rec_stacks_left(stacks, tid, &left_ns) ||
+           rec_futexes_see_site(&kernel->futexes, tid, left_ns,
+                                weft_strtab_get(stacks->texts, stacks->site));
+}
+
 /* Waits are made in the survey; of samples a few are enough. */
 static enum weft_code look_for_start(struct rec_kernel *kernel, const struct kernel_now *now,
                                      const struct rec_cpu *at)
@@ -476,6 +486,8 @@ static enum weft_code convert_stack(struct rec_kernel *kernel, struct kernel_now
     if (is_sample)
         return put_stack(kernel, now, text, WEFT_STR("cpu-clock"), weight, mode_of(&at->record));
     if (convert->is_survey && !rec_stacks_meet(&kernel->stacks, at->record.tid, text, &is_met))
+        return kernel_no_memory(convert);
+    if (convert->is_survey && !see_site(kernel, at->record.tid))
         return kernel_no_memory(convert);
     return is_met ? WEFT_OK
                   : put_stack(kernel, now, text, WEFT_STR("wait"), 0, WEFT_SAMPLE_MODE_UNKNOWN);

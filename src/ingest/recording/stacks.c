@@ -411,14 +411,15 @@ static bool find_start(struct rec_stacks *stacks, uint32_t image, size_t n_frame
                               &stacks->start, NULL) == WEFT_OK;
 }
 
-/* Its innermost function of the program, without what was inlined there; one that has a name, if
- * there is any. False without memory. */
+/* Its innermost function of the program, inlined or not; one that has a name, if there is any.
+ * False without memory. */
 static bool find_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames)
 {
     const struct rec_spaces *spaces = stacks->spaces;
     const uint32_t exe = program_of(stacks, image);
+    bool is_found = false;
     stacks->site = WEFT_ID_NONE;
-    for (size_t k = 0; stacks->wants_starts && k < n_frames; k++) {
+    for (size_t k = 0; stacks->wants_starts && k < n_frames && !is_found; k++) {
         const struct rec_mapping *mapping = rec_mapping_of(spaces, image, stacks->frames[k]);
         struct weft_str name;
         if (!mapping ||
@@ -426,14 +427,13 @@ static bool find_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames
             continue;
         if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
             return false;
-        const char *end = name.n_bytes ? memchr(name.bytes, ';', name.n_bytes) : NULL;
-        name.n_bytes = end ? (size_t)(end - name.bytes) : name.n_bytes;
         const bool has_name = name.n_bytes == 0 || !memmem(name.bytes, name.n_bytes, "+0x", 3);
-        if ((has_name || stacks->site == WEFT_ID_NONE) &&
-            weft_strtab_intern(stacks->texts, name, &stacks->site, NULL) != WEFT_OK)
+        const struct weft_str own = has_name ? rec_own_function(name) : name;
+        if (own.n_bytes == 0 || (!has_name && stacks->site != WEFT_ID_NONE))
+            continue;
+        is_found = has_name;
+        if (weft_strtab_intern(stacks->texts, own, &stacks->site, NULL) != WEFT_OK)
             return false;
-        if (has_name)
-            break;
     }
     return true;
 }

@@ -222,9 +222,6 @@ static bool is_entry(struct weft_str name)
     return false;
 }
 
-/* ---- starts of stacks --------------------------------------------------------------------------
- */
-
 static struct weft_str next_function(struct weft_str *names)
 {
     const char *end = names->n_bytes ? memchr(names->bytes, ';', names->n_bytes) : NULL;
@@ -233,6 +230,24 @@ static struct weft_str next_function(struct weft_str *names)
     cut_front(names, n_bytes + (end != NULL));
     return name;
 }
+
+struct weft_str rec_own_function(struct weft_str frame)
+{
+    struct weft_str found = { 0 };
+    while (frame.n_bytes > 0) {
+        struct weft_str full = next_function(&frame);
+        struct name name;
+        shorten(full, WEFT_STR(""), &name);
+        if (name.is_bad || name.n == 0 || is_of_language(text_of(&name)) || is_entry(full))
+            continue;
+        (void)cut_end(&full, " (inlined)");
+        found = full;
+    }
+    return found;
+}
+
+/* ---- starts of stacks --------------------------------------------------------------------------
+ */
 
 static void add_name(struct rec_start_text *start, const struct name *name)
 {

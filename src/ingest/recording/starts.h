@@ -14,6 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The innermost function of the program in a frame, as folded stacks name it, "outer;inner
+ * (inlined)": none of its language. Empty: there is none. */
+struct weft_str rec_own_function(struct weft_str frame);
+
 /* A frame of a stack, as far as it matters here. */
 enum rec_frame_class {
     REC_FRAME_ENTRY, /* of a library in which threads begin: the C library, libstdc++ */
