@@ -23,6 +23,7 @@ struct options {
     uint64_t pid, hz, wait_threshold_ns, duration_ns, snapshot_ns, size_bytes;
     uint64_t depth, min_ns, cull;
     const char *trigger, *function, *no_function;
+    const char *name, *cgroup, *container;
     unsigned wait; /* WAIT_TREE, WAIT_CHILD */
     bool all, faults, no_kernel, no_stacks, no_locks, no_functions, no_follow, no_bpf, no_command;
 };
@@ -34,8 +35,17 @@ static const char *const waits[] = { "tree", "child", NULL };
 #define FIELD(member) offsetof(struct options, member)
 
 static const struct weft_option options[] = {
-    { 'p', "pid", "PID", "record a process that runs already (its kernel level)", WEFT_OPTION_COUNT,
-      FIELD(pid), NULL },
+    { 'p', "pid", "PID",
+      "record a process that runs already, with all that descend from it (their kernel level)",
+      WEFT_OPTION_COUNT, FIELD(pid), NULL },
+    { 0, "name", "COMM", "likewise all processes of this name, also those that begin later",
+      WEFT_OPTION_TEXT, FIELD(name), NULL },
+    { 0, "cgroup", "PATH",
+      "likewise all processes of a cgroup and those below it: system.slice/nginx.service",
+      WEFT_OPTION_TEXT, FIELD(cgroup), NULL },
+    { 0, "container", "ID",
+      "likewise all of a container: its id of docker or podman, its name of lxc or systemd-nspawn",
+      WEFT_OPTION_TEXT, FIELD(container), NULL },
     { 'a', "all", NULL, "record the whole machine (its kernel level)", WEFT_OPTION_FLAG, FIELD(all),
       NULL },
     { 0, "no-kernel", NULL, "nothing of the kernel: scheduling, requests, packets, stacks",
@@ -156,6 +166,11 @@ static void show_ledger(const struct weft_recorder_result *result)
 /* ---- running -----------------------------------------------------------------------------------
  */
 
+static bool is_attached(const struct options *opts)
+{
+    return opts->pid > 0 || opts->name || opts->cgroup || opts->container;
+}
+
 /* "prog.weft" in the current folder; the caller frees. */
 static char *default_output(const struct weft_cli *cli, const struct options *opts)
 {
@@ -166,6 +181,11 @@ static char *default_output(const struct weft_cli *cli, const struct options *op
         n_path = asprintf(&path, "%s.weft", slash ? slash + 1 : cli->inputs[0]);
     } else if (opts->pid) {
         n_path = asprintf(&path, "pid-%" PRIu64 ".weft", opts->pid);
+    } else if (is_attached(opts)) {
+        const char *name = opts->name ? opts->name : opts->cgroup ? opts->cgroup : opts->container;
+        const struct weft_str base = weft_str_base(weft_str_of(name));
+        n_path = asprintf(&path, "%.*s.weft", base.n_bytes ? (int)base.n_bytes : 6,
+                          base.n_bytes ? base.bytes : "cgroup");
     } else {
         n_path = asprintf(&path, "system.weft");
     }
@@ -237,6 +257,9 @@ static int record(struct weft_cli *cli, const struct options *opts, const char *
         .output = path,
         .argv = cli->n_inputs ? (char *const *)(uintptr_t)cli->inputs : NULL,
         .pid = (uint32_t)opts->pid,
+        .name = opts->name,
+        .cgroup = opts->cgroup,
+        .container = opts->container,
         .all = opts->all,
         .with_kernel = !opts->no_kernel,
         .with_stacks = !opts->no_stacks,
@@ -289,18 +312,20 @@ static int record(struct weft_cli *cli, const struct options *opts, const char *
 
 static bool check(struct weft_cli *cli, const struct options *opts)
 {
-    const int n_subjects = (cli->n_inputs > 0) + (opts->pid > 0) + opts->all;
+    const int n_subjects = (cli->n_inputs > 0) + is_attached(opts) + opts->all;
     const char *wrong = NULL;
     if (n_subjects == 0)
-        wrong = "expected a program, -p PID or -a";
+        wrong = "expected a program, -p PID, --name, --cgroup, --container or -a";
     else if (n_subjects > 1)
-        wrong = "a program, -p and -a exclude each other";
+        wrong = "a program, processes that run already (-p, --name, --cgroup, --container) and -a "
+                "exclude each other";
     else if (opts->hz == 0 || opts->hz > SAMPLE_HZ_MAX)
         wrong = "--hz: expected 1 to 50000; --no-stacks for none";
     else if (opts->trigger && !opts->snapshot_ns)
         wrong = "--trigger needs --snapshot TIME: what it writes";
     else if (opts->no_kernel && cli->n_inputs == 0)
-        wrong = "of a process that runs already only the kernel can tell";
+        wrong = "a process that runs already is recorded by the kernel's level alone: omit "
+                "--no-kernel";
     else if (opts->pid > UINT32_MAX)
         wrong = "-p: there is no such process";
     if (wrong)

@@ -30,9 +30,11 @@ static const struct {
     { "write", { "write", "writev", "pwrite64", "pwritev", "pwrite" } },
 };
 
+/* A trace of some system calls, such as futexes, has these operations by its library all the same.
+ */
 static bool has_system_calls(const struct weft_trace *trace)
 {
-    return weft_trace_meta(trace)->events_of_kind[WEFT_EVENT_SYSCALL_ENTER] > 0;
+    return weft_trace_has_calls(trace);
 }
 
 bool weft_operation_is(const struct weft_trace *trace, uint32_t function_id,

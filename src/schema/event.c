@@ -143,6 +143,11 @@ static const struct note_words {
     [WEFT_NOTE_LOST_SWITCHES] = { "lost_switches",
                                   "missing switches of threads, inferred from later events",
                                   WEFT_NOTE_CLASS_LOST },
+    [WEFT_NOTE_THREADS_NAMED] = { "threads_named", "threads named after their start functions",
+                                  WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_CONTENDED_ONLY] = { "contended_only",
+                                   "lock waits seen as futex calls alone: others are not recorded",
+                                   WEFT_NOTE_CLASS_INFO },
 };
 
 bool weft_note_is_lost(enum weft_note_kind kind)

@@ -220,6 +220,8 @@ enum weft_note_kind {
     WEFT_NOTE_UNWRITTEN,        /* the recording's file could take no more; count = bytes */
     WEFT_NOTE_FORMLESS,         /* events whose format the input lacks: kept without fields */
     WEFT_NOTE_LOST_SWITCHES,    /* of threads; inferred from later events */
+    WEFT_NOTE_THREADS_NAMED,    /* threads called after their start functions; count = threads */
+    WEFT_NOTE_CONTENDED_ONLY,   /* futex calls of long waits: those of short ones are missing */
     WEFT_NOTE_KINDS,
 };
 

@@ -468,9 +468,10 @@ enum weft_kernel_type {
                                payload: registers (ip, sp, bp, then r8-r15, ax, bx,
                                cx, dx, si, di of x86-64: 17 words), then bytes of the stack from
                                sp on */
-    WEFT_KERNEL_SYSCALL,    /* one whose wait has ended: a: number | has_returned << 32; b: ns that
-                               it was off the processor; payload: result (0 if it has not returned
-                               yet), first three arguments */
+    WEFT_KERNEL_SYSCALL,    /* one whose wait has ended, or that wakes a thread which has waited
+                               long: a: number | enum weft_kernel_call << 32; b: ns that it was off
+                               the processor; payload: result (0 if it has not returned yet),
+                               first three arguments */
     WEFT_KERNEL_IRQ_ENTER,  /* by option; a: enum weft_kernel_context + number << 8 */
     WEFT_KERNEL_IRQ_EXIT,
     WEFT_KERNEL_FRAMES, /* of the sample of the thread's next STACK or STACK_COPY: payload:
@@ -481,10 +482,17 @@ enum weft_kernel_type {
 /* Where the two halves of a SWITCH's run time are, in a and b. */
 enum { WEFT_SWITCH_RAN_HIGH_SHIFT = 40, WEFT_SWITCH_RAN_LOW_SHIFT = 33, WEFT_SWITCH_RAN_BITS = 31 };
 
+enum weft_kernel_call {
+    WEFT_CALL_WAITED,   /* in the call, which continues */
+    WEFT_CALL_RETURNED, /* the same, and it has returned */
+    WEFT_CALL_WAKES,    /* it is about to wake another thread: the next WAKING */
+};
+
 enum weft_kernel_stack {
     WEFT_STACK_SAMPLE, /* on the processor, by time */
     WEFT_STACK_WAIT,   /* at the end of a wait longer than the threshold */
     WEFT_STACK_FAULT,  /* likewise, of a wait in a page fault */
+    WEFT_STACK_WAKE,   /* in a call that wakes a thread which has waited so long */
     WEFT_STACK_KINDS,
     WEFT_STACK_KIND_MASK = 0xff,
     /* The first word of the payload is the one at sp: the return address of a leaf function that

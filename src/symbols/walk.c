@@ -225,7 +225,7 @@ static bool step(struct weft_walker *walker, const struct weft_walk_space *space
 
 bool weft_walk_copy(struct weft_walker *walker, const struct weft_walk_space *space,
                     const struct weft_walk_stack *stack, uint64_t addresses[WEFT_WALK_MOST],
-                    size_t *n_addresses, bool *has_run_out)
+                    uint64_t *stack_pointers, size_t *n_addresses, bool *has_run_out)
 {
     bool is_interrupted = true, has_caller = true, is_good = true;
     *n_addresses = 0;
@@ -239,6 +239,8 @@ bool weft_walk_copy(struct weft_walker *walker, const struct weft_walk_space *sp
                                              .context = walker };
     memcpy(walker->frame.registers, stack->registers, sizeof stack->registers);
     while (is_good && has_caller && *n_addresses < WEFT_WALK_MOST) {
+        if (stack_pointers)
+            stack_pointers[*n_addresses] = walker->frame.registers[WEFT_WALK_SP];
         addresses[(*n_addresses)++] = walker->frame.registers[WEFT_WALK_IP];
         is_good = step(walker, space, &is_interrupted, &has_caller);
         /* A saved register beyond the copy matters only if nothing more is found. */

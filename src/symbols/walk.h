@@ -57,12 +57,12 @@ struct weft_walker *weft_walker_new(struct weft_symbols *symbols, uint64_t most_
 void weft_walker_free(struct weft_walker *walker);
 
 /* The instruction, then where calls return to, innermost first: at least one, if there are symbols,
- * and at most WEFT_WALK_MOST. `*has_run_out`: deeper frames lie beyond the copy, or there are more
- * than that. O(frames), and reading the entry of a function when it is first met. False without
- * memory. */
+ * and at most WEFT_WALK_MOST; the stack pointer in each, unless that is NULL. `*has_run_out`:
+ * deeper frames lie beyond the copy, or there are more than that. O(frames), and reading the entry
+ * of a function when it is first met. False without memory. */
 bool weft_walk_copy(struct weft_walker *walker, const struct weft_walk_space *space,
                     const struct weft_walk_stack *stack, uint64_t addresses[WEFT_WALK_MOST],
-                    size_t *n_addresses, bool *has_run_out);
+                    uint64_t *stack_pointers, size_t *n_addresses, bool *has_run_out);
 
 /* What the tables of a ceiling on memory may take; 0: there is none. */
 uint64_t weft_walk_share(uint64_t memory_bytes);

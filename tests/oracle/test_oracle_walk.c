@@ -237,7 +237,7 @@ static bool walk_by_ours(struct ours *ours, const struct copy *copy)
     struct weft_walk_stack stack = { .bytes = copy->bytes, .n_bytes = copy->n_bytes };
     bool has_run_out;
     memcpy(stack.registers, copy->registers, sizeof stack.registers);
-    return weft_walk_copy(ours->walker, &space, &stack, ours->frames, &ours->n_frames,
+    return weft_walk_copy(ours->walker, &space, &stack, ours->frames, NULL, &ours->n_frames,
                           &has_run_out);
 }
 

@@ -108,7 +108,8 @@ bool perf_unwind(struct perf_unwinder *unwinder, const struct perf_space *space,
     unwinder->space = space;
     const struct weft_walk_space walked = { find_part, unwinder };
     const struct weft_walk_stack stack = stack_of(sample, is_big);
-    if (!weft_walk_copy(unwinder->walker, &walked, &stack, addresses, n_addresses, &has_run_out))
+    if (!weft_walk_copy(unwinder->walker, &walked, &stack, addresses, NULL, n_addresses,
+                        &has_run_out))
         return false;
     count_end(unwinder, space, addresses[*n_addresses - 1], has_run_out);
     return true;

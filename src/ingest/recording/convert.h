@@ -15,6 +15,7 @@
 #include "ingest/recording/ledger.h"
 #include "ingest/recording/names.h"
 #include "ingest/recording/rings.h"
+#include "ingest/recording/starts.h"
 #include "kernel/convert.h"
 
 /* A thread that has streams. */
@@ -31,7 +32,8 @@ struct rec_thread {
 /* A thread began (pthread_t `handle`), so that the thread that created it can be found. */
 struct rec_begin {
     uint64_t handle, ticks;
-    uint32_t pid, thread;
+    uint64_t routine; /* address of its start routine */
+    uint32_t pid, thread, image;
 };
 
 /* A set of epoll watches a descriptor, by which word of the program's own. */
@@ -92,6 +94,9 @@ struct rec_convert {
         size_t n, cap;
     } culled;
     struct weft_strtab *mark_types;
+    struct rec_starts starts;
+    uint64_t n_futex_waits;
+    uint64_t n_renamed; /* threads that are called after their start functions */
     uint64_t n_marks_dropped, n_lost_threads, n_skipped, n_further, n_lost_reports;
     uint64_t target;  /* process id of the program that was recorded; 0: no single one */
     bool follows;     /* its children are of it, too */
@@ -99,6 +104,7 @@ struct rec_convert {
     uint64_t end_ns;  /* likewise, of the end of the recording */
     bool has_kernel;  /* there are its records */
     bool has_forks, has_irqs;
+    bool has_futexes; /* of system calls these are recorded */
 };
 
 static inline struct weft_progress *rec_progress_of(const struct rec_convert *convert)
@@ -128,6 +134,8 @@ WEFT_CHECKED enum weft_code rec_kernel_open(struct rec_convert *convert,
                                             struct rec_kernel **kernel);
 void rec_kernel_close(struct rec_kernel *kernel); /* NULL is allowed */
 WEFT_CHECKED enum weft_code rec_kernel_survey(struct rec_kernel *kernel);
+/* Rings are surveyed, too. */
+WEFT_CHECKED enum weft_code rec_kernel_end_survey(struct rec_kernel *kernel);
 WEFT_CHECKED enum weft_code rec_kernel_deliver(struct rec_kernel *kernel);
 
 /* ---- survey.c: what the records of a thread point to. From several workers at once. -------------
@@ -140,6 +148,11 @@ WEFT_CHECKED enum weft_code rec_survey_end(struct rec_convert *convert, struct w
 /* Which function an operation stands for; REC_KNOWN: none. The end of a wait does not record
  * whether it had a limit: that is the function of one without. */
 enum rec_known rec_known_of_op(unsigned op, int64_t argument);
+
+/* ---- thread_names.c: threads without a name of their own, after the survey ---------------------
+ */
+
+WEFT_CHECKED enum weft_code rec_name_threads(struct rec_convert *convert);
 
 /* ---- watches.c: which descriptor a set of epoll means by a word --------------------------------
  */

@@ -334,8 +334,8 @@ enum weft_code rec_kernel_open(struct rec_convert *convert, struct rec_kernel **
     convert->kernel.is_survey = true;
     const bool has_stacks = rec_stacks_init(&made->stacks, &convert->spaces,
                                             convert->run ? convert->run->memory_bytes : 0);
-    if (!made->inner_of || !rec_packets_init(&made->packets) || !has_stacks ||
-        !sort_streams(made) || !find_cpus(made))
+    if (!made->inner_of || !rec_futexes_init(&made->futexes) || !rec_packets_init(&made->packets) ||
+        !has_stacks || !sort_streams(made) || !find_cpus(made))
         return kernel_no_memory(&convert->kernel);
     convert->has_kernel = made->cpus.n > 0;
     return WEFT_OK;
@@ -343,15 +343,24 @@ enum weft_code rec_kernel_open(struct rec_convert *convert, struct rec_kernel **
 
 enum weft_code rec_kernel_survey(struct rec_kernel *kernel)
 {
-    kernel->convert->kernel.is_survey = true;
+    kernel->convert->kernel.is_survey = kernel->stacks.wants_starts = true;
     return read_all(kernel);
+}
+
+enum weft_code rec_kernel_end_survey(struct rec_kernel *kernel)
+{
+    struct rec_convert *convert = kernel->convert;
+    if (!rec_futexes_end_survey(&kernel->futexes, &convert->rings, &convert->names))
+        return kernel_no_memory(&convert->kernel);
+    convert->has_futexes = kernel->futexes.n_delivered > 0;
+    return WEFT_OK;
 }
 
 enum weft_code rec_kernel_deliver(struct rec_kernel *kernel)
 {
     struct rec_convert *convert = kernel->convert;
     kernel_threads_seal(&convert->kernel.threads);
-    convert->kernel.is_survey = false;
+    convert->kernel.is_survey = kernel->stacks.wants_starts = false;
     const enum weft_code code = read_all(kernel);
     return code == WEFT_OK ? note_losses(kernel) : code;
 }
@@ -367,6 +376,7 @@ void rec_kernel_close(struct rec_kernel *kernel)
     weft_map_free(kernel->inner_of);
     rec_packets_fini(&kernel->packets);
     rec_stacks_fini(&kernel->stacks);
+    rec_futexes_fini(&kernel->futexes);
     free(kernel->order);
     free(kernel->heap);
     free(kernel->streams);

@@ -6,6 +6,7 @@
 #define WEFT_INGEST_RECORDING_KERNEL_H
 
 #include "ingest/recording/convert.h"
+#include "ingest/recording/futexes.h"
 #include "ingest/recording/packets.h"
 #include "ingest/recording/stacks.h"
 
@@ -45,6 +46,7 @@ struct rec_kernel {
     } inners;
     struct rec_packets packets;
     struct rec_stacks stacks;
+    struct rec_futexes futexes;
     uint64_t n_bad, bad_off; /* records that are cut */
     uint64_t n_unknown;      /* of types that are not known */
     struct kernel_known known[WEFT_KERNEL_TYPES];

@@ -39,7 +39,8 @@ struct code {
 
 struct naming {
     const struct rec_spaces *spaces;
-    struct code beside[2]; /* the last ones: addresses come in order */
+    const struct weft_strtab *sites; /* where futexes are waited for */
+    struct code beside[2];           /* the last ones: addresses come in order */
     struct weft_strtab *texts;
     struct {
         struct object *items; /* those of one process */
@@ -161,6 +162,24 @@ static enum weft_code name_object(struct naming *naming, const struct rec_place 
     return code;
 }
 
+/* A futex that is no variable, but lies in a heap or on a stack. */
+static enum weft_code name_by_site(struct naming *naming, const struct rec_place *place,
+                                   struct object *object, struct weft_err *err)
+{
+    char text[NAME_BYTES], where[PLACE_BYTES];
+    const struct weft_str site = weft_strtab_get(naming->sites, place->site);
+    const int n = snprintf(text, sizeof text, "futex in %.*s",
+                           (int)(site.n_bytes < MOST_NAME_BYTES ? site.n_bytes : MOST_NAME_BYTES),
+                           site.bytes);
+    const int n_where = snprintf(where, sizeof where, "0x%" PRIx64, place->address);
+    const enum weft_code code =
+        weft_strtab_intern(naming->texts, (struct weft_str){ text, (size_t)n }, &object->name, err);
+    return code == WEFT_OK
+               ? weft_strtab_intern(naming->texts, (struct weft_str){ where, (size_t)n_where },
+                                    &object->place, err)
+               : code;
+}
+
 static bool count(struct naming *naming, uint32_t text)
 {
     while (naming->counts.n <= text)
@@ -197,6 +216,8 @@ static enum weft_code name_process(struct naming *naming, struct rec_place *cons
         struct object *object = WEFT_VEC_PUSH(&naming->objects);
         code = object ? name_object(naming, places[k], object, err)
                       : weft_no_memory(err, "names of locks");
+        if (code == WEFT_OK && object->name == WEFT_ID_NONE && places[k]->site != WEFT_ID_NONE)
+            code = name_by_site(naming, places[k], object, err);
         if (code == WEFT_OK && object->name != WEFT_ID_NONE && !count(naming, object->name))
             code = weft_no_memory(err, "names of locks");
     }
@@ -215,10 +236,11 @@ static enum weft_code name_process(struct naming *naming, struct rec_place *cons
  * programs, has none. O(objects * images of their process, at most 64, * log mappings).
  * WEFT_E_NOMEM and the sink's. */
 static enum weft_code rec_objects_tell(struct rec_place *const *objects, size_t n_objects,
-                                       const struct rec_spaces *spaces, struct weft_sink *sink,
+                                       const struct rec_spaces *spaces,
+                                       const struct weft_strtab *sites, struct weft_sink *sink,
                                        struct weft_err *err)
 {
-    struct naming naming = { .spaces = spaces, .texts = weft_strtab_new() };
+    struct naming naming = { .spaces = spaces, .sites = sites, .texts = weft_strtab_new() };
     enum weft_code code = naming.texts ? WEFT_OK : weft_no_memory(err, "names of locks");
     for (size_t first = 0, end = 0; code == WEFT_OK && first < n_objects; first = end) {
         while (end < n_objects && objects[end]->space == objects[first]->space)
@@ -320,21 +342,33 @@ static bool place_add(struct rec_places *places, uint32_t space, uint64_t addres
             return false;
         struct rec_place *place = &places->items[index];
         if (is_new)
-            *place = (struct rec_place){ .address = address, .space = space };
+            *place = (struct rec_place){ .address = address, .space = space, .site = WEFT_ID_NONE };
         if (place->address == address && place->space == space)
             return true;
     }
 }
 
-uint32_t rec_place_id(const struct rec_places *places, uint32_t space, uint64_t address)
+static const struct rec_place *find_place(const struct rec_places *places, uint32_t space,
+                                          uint64_t address)
 {
     for (unsigned probe = 0;; probe++) {
         const uint32_t index = weft_map_find(places->of_mix, mix_of(space, address, probe));
         if (index == WEFT_MAP_NONE)
-            return WEFT_ID_NONE;
+            return NULL;
         if (places->items[index].address == address && places->items[index].space == space)
-            return places->items[index].id;
+            return &places->items[index];
     }
+}
+
+bool rec_place_is_met(const struct rec_places *places, uint32_t space, uint64_t address)
+{
+    return find_place(places, space, address) != NULL;
+}
+
+uint32_t rec_place_id(const struct rec_places *places, uint32_t space, uint64_t address)
+{
+    const struct rec_place *place = find_place(places, space, address);
+    return place ? place->id : WEFT_ID_NONE;
 }
 
 bool rec_names_meet(struct rec_names *names, struct rec_places *places, uint32_t space,
@@ -344,6 +378,17 @@ bool rec_names_meet(struct rec_names *names, struct rec_places *places, uint32_t
     const bool is_good = place_add(places, space, address);
     (void)pthread_mutex_unlock(&names->lock);
     return is_good;
+}
+
+bool rec_names_meet_futex(struct rec_names *names, uint32_t pid, uint64_t address,
+                          struct weft_str site)
+{
+    if (!rec_names_meet(names, &names->objects, pid, address))
+        return false;
+    struct rec_place *place =
+        (struct rec_place *)(uintptr_t)find_place(&names->objects, pid, address);
+    return !place || site.n_bytes == 0 || place->site != WEFT_ID_NONE ||
+           weft_strtab_intern(names->sites, site, &place->site, NULL) == WEFT_OK;
 }
 
 bool rec_names_meet_text(struct rec_names *names, struct weft_str text)
@@ -451,8 +496,9 @@ static enum weft_code seal_objects(struct rec_names *names, const struct rec_spa
     struct rec_place **order = sorted(&names->objects);
     for (uint32_t k = 0; order && k < names->objects.n; k++)
         order[k]->id = k;
-    const enum weft_code code = order ? rec_objects_tell(order, names->objects.n, spaces, sink, err)
-                                      : weft_no_memory(err, "functions");
+    const enum weft_code code =
+        order ? rec_objects_tell(order, names->objects.n, spaces, names->sites, sink, err)
+              : weft_no_memory(err, "functions");
     free(order);
     return code;
 }

@@ -52,6 +52,8 @@ struct rec_place {
     uint64_t address;
     uint32_t space;
     uint32_t id; /* key of the function, number of the lock; once sealed */
+    uint32_t
+        site; /* of a futex: where it was waited for first, in `sites`; WEFT_ID_NONE: unknown */
 };
 
 struct rec_places {
@@ -83,6 +85,9 @@ void rec_names_fini(struct rec_names *names);
 /* First reading; false without memory. From several workers at once. */
 bool rec_names_meet(struct rec_names *names, struct rec_places *places, uint32_t space,
                     uint64_t address);
+/* A futex, and the function that waited for it; empty: unknown. */
+bool rec_names_meet_futex(struct rec_names *names, uint32_t pid, uint64_t address,
+                          struct weft_str site);
 bool rec_names_meet_text(struct rec_names *names, struct weft_str text);
 void rec_names_meet_known(struct rec_names *names, enum rec_known known);
 
@@ -91,6 +96,8 @@ void rec_names_meet_known(struct rec_names *names, enum rec_known known);
 WEFT_CHECKED enum weft_code rec_names_seal(struct rec_names *names, const struct rec_spaces *spaces,
                                            struct weft_sink *sink, struct weft_err *err);
 
+/* In the survey already. */
+bool rec_place_is_met(const struct rec_places *places, uint32_t space, uint64_t address);
 /* Once sealed; WEFT_ID_NONE: it was not met. The key of a known function is its own number. */
 uint32_t rec_place_id(const struct rec_places *places, uint32_t space, uint64_t address);
 uint32_t rec_text_key(const struct rec_names *names, struct weft_str text);

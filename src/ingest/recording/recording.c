@@ -285,7 +285,8 @@ static enum weft_code announce(struct rec_convert *convert, const struct about *
     const int n_details = describe(convert, about, details, sizeof details);
     const struct weft_sink_begin begin = { .format = WEFT_STR("weft record"),
                                            .details = { details, (size_t)n_details },
-                                           .is_parallel = true };
+                                           .is_parallel = true,
+                                           .has_some_calls = convert->has_futexes };
     const struct weft_clock clock = { .frequency_hz = UINT64_C(1000000000),
                                       .zero_ticks = convert->zero_ns,
                                       .monotonic_ns = convert->zero_ns,
@@ -421,6 +422,9 @@ static enum weft_code note_all(struct rec_convert *convert)
           "processes beyond those that the recorder lists" },
         { WEFT_NOTE_LOST_RECORDS, convert->n_lost_reports, WEFT_NO_OFFSET,
           "reports of forks, programs and failures: processes or reasons may be missing" },
+        { WEFT_NOTE_THREADS_NAMED, convert->n_renamed, WEFT_NO_OFFSET, "" },
+        { WEFT_NOTE_CONTENDED_ONLY, convert->n_futex_waits, WEFT_NO_OFFSET,
+          "those shorter than --wait-threshold (100 us), and locks that were free" },
         { WEFT_NOTE_TIME_BACKWARD, convert->clocks.n_backward, WEFT_NO_OFFSET, "pairs of clocks" },
     };
     enum weft_code code = WEFT_OK;
@@ -482,9 +486,11 @@ static enum weft_code convert_all(struct rec_convert *convert, struct rec_kernel
     enum weft_code code = take_about(convert, &about);
     WEFT_THEN(code, rec_kernel_survey(kernel));
     WEFT_THEN(code, for_threads(convert, survey_item));
+    WEFT_THEN(code, rec_kernel_end_survey(kernel));
     WEFT_THEN(code, announce(convert, &about));
     WEFT_THEN(code, note_stopped(convert, &about));
     WEFT_THEN(code, deliver_ledger(convert, &about));
+    WEFT_THEN(code, rec_name_threads(convert));
     WEFT_THEN(code, announce_threads(convert));
     WEFT_THEN(code, rec_survey_end(convert, convert->kernel.err));
     WEFT_THEN(code, rec_kernel_deliver(kernel));
@@ -499,7 +505,8 @@ static enum weft_code read_parts(struct rec_convert *convert, const struct weft_
     const char *symbols_path = opts ? opts->symbols_path : NULL;
     const uint64_t most = opts && opts->most_unpacked ? opts->most_unpacked : MOST_UNPACKED_BYTES;
     const bool has_room = kernel_threads_init(&convert->kernel.threads);
-    if (!rec_names_init(&convert->names) || !has_room || !convert->mark_types)
+    if (!rec_names_init(&convert->names) || !has_room || !convert->mark_types ||
+        !rec_starts_init(&convert->starts))
         return kernel_no_memory(&convert->kernel);
     enum weft_code code = rec_pieces_open(file, most, convert->run, &convert->pieces, err);
     WEFT_THEN(code, rec_clocks_read(&convert->pieces, &convert->clocks, err));
@@ -526,6 +533,7 @@ static void convert_fini(struct rec_convert *convert)
     WEFT_VEC_FINI(&convert->marks);
     WEFT_VEC_FINI(&convert->culled);
     weft_strtab_free(convert->mark_types);
+    rec_starts_fini(&convert->starts);
 }
 
 enum weft_code weft_recording_import(const struct weft_mapped *file,

@@ -113,6 +113,100 @@ static enum weft_code put_context(struct rec_kernel *kernel, const struct kernel
     return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
 }
 
+/* ---- futexes ----------------------------------------------------------------------------------
+ */
+
+static enum weft_code put_call(struct rec_kernel *kernel, const struct kernel_now *now,
+                               uint8_t kind, uint64_t time_or_value, uint32_t function)
+{
+    const struct weft_call_event call = { .time_ns = time_or_value,
+                                          .function_key = function,
+                                          .kind = kind };
+    return kernel_deliver_call(&kernel->convert->kernel, now->thread, &call);
+}
+
+static enum weft_code leave_futex(struct rec_kernel *kernel, const struct kernel_now *now)
+{
+    struct kernel_convert *convert = &kernel->convert->kernel;
+    struct rec_futex_open *open = rec_futexes_open(&kernel->futexes, now->thread);
+    if (!open)
+        return kernel_no_memory(convert);
+    if (convert->is_survey || !open->since_ns)
+        return WEFT_OK;
+    open->since_ns = 0;
+    if (open->function != REC_KNOWN)
+        return put_call(kernel, now, WEFT_CALL_EXIT, now->time_ns, open->function);
+    struct weft_event event = kernel_event_of(now, WEFT_EVENT_SYSCALL_EXIT);
+    event.name = WEFT_STR("futex");
+    return kernel_deliver(convert, now->thread, &event);
+}
+
+/* {"caller": SITE}, as the library of operations records where a call comes from. */
+static enum weft_code put_caller(struct rec_kernel *kernel, const struct kernel_now *now,
+                                 struct weft_str site)
+{
+    static const char key[] = "caller";
+    struct weft_json_text *text = &kernel->stacks.text;
+    struct weft_event event = kernel_event_of(now, WEFT_EVENT_CALL_ARGS);
+    if (site.n_bytes == 0)
+        return WEFT_OK;
+    weft_json_reset(text);
+    weft_json_byte(text, '{');
+    weft_json_string(text, key, sizeof key - 1);
+    weft_json_byte(text, ':');
+    weft_json_string(text, site.bytes, site.n_bytes);
+    weft_json_byte(text, '}');
+    if (text->has_failed)
+        return kernel_no_memory(&kernel->convert->kernel);
+    event.payload = (struct weft_str){ text->bytes, text->n_bytes };
+    return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
+}
+
+static enum weft_code enter_futex(struct rec_kernel *kernel, const struct kernel_now *now,
+                                  const struct rec_futex *futex, struct weft_str site)
+{
+    WEFT_TRY(leave_futex(kernel, now)); /* of one whose end was lost */
+    kernel->futexes.open.items[now->thread] =
+        (struct rec_futex_open){ .since_ns = now->time_ns + 1, .function = futex->function };
+    if (futex->function != REC_KNOWN) {
+        WEFT_TRY(put_call(kernel, now, WEFT_CALL_ENTER, now->time_ns, futex->function));
+        if (futex->address)
+            WEFT_TRY(put_call(kernel, now, WEFT_CALL_ARG, futex->address, futex->function));
+        return put_caller(kernel, now, site);
+    }
+    struct weft_event event = kernel_event_of(now, WEFT_EVENT_SYSCALL_ENTER);
+    event.name = WEFT_STR("futex");
+    event.value = futex->address;
+    event.prev_state = futex->operation;
+    event.object_id = futex->value;
+    return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
+}
+
+/* A call that was waited in is entered where the wait began (begin_wait); one that wakes is entered
+ * here, and left when it has woken. */
+static enum weft_code convert_futex(struct rec_kernel *kernel, const struct kernel_now *now,
+                                    const struct rec_cpu *at)
+{
+    struct kernel_convert *convert = &kernel->convert->kernel;
+    const bool wakes = high(at->record.a) == WEFT_CALL_WAKES;
+    const struct kernel_thread *thread = &convert->threads.items[now->thread];
+    const uint32_t pid = (uint32_t)(thread->pid ? thread->pid : thread->tid);
+    uint32_t index;
+    uint64_t left_ns;
+    if (!convert->is_survey) {
+        const struct rec_futex *futex =
+            wakes ? rec_futexes_of(&kernel->futexes, at->payload, pid) : NULL;
+        if (wakes)
+            return futex ? enter_futex(kernel, now, futex, WEFT_STR("")) : WEFT_OK;
+        return leave_futex(kernel, now);
+    }
+    if (!rec_futexes_meet(&kernel->futexes, &at->record, at->payload, pid, &index) ||
+        (!wakes && rec_stacks_left(&kernel->stacks, at->record.tid, &left_ns) &&
+         !rec_futexes_wait(&kernel->futexes, at->record.tid, left_ns, index)))
+        return kernel_no_memory(convert);
+    return WEFT_OK;
+}
+
 static enum weft_code convert_wakeup(struct rec_kernel *kernel, struct kernel_now *now,
                                      const struct rec_cpu *at)
 {
@@ -122,6 +216,7 @@ static enum weft_code convert_wakeup(struct rec_kernel *kernel, struct kernel_no
     enum weft_code code = put_context(kernel, now, context, WEFT_EVENT_IRQ_ENTER);
     WEFT_THEN(code, kernel_convert_event(&kernel->convert->kernel, now));
     WEFT_THEN(code, put_context(kernel, now, context, WEFT_EVENT_IRQ_EXIT));
+    WEFT_THEN(code, leave_futex(kernel, now));
     set_pid(kernel, low(at->record.a), (int32_t)high(at->record.a), low(at->record.b));
     return code;
 }
@@ -200,6 +295,11 @@ static enum weft_code rename_thread(struct rec_kernel *kernel, struct kernel_now
                                     const struct rec_cpu *at)
 {
     const struct kernel_details details = { .comm = text_of(at) };
+    struct rec_convert *convert = kernel->convert;
+    struct rec_start *start = rec_start_of(&convert->starts, now->thread);
+    if (!start)
+        return kernel_no_memory(&convert->kernel);
+    start->is_given = true;
     return kernel_thread_details(&kernel->convert->kernel, now->thread, &details);
 }
 
@@ -275,7 +375,9 @@ static enum weft_code convert_syscall(struct rec_kernel *kernel, struct kernel_n
 {
     struct weft_event event = kernel_event_of(now, WEFT_EVENT_SYSCALL_EXIT);
     char name[16];
-    if (high(at->record.a) == 0)
+    if (rec_futex_is(&at->record))
+        return convert_futex(kernel, now, at);
+    if (high(at->record.a) != WEFT_CALL_RETURNED)
         return WEFT_OK;
     const int n_name = snprintf(name, sizeof name, "#%u", low(at->record.a));
     event.name = (struct weft_str){ name, n_name > 0 ? (size_t)n_name : 0 };
@@ -305,25 +407,87 @@ static enum weft_code put_stack(struct rec_kernel *kernel, const struct kernel_n
     return kernel_deliver(&kernel->convert->kernel, now->thread, &event);
 }
 
+/* Where the thread of the stack made last began. False without memory. */
+static bool see_start(struct rec_kernel *kernel, const struct kernel_now *now)
+{
+    const struct weft_str start = rec_stack_start(&kernel->stacks);
+    return start.n_bytes == 0 || rec_starts_see(&kernel->convert->starts, now->thread, start);
+}
+
+/* A futex that the thread waited for is called after the function, if it is no variable. */
+static bool see_site(struct rec_kernel *kernel, uint32_t tid)
+{
+    const struct rec_stacks *stacks = &kernel->stacks;
+    uint64_t left_ns;
+    return stacks->site == WEFT_ID_NONE || !rec_stacks_left(stacks, tid, &left_ns) ||
+           rec_futexes_see_site(&kernel->futexes, tid, left_ns,
+                                weft_strtab_get(stacks->texts, stacks->site));
+}
+
+/* Waits are made in the survey; of samples a few are enough. */
+static enum weft_code look_for_start(struct rec_kernel *kernel, const struct kernel_now *now,
+                                     const struct rec_cpu *at)
+{
+    enum { SAMPLES = 16 };
+    struct rec_start *start = rec_start_of(&kernel->convert->starts, now->thread);
+    struct weft_str text;
+    if (!start)
+        return kernel_no_memory(&kernel->convert->kernel);
+    if (at->record.tid == (uint32_t)at->record.b || start->n_stacks >= SAMPLES)
+        return WEFT_OK;
+    start->n_stacks++;
+    const uint64_t n_run_out = kernel->stacks.n_run_out; /* it is counted when it is delivered */
+    const bool is_good =
+        rec_stack_text(&kernel->stacks, &at->record, at->payload, &text) && see_start(kernel, now);
+    kernel->stacks.n_run_out = n_run_out;
+    return is_good ? WEFT_OK : kernel_no_memory(&kernel->convert->kernel);
+}
+
+/* Where a thread wakes another one. */
+static enum weft_code convert_waker(struct rec_kernel *kernel, const struct kernel_now *now,
+                                    const struct rec_cpu *at)
+{
+    const struct rec_futex_open *entered = rec_futexes_open(&kernel->futexes, now->thread);
+    struct kernel_now call = *now;
+    struct weft_str text = { 0 };
+    if (!entered || !rec_stack_text(&kernel->stacks, &at->record, at->payload, &text) ||
+        (kernel->convert->kernel.is_survey && !see_start(kernel, now)))
+        return kernel_no_memory(&kernel->convert->kernel);
+    if (entered && entered->since_ns) /* the stack is that of the call */
+        call.time_ns = entered->since_ns - 1;
+    return text.n_bytes
+               ? put_stack(kernel, &call, text, WEFT_STR("wakeup"), 0, WEFT_SAMPLE_MODE_UNKNOWN)
+               : WEFT_OK;
+}
+
 /* A wait's stack is delivered where the wait began, if that is known. It has no weight: it says
  * where, not how long. */
 static enum weft_code convert_stack(struct rec_kernel *kernel, struct kernel_now *now,
                                     const struct rec_cpu *at)
 {
     struct kernel_convert *convert = &kernel->convert->kernel;
-    const bool is_sample = (at->record.a & WEFT_STACK_KIND_MASK) == WEFT_STACK_SAMPLE;
+    const uint32_t kind = at->record.a & WEFT_STACK_KIND_MASK;
+    const bool is_sample = kind == WEFT_STACK_SAMPLE;
     const uint64_t weight = high(at->record.a) ? high(at->record.a) : 1;
     struct weft_str text = { 0 };
     bool is_met = false;
-    if (is_sample && convert->is_survey)
+    if (is_sample && convert->is_survey) {
+        WEFT_TRY(look_for_start(kernel, now, at));
         return put_stack(kernel, now, text, text, weight, mode_of(&at->record));
+    }
+    if (kind == WEFT_STACK_WAKE)
+        return convert_waker(kernel, now, at);
     if (!is_sample && !convert->is_survey && rec_stacks_has_left(&kernel->stacks, at->record.tid))
         return WEFT_OK;
     if (!rec_stack_text(&kernel->stacks, &at->record, at->payload, &text))
         return kernel_no_memory(convert);
+    if (convert->is_survey && !see_start(kernel, now))
+        return kernel_no_memory(convert);
     if (is_sample)
         return put_stack(kernel, now, text, WEFT_STR("cpu-clock"), weight, mode_of(&at->record));
     if (convert->is_survey && !rec_stacks_meet(&kernel->stacks, at->record.tid, text, &is_met))
+        return kernel_no_memory(convert);
+    if (convert->is_survey && !see_site(kernel, at->record.tid))
         return kernel_no_memory(convert);
     return is_met ? WEFT_OK
                   : put_stack(kernel, now, text, WEFT_STR("wait"), 0, WEFT_SAMPLE_MODE_UNKNOWN);
@@ -392,15 +556,18 @@ static enum weft_code begin_wait(struct rec_kernel *kernel, struct kernel_now *n
     const uint32_t tid = at->record.tid;
     if (tid == 0 || state_left(&at->record) == 0)
         return WEFT_OK;
-    const struct weft_str text = rec_stacks_wait(&kernel->stacks, tid, at->record.time_ns);
+    struct weft_str site;
+    const struct weft_str text = rec_stacks_wait(&kernel->stacks, tid, at->record.time_ns, &site);
+    const struct rec_futex *futex = rec_futexes_of_wait(&kernel->futexes, tid, at->record.time_ns);
     if (!rec_stacks_leave(&kernel->stacks, tid, at->record.time_ns))
         return kernel_no_memory(&kernel->convert->kernel);
-    if (text.n_bytes == 0)
+    if (text.n_bytes == 0 && !futex)
         return WEFT_OK;
-    const enum weft_code code = find_thread(kernel, now, tid);
-    return code == WEFT_OK
-               ? put_stack(kernel, now, text, WEFT_STR("wait"), 0, WEFT_SAMPLE_MODE_UNKNOWN)
-               : code;
+    enum weft_code code = find_thread(kernel, now, tid);
+    if (code == WEFT_OK && text.n_bytes)
+        code = put_stack(kernel, now, text, WEFT_STR("wait"), 0, WEFT_SAMPLE_MODE_UNKNOWN);
+    kernel->convert->n_futex_waits += futex && futex->function == REC_KNOWN;
+    return code == WEFT_OK && futex ? enter_futex(kernel, now, futex, site) : code;
 }
 
 enum weft_code rec_convert_record(struct rec_kernel *kernel, const struct rec_cpu *at)

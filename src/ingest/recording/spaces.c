@@ -145,9 +145,11 @@ static struct rec_process *process_add(struct rec_spaces *spaces, uint32_t pid)
         return NULL;
     struct rec_process *process = &spaces->processes.items[index];
     if (is_new)
-        *process = (struct rec_process){
-            .pid = pid, .comm = UINT32_MAX, .first_image = REC_NO_IMAGE, .last_image = REC_NO_IMAGE
-        };
+        *process = (struct rec_process){ .pid = pid,
+                                         .comm = UINT32_MAX,
+                                         .exe = UINT32_MAX,
+                                         .first_image = REC_NO_IMAGE,
+                                         .last_image = REC_NO_IMAGE };
     return process;
 }
 
@@ -168,6 +170,9 @@ static bool read_process(struct rec_spaces *spaces, uint32_t pid, struct weft_st
             continue;
         if (weft_str_equal(key, WEFT_STR("comm")) &&
             weft_strtab_intern(spaces->texts, value, &process->comm, NULL) != WEFT_OK)
+            return false;
+        if (weft_str_equal(key, WEFT_STR("exe")) && value.n_bytes > 0 &&
+            weft_strtab_intern(spaces->texts, value, &process->exe, NULL) != WEFT_OK)
             return false;
         if (!rec_take_decimal(&value, &number))
             continue;

@@ -35,6 +35,7 @@ struct rec_image {
 struct rec_process {
     uint32_t pid, parent;
     uint32_t comm; /* in `texts`; UINT32_MAX: not recorded */
+    uint32_t exe;  /* likewise: path of the program that it runs */
     uint32_t first_image, last_image, n_images;
     uint64_t start_ns;      /* of the program that it runs */
     uint64_t began_ns;      /* of the first one that it ran, or its fork; 0: not known */

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 /* Bytes before a return address that a call can be in. */
 enum { CALL_BYTES = 7 };
@@ -30,13 +31,15 @@ bool rec_stacks_init(struct rec_stacks *stacks, struct rec_spaces *spaces, uint6
                                    .keys = weft_strtab_new(),
                                    .texts = weft_strtab_new(),
                                    .frames = calloc(REC_MOST_FRAMES, sizeof *stacks->frames),
+                                   .pointers = calloc(REC_MOST_FRAMES, sizeof *stacks->pointers),
+                                   .outer.of_place = weft_map_new(),
                                    .code_fd = -1,
                                    .of_tid = weft_map_new(),
                                    .of_wait = weft_map_new() };
     stacks->sides = calloc(REC_KERNEL_SIDES, sizeof *stacks->sides);
     return weft_folded_init(&stacks->folded, spaces->symbols) && stacks->sides &&
            stacks->of_place && stacks->walker && stacks->keys && stacks->texts && stacks->frames &&
-           stacks->of_tid && stacks->of_wait;
+           stacks->pointers && stacks->outer.of_place && stacks->of_tid && stacks->of_wait;
 }
 
 void rec_stacks_fini(struct rec_stacks *stacks)
@@ -52,11 +55,16 @@ void rec_stacks_fini(struct rec_stacks *stacks)
     weft_strtab_free(stacks->texts);
     WEFT_VEC_FINI(&stacks->name_of);
     WEFT_VEC_FINI(&stacks->text_of);
+    WEFT_VEC_FINI(&stacks->start_of);
+    WEFT_VEC_FINI(&stacks->site_of);
     WEFT_VEC_FINI(&stacks->left_ns);
     WEFT_VEC_FINI(&stacks->waits);
     weft_json_fini(&stacks->text);
     weft_json_fini(&stacks->key);
     free(stacks->frames);
+    free(stacks->pointers);
+    weft_map_free(stacks->outer.of_place);
+    WEFT_VEC_FINI(&stacks->outer);
     free(stacks->sides);
 }
 
@@ -88,6 +96,18 @@ static bool name_in_file(struct rec_stacks *stacks, const struct rec_mapping *ma
                                  back, id);
 }
 
+static struct weft_str path_of(const struct rec_stacks *stacks, const struct rec_mapping *mapping)
+{
+    return weft_strtab_get(stacks->spaces->texts, mapping->path);
+}
+
+/* "[vdso]": of its functions there are no names, and their addresses mean nothing to a reader. */
+static bool is_fileless(const struct rec_stacks *stacks, const struct rec_mapping *mapping)
+{
+    const struct weft_str path = path_of(stacks, mapping);
+    return path.n_bytes > 0 && path.bytes[0] == '[';
+}
+
 /* Each place is looked up once, unless its numbers are too large for a key. */
 static bool frame_name(struct rec_stacks *stacks, uint32_t image, uint64_t address, unsigned back,
                        struct weft_str *name)
@@ -102,7 +122,9 @@ static bool frame_name(struct rec_stacks *stacks, uint32_t image, uint64_t addre
         const uint32_t index = has_key ? weft_map_add(stacks->of_place, key, &is_new) : 0;
         if (has_key && (index == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&stacks->name_of))))
             return false;
-        is_good = !is_new || name_in_file(stacks, mapping, file_off, back, &id);
+        is_good = !is_new || (is_fileless(stacks, mapping)
+                                  ? weft_folded_name(&stacks->folded, path_of(stacks, mapping), &id)
+                                  : name_in_file(stacks, mapping, file_off, back, &id));
         if (is_good && has_key && is_new)
             stacks->name_of.items[index] = id;
         if (is_good && !is_new)
@@ -197,6 +219,85 @@ static bool find_part(void *context, uint64_t address, struct weft_walk_part *pa
     return module_of(walked->stacks, mapping, &part->module);
 }
 
+/* ---- stacks that are longer than their copies --------------------------------------------------
+
+ * Some copies are long (programs.bpf.c). A frame that returns to the same address, with the same
+ * stack pointer, is taken for the same: what is outside of it was walked in a longer copy. */
+
+enum { MOST_OUTER = 1 << 21 };
+
+static uint32_t find_outer(const struct rec_outer *outer, uint32_t tid, uint64_t address,
+                           uint64_t pointer)
+{
+    const uint64_t words[] = { address, pointer, tid };
+    const uint32_t at = weft_map_find(outer->of_place, XXH3_64bits(words, sizeof words));
+    return at != WEFT_MAP_NONE && outer->items[at].address == address &&
+                   outer->items[at].pointer == pointer && outer->items[at].tid == tid
+               ? at
+               : UINT32_MAX;
+}
+
+/* The innermost frame is of no use to others. False without memory. */
+static bool keep_outer(struct rec_stacks *stacks, uint32_t tid, size_t n_frames)
+{
+    struct rec_outer *outer = &stacks->outer;
+    uint32_t next = UINT32_MAX;
+    for (size_t k = n_frames; k-- > 1;) {
+        const uint64_t words[] = { stacks->frames[k], stacks->pointers[k], tid };
+        bool is_new;
+        if (outer->n >= MOST_OUTER)
+            return true;
+        const uint32_t at =
+            weft_map_add(outer->of_place, XXH3_64bits(words, sizeof words), &is_new);
+        if (at == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(outer)))
+            return false;
+        outer->items[at] = (struct rec_outer_frame){
+            .address = words[0], .pointer = words[1], .tid = tid, .next = next
+        };
+        next = at;
+    }
+    return true;
+}
+
+/* Adds what is outside of the last frame; false: it is not known. */
+static bool complete(struct rec_stacks *stacks, uint32_t tid, size_t *n_frames)
+{
+    const struct rec_outer *outer = &stacks->outer;
+    if (*n_frames < 2)
+        return false;
+    uint32_t at =
+        find_outer(outer, tid, stacks->frames[*n_frames - 1], stacks->pointers[*n_frames - 1]);
+    if (at == UINT32_MAX)
+        return false;
+    for (at = outer->items[at].next; at != UINT32_MAX && *n_frames < REC_MOST_FRAMES;
+         at = outer->items[at].next)
+        stacks->frames[(*n_frames)++] = outer->items[at].address;
+    return true;
+}
+
+/* The kernel's own library has no file whose call frame information could be read, but its
+ * functions are small: the caller's address is one of the first words of the stack. */
+static bool leave_fileless(struct rec_stacks *stacks, uint32_t image, struct weft_walk_stack *stack)
+{
+    enum { MOST_WORDS = 8 };
+    const struct rec_mapping *mapping = rec_mapping_of(stacks->spaces, image, stacks->frames[0]);
+    if (!mapping || !is_fileless(stacks, mapping))
+        return false;
+    for (size_t k = 0; k < MOST_WORDS && (k + 1) * 8 <= stack->n_bytes; k++) {
+        const uint64_t address = weft_load_u64(stack->bytes + 8 * k);
+        if (!is_returned_to(stacks, image, address))
+            continue;
+        if (k > 0) /* saved before the other registers that are pushed */
+            stack->registers[WEFT_WALK_BP] = weft_load_u64(stack->bytes + 8 * (k - 1));
+        stack->registers[WEFT_WALK_IP] = address;
+        stack->registers[WEFT_WALK_SP] += 8 * (k + 1);
+        stack->bytes += 8 * (k + 1);
+        stack->n_bytes -= 8 * (k + 1);
+        return true;
+    }
+    return false;
+}
+
 /* False without memory. */
 static bool walk_copy(struct rec_stacks *stacks, uint32_t image,
                       const struct weft_kernel_record *record, const uint8_t *payload,
@@ -220,8 +321,23 @@ static bool walk_copy(struct rec_stacks *stacks, uint32_t image,
     stack.n_bytes = record->payload_bytes - n_before;
     struct walked walked = { stacks, image };
     const struct weft_walk_space space = { find_part, &walked };
-    const bool is_good =
-        weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, n_frames, &has_run_out);
+    bool is_good = weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, stacks->pointers,
+                                  n_frames, &has_run_out);
+    if (is_good && *n_frames == 1 && leave_fileless(stacks, image, &stack)) {
+        const uint64_t innermost = stacks->frames[0];
+        is_good = weft_walk_copy(stacks->walker, &space, &stack, stacks->frames, stacks->pointers,
+                                 n_frames, &has_run_out);
+        *n_frames = *n_frames < REC_MOST_FRAMES ? *n_frames : REC_MOST_FRAMES - 1;
+        memmove(stacks->frames + 1, stacks->frames, *n_frames * sizeof *stacks->frames);
+        memmove(stacks->pointers + 1, stacks->pointers, *n_frames * sizeof *stacks->pointers);
+        stacks->frames[0] = innermost;
+        stacks->pointers[0] = 0;
+        ++*n_frames;
+    }
+    if (is_good && has_run_out)
+        has_run_out = !complete(stacks, record->tid, n_frames);
+    else if (is_good)
+        is_good = keep_outer(stacks, record->tid, *n_frames);
     stacks->n_run_out += has_run_out;
     return is_good;
 }
@@ -261,6 +377,73 @@ static bool make_text(struct rec_stacks *stacks, uint32_t image, size_t n_frames
     return !stacks->text.has_failed && weft_strtab_intern(stacks->texts, text, id, NULL) == WEFT_OK;
 }
 
+/* The program that the process of the image runs; UINT32_MAX: unknown. */
+static uint32_t program_of(const struct rec_stacks *stacks, uint32_t image)
+{
+    const struct rec_process *process =
+        image == REC_NO_IMAGE
+            ? NULL
+            : rec_process_of(stacks->spaces, stacks->spaces->images.items[image].pid);
+    return process ? process->exe : UINT32_MAX;
+}
+
+/* Where the thread of the stack began. False without memory. */
+static bool find_start(struct rec_stacks *stacks, uint32_t image, size_t n_frames)
+{
+    const struct rec_spaces *spaces = stacks->spaces;
+    const uint32_t exe = program_of(stacks, image);
+    const struct weft_str program =
+        exe == UINT32_MAX ? WEFT_STR("") : weft_str_base(weft_strtab_get(spaces->texts, exe));
+    struct rec_start_text start = { 0 };
+    stacks->start = WEFT_ID_NONE;
+    for (size_t k = n_frames; stacks->wants_starts && k-- > 0 && !start.is_over && !start.is_bad;) {
+        const struct rec_mapping *mapping = rec_mapping_of(spaces, image, stacks->frames[k]);
+        const struct weft_str path =
+            mapping ? weft_strtab_get(spaces->texts, mapping->path) : WEFT_STR("");
+        struct weft_str name;
+        if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
+            return false;
+        rec_start_put(&start, rec_frame_class_of(path, mapping && mapping->path == exe), name,
+                      program);
+    }
+    return start.is_bad || start.n_names == 0 ||
+           weft_strtab_intern(stacks->texts, (struct weft_str){ start.bytes, start.n_bytes },
+                              &stacks->start, NULL) == WEFT_OK;
+}
+
+/* Its innermost function of the program, inlined or not; one that has a name, if there is any.
+ * False without memory. */
+static bool find_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames)
+{
+    const struct rec_spaces *spaces = stacks->spaces;
+    const uint32_t exe = program_of(stacks, image);
+    bool is_found = false;
+    stacks->site = WEFT_ID_NONE;
+    for (size_t k = 0; stacks->wants_starts && k < n_frames && !is_found; k++) {
+        const struct rec_mapping *mapping = rec_mapping_of(spaces, image, stacks->frames[k]);
+        struct weft_str name;
+        if (!mapping ||
+            rec_frame_class_of(path_of(stacks, mapping), mapping->path == exe) != REC_FRAME_OWN)
+            continue;
+        if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
+            return false;
+        const bool has_name = name.n_bytes == 0 || !memmem(name.bytes, name.n_bytes, "+0x", 3);
+        const struct weft_str own = has_name ? rec_own_function(name) : name;
+        if (own.n_bytes == 0 || (!has_name && stacks->site != WEFT_ID_NONE))
+            continue;
+        is_found = has_name;
+        if (weft_strtab_intern(stacks->texts, own, &stacks->site, NULL) != WEFT_OK)
+            return false;
+    }
+    return true;
+}
+
+struct weft_str rec_stack_start(const struct rec_stacks *stacks)
+{
+    return stacks->start == WEFT_ID_NONE ? (struct weft_str){ 0 }
+                                         : weft_strtab_get(stacks->texts, stacks->start);
+}
+
 /* Chains that are met again are not made again. Copies are all different. */
 static bool text_of_chain(struct rec_stacks *stacks, uint32_t image,
                           const struct weft_kernel_record *record, const uint8_t *payload,
@@ -280,9 +463,17 @@ static bool text_of_chain(struct rec_stacks *stacks, uint32_t image,
         return false;
     if (key == stacks->text_of.n) {
         uint32_t *place = WEFT_VEC_PUSH(&stacks->text_of);
-        if (!place || !make_text(stacks, image, take_chain(stacks, image, record, payload), place))
+        uint32_t *start = WEFT_VEC_PUSH(&stacks->start_of);
+        uint32_t *site = WEFT_VEC_PUSH(&stacks->site_of);
+        const size_t n_frames = take_chain(stacks, image, record, payload);
+        if (!place || !start || !site || !make_text(stacks, image, n_frames, place) ||
+            !find_start(stacks, image, n_frames) || !find_site(stacks, image, n_frames))
             return false;
+        *start = stacks->start;
+        *site = stacks->site;
     }
+    stacks->start = stacks->start_of.items[key];
+    stacks->site = stacks->site_of.items[key];
     *id = stacks->text_of.items[key];
     return true;
 }
@@ -317,7 +508,9 @@ bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *
     stacks->side = side_of(stacks, record);
     const bool is_good = record->type == WEFT_KERNEL_STACK_COPY
                              ? walk_copy(stacks, image, record, payload, &n_frames) &&
-                                   make_text(stacks, image, n_frames, &id)
+                                   make_text(stacks, image, n_frames, &id) &&
+                                   find_start(stacks, image, n_frames) &&
+                                   find_site(stacks, image, n_frames)
                              : text_of_chain(stacks, image, record, payload, &id);
     if (is_good)
         *text = weft_strtab_get(stacks->texts, id);
@@ -343,6 +536,14 @@ bool rec_stacks_leave(struct rec_stacks *stacks, uint32_t tid, uint64_t ns)
     return true;
 }
 
+bool rec_stacks_left(const struct rec_stacks *stacks, uint32_t tid, uint64_t *ns)
+{
+    const uint32_t index = weft_map_find(stacks->of_tid, tid);
+    if (index != WEFT_MAP_NONE)
+        *ns = stacks->left_ns.items[index];
+    return index != WEFT_MAP_NONE;
+}
+
 bool rec_stacks_has_left(const struct rec_stacks *stacks, uint32_t tid)
 {
     return weft_map_find(stacks->of_tid, tid) != WEFT_MAP_NONE;
@@ -359,12 +560,20 @@ bool rec_stacks_meet(struct rec_stacks *stacks, uint32_t tid, struct weft_str te
         weft_map_add(stacks->of_wait, wait_key(tid, stacks->left_ns.items[index]), &is_new);
     if (wait == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&stacks->waits)))
         return false;
-    return weft_strtab_intern(stacks->texts, text, &stacks->waits.items[wait], NULL) == WEFT_OK;
+    stacks->waits.items[wait].site = stacks->site;
+    return weft_strtab_intern(stacks->texts, text, &stacks->waits.items[wait].text, NULL) ==
+           WEFT_OK;
 }
 
-struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, uint64_t ns)
+struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, uint64_t ns,
+                                struct weft_str *site)
 {
-    const uint32_t wait = weft_map_find(stacks->of_wait, wait_key(tid, ns));
-    return wait == WEFT_MAP_NONE ? (struct weft_str){ 0 }
-                                 : weft_strtab_get(stacks->texts, stacks->waits.items[wait]);
+    const uint32_t at = weft_map_find(stacks->of_wait, wait_key(tid, ns));
+    *site = (struct weft_str){ 0 };
+    if (at == WEFT_MAP_NONE)
+        return (struct weft_str){ 0 };
+    const struct rec_stack_wait *wait = &stacks->waits.items[at];
+    if (wait->site != WEFT_ID_NONE)
+        *site = weft_strtab_get(stacks->texts, wait->site);
+    return weft_strtab_get(stacks->texts, wait->text);
 }

@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "ingest/recording/spaces.h"
+#include "ingest/recording/starts.h"
 #include "symbols/folded.h"
 #include "symbols/walk.h"
 
@@ -21,6 +22,19 @@ struct rec_kernel_side {
     uint32_t n;
     uint64_t time_ns;
     uint64_t frames[REC_MOST_KERNEL_FRAMES]; /* innermost first */
+};
+
+/* Frames of threads by their place: where a stack was walked to its end, the frame outside each. */
+struct rec_outer {
+    struct weft_map *of_place; /* mix of thread, address, stack pointer -> index in `items` */
+    struct {
+        struct rec_outer_frame {
+            uint64_t address, pointer;
+            uint32_t tid;
+            uint32_t next; /* index of the frame outside it; UINT32_MAX: it is the outermost */
+        } * items;
+        size_t n, cap;
+    };
 };
 
 struct rec_stacks {
@@ -37,11 +51,17 @@ struct rec_stacks {
     struct {
         uint32_t *items;
         size_t n, cap;
-    } text_of;
+    } text_of, start_of, site_of; /* the latter in `texts`, or WEFT_ID_NONE */
+    bool wants_starts;            /* of stacks that are made now */
+    uint32_t site;  /* of the stack made last: its innermost function of the program */
+    uint32_t start; /* of the stack made last: names of its outermost functions of the
+                       program (starts.h), in `texts`; WEFT_ID_NONE: unknown */
     struct weft_strtab *texts;
     struct weft_json_text text, key; /* being made */
     uint64_t *frames;                /* REC_MOST_FRAMES, of the stack in work */
-    int code_fd;                     /* a module's file, to look at code in; -1: none */
+    uint64_t *pointers;              /* stack pointers in them, of a copy */
+    struct rec_outer outer;
+    int code_fd; /* a module's file, to look at code in; -1: none */
     uint32_t code_module;
     struct rec_kernel_side *sides;      /* REC_KERNEL_SIDES, by tid */
     const struct rec_kernel_side *side; /* of the stack in work; NULL: it has none */
@@ -52,7 +72,9 @@ struct rec_stacks {
     } left_ns;
     struct weft_map *of_wait; /* (tid, when it left) -> index in `waits` */
     struct {
-        uint32_t *items; /* in `texts` */
+        struct rec_stack_wait {
+            uint32_t text, site; /* in `texts`; site: WEFT_ID_NONE if unknown */
+        } * items;
         size_t n, cap;
     } waits;
 };
@@ -72,14 +94,22 @@ void rec_stacks_take_side(struct rec_stacks *stacks, const struct weft_kernel_re
 bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *record,
                     const uint8_t *payload, struct weft_str *text);
 
+/* Names of the program's functions that the stack made last begins with, "worker;serve"; empty: it
+ * does not show where its thread began, or stacks->wants_starts is off. */
+struct weft_str rec_stack_start(const struct rec_stacks *stacks);
+
 /* A thread leaves its CPU to wait. False without memory. */
 bool rec_stacks_leave(struct rec_stacks *stacks, uint32_t tid, uint64_t ns);
 /* This is the stack of the wait that the thread has come back from. False in *is_met: it is not
  * known when that began. False without memory. */
 bool rec_stacks_meet(struct rec_stacks *stacks, uint32_t tid, struct weft_str text, bool *is_met);
+/* When the thread left its CPU last; false: that was not seen. */
+bool rec_stacks_left(const struct rec_stacks *stacks, uint32_t tid, uint64_t *ns);
 /* Has the thread been seen to leave? */
 bool rec_stacks_has_left(const struct rec_stacks *stacks, uint32_t tid);
-/* The stack of the wait that begins now; empty: none was met. */
-struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, uint64_t ns);
+/* The stack of the wait that begins now, and its innermost function of the program; empty: none was
+ * met. */
+struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, uint64_t ns,
+                                struct weft_str *site);
 
 #endif

@@ -161,8 +161,10 @@ static bool meet_begin(struct survey *survey, const struct rec_record *record)
     if (begin)
         *begin = (struct rec_begin){ .handle = rec_extra(record, 0),
                                      .ticks = record->ticks,
+                                     .routine = rec_extra(record, 1),
                                      .pid = survey->pid,
-                                     .thread = survey->thread };
+                                     .thread = survey->thread,
+                                     .image = survey->image };
     (void)pthread_mutex_unlock(&convert->names.lock);
     return begin != NULL;
 }
@@ -280,8 +282,12 @@ static bool set_name(struct survey *survey, const struct rec_thread *thread)
     if (!survey->has_name)
         return true;
     (void)pthread_mutex_lock(&convert->names.lock);
-    const bool is_good = kernel_thread_name(&convert->kernel.threads, thread->thread,
-                                            (struct weft_str){ survey->name, survey->n_name });
+    struct rec_start *start = rec_start_of(&convert->starts, thread->thread);
+    const bool is_good =
+        start && kernel_thread_name(&convert->kernel.threads, thread->thread,
+                                    (struct weft_str){ survey->name, survey->n_name });
+    if (start)
+        start->is_given = true;
     (void)pthread_mutex_unlock(&convert->names.lock);
     return is_good;
 }

@@ -149,13 +149,11 @@ static enum weft_code process_of(struct locks_graph *graph, uint32_t thread_id,
 /* ---- waits ----------------------------------------------------------------------------------- */
 
 /* In a system call that is no futex, a thread waits for no lock; nor in none, where the trace
- * contains system calls. */
+ * contains all system calls. */
 static bool may_be_lock(const struct locks_graph *graph, const struct weft_graph_state *state)
 {
-    const bool has_calls =
-        weft_trace_meta(graph->trace)->events_of_kind[WEFT_EVENT_SYSCALL_ENTER] > 0;
     if (state->name.n_bytes == 0)
-        return !has_calls || state->cpu < 0;
+        return !weft_trace_has_calls(graph->trace) || state->cpu < 0;
     return weft_event_is_futex(state->name);
 }
 

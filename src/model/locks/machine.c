@@ -14,6 +14,9 @@
 
 #define OPS_MAX (UINT32_C(1) << 30)
 
+/* In which a thread that was woken for a lock, and did not get it, waits again. */
+enum { RETRY_NS = 200000 };
+
 /* A lock that the thread has. */
 struct held {
     struct weft_lock_op op;
@@ -39,6 +42,7 @@ struct weft_lock_machine {
     struct weft_lock_op given; /* what a wait for a condition gave away */
     bool has_pending, has_sleep, has_given;
     uint64_t awake_ns;        /* it woke from a condition, and did nothing since; UINT64_MAX: no */
+    bool may_miss_releases;   /* that woke no thread */
     bool is_sleep_of_call;    /* of the function that waits, not of a futex in it */
     bool is_sleep_of_pending; /* a futex between request and acquisition */
 };
@@ -49,7 +53,11 @@ struct weft_lock_machine *weft_lock_machine_new(const struct weft_lock_finder *f
 {
     struct weft_lock_machine *machine = calloc(1, sizeof *machine);
     if (machine)
-        *machine = (struct weft_lock_machine){ .finder = finder, .ops = ops, .signals = signals };
+        *machine =
+            (struct weft_lock_machine){ .finder = finder,
+                                        .ops = ops,
+                                        .signals = signals,
+                                        .may_miss_releases = weft_lock_finder_may_miss(finder) };
     return machine;
 }
 
@@ -294,9 +302,11 @@ static enum weft_code take_again(struct weft_lock_machine *machine, uint64_t at_
 
 /* ---- points of sleep ------------------------------------------------------------------------- */
 
-/* A lock that was not free after all is waited for since the first try. */
+/* A lock that was not free after all is waited for since the first try. Where releases that woke no
+ * thread are not recorded, a thread that waits again much later had got it, and released it: for
+ * how long it held it is unknown, but no thread waited long for it. */
 static enum weft_code sleep_for_lock(struct weft_lock_machine *machine,
-                                     const struct weft_lock_point *point)
+                                     const struct weft_lock_point *point, struct weft_err *err)
 {
     struct held *held = find_held(machine, point->object);
     if (machine->has_pending && machine->pending.object == point->object) {
@@ -305,13 +315,17 @@ static enum weft_code sleep_for_lock(struct weft_lock_machine *machine,
         return WEFT_OK;
     }
     machine->sleep = op_of(machine, point, WEFT_LOCK_SLEPT);
-    if (held && held->is_tentative) {
-        machine->sleep = held->op;
-        machine->sleep.flags |= WEFT_LOCK_SLEPT;
-        drop_held(machine, held);
-    }
     machine->has_sleep = true;
-    return WEFT_OK;
+    if (!held || !held->is_tentative)
+        return WEFT_OK;
+    const struct weft_lock_op op = held->op;
+    drop_held(machine, held);
+    if (!machine->may_miss_releases || point->at_ns - op.got_ns <= RETRY_NS) {
+        machine->sleep = op;
+        machine->sleep.flags |= WEFT_LOCK_SLEPT;
+        return WEFT_OK;
+    }
+    return emit(machine, op, op.got_ns, WEFT_LOCK_NO_RELEASE, err);
 }
 
 static enum weft_code on_sleep(struct weft_lock_machine *machine,
@@ -326,7 +340,7 @@ static enum weft_code on_sleep(struct weft_lock_machine *machine,
     machine->is_sleep_of_pending = machine->has_sleep = false;
     machine->is_sleep_of_call = is_call;
     if (is_held_kind(machine, point->object))
-        return sleep_for_lock(machine, point);
+        return sleep_for_lock(machine, point, err);
     machine->sleep = op_of(machine, point, is_call ? 0 : WEFT_LOCK_SLEPT);
     machine->has_sleep = true;
     return object_of(machine, point->object)->kind == WEFT_LOCK_CONDITION

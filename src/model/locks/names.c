@@ -66,20 +66,76 @@ static const struct row rows[] = {
       "wait|"
       "std::lock_guard::lock_guard|std::unique_lock::lock|leveldb::port::Mutex::Lock|"
       "leveldb::port::Mutex::Unlock|leveldb::port::CondVar::Wait|futex_wait_cancelable|"
-      "futex_abstimed_wait_common64",
+      "futex_abstimed_wait_common64|futex_abstimed_wait_cancelable|futex_wait_simple|"
+      "lll_mutex_lock_optimized|lll_mutex_unlock_optimized|pthread_cond_clockwait|"
+      "pthread_clockjoin_ex|new_sem_wait_slow64|new_sem_wait_slow|new_sem_wait|new_sem_post|"
+      "pthread_rwlock_rdlock_full|pthread_rwlock_rdlock_full64|pthread_rwlock_wrlock_full|"
+      "pthread_rwlock_wrlock_full64|pthread_rwlock_rdunlock|pthread_rwlock_wrunlock|"
+      "gthread_mutex_lock|gthread_mutex_unlock|gthread_cond_wait|glibcxx_rwlock_rdlock|"
+      "glibcxx_rwlock_wrlock|glibcxx_rwlock_unlock",
+      { WEFT_LOCK_PASSES, WEFT_LOCK_FUTEX, false, false } },
+    /* Of C++, around its mutexes. */
+    { "std::lock_guard::~lock_guard|std::unique_lock::unique_lock|std::unique_lock::unlock|"
+      "std::unique_lock::~unique_lock|std::scoped_lock::scoped_lock|"
+      "std::scoped_lock::~scoped_lock|std::shared_lock::shared_lock|std::shared_lock::lock|"
+      "std::shared_lock::unlock|std::shared_lock::~shared_lock|std::shared_mutex::unlock_shared|"
+      "std::__shared_mutex_pthread::lock|std::__shared_mutex_pthread::unlock|"
+      "std::__shared_mutex_pthread::lock_shared|std::__shared_mutex_pthread::unlock_shared|"
+      "std::condition_variable::__wait_until_impl|std::__condvar::wait|"
+      "std::__atomic_futex_unsigned_base::_M_futex_wait_until|std::__detail::__platform_wait",
+      { WEFT_LOCK_PASSES, WEFT_LOCK_FUTEX, false, false } },
+    /* Of Rust, likewise. */
+    { "std::sys::sync::mutex::futex::Mutex::lock|std::sys::sync::mutex::futex::Mutex::lock_"
+      "contended|"
+      "std::sys::sync::mutex::futex::Mutex::unlock|std::sys::sync::mutex::futex::Mutex::wake|"
+      "std::sync::poison::mutex::MutexGuard::drop|std::sync::mutex::MutexGuard::drop|"
+      "std::sync::poison::rwlock::RwLock::read|std::sync::poison::rwlock::RwLock::write|"
+      "std::sync::poison::rwlock::RwLockReadGuard::drop|"
+      "std::sync::poison::rwlock::RwLockWriteGuard::drop|"
+      "std::sync::mutex::Mutex::lock|std::sync::poison::mutex::Mutex::lock|"
+      "std::sys::sync::rwlock::futex::RwLock::read|std::sys::sync::rwlock::futex::RwLock::write|"
+      "std::sys::sync::rwlock::futex::RwLock::read_contended|"
+      "std::sys::sync::rwlock::futex::RwLock::write_contended|"
+      "std::sys::sync::condvar::futex::Condvar::wait_optional_timeout|"
+      "std::sys::pal::unix::futex::futex_wait|std::sys::pal::unix::futex::futex_wake|"
+      "std::sys::futex::futex_wait|std::sys::futex::futex_wake",
       { WEFT_LOCK_PASSES, WEFT_LOCK_FUTEX, false, false } },
 };
 
+enum { PLAIN_BYTES = 256 };
+
+/* Without arguments, template arguments and versions. Of "<Type as Trait>::function" the type
+ * stays. */
+static struct weft_str without_arguments(struct weft_str name, char bytes[PLAIN_BYTES])
+{
+    size_t n = 0, depth = 0;
+    bool is_type = name.n_bytes > 0 && name.bytes[0] == '<';
+    for (size_t i = is_type; i < name.n_bytes && n < PLAIN_BYTES; i++) {
+        const char byte = name.bytes[i];
+        if (is_type && depth == 0 && (byte == '>' || byte == ' ')) {
+            const char *end = memchr(name.bytes + i, '>', name.n_bytes - i);
+            i = end ? (size_t)(end - name.bytes) : name.n_bytes;
+            is_type = false;
+        } else if (byte == '<') {
+            depth++;
+        } else if (byte == '>' && depth > 0) {
+            depth--;
+        } else if (depth == 0 && (byte == '@' || byte == '(') && n > 0) {
+            break;
+        } else if (depth == 0) {
+            bytes[n++] = byte;
+        }
+    }
+    while (n > 0 && bytes[n - 1] == ' ')
+        n--;
+    return (struct weft_str){ bytes, n };
+}
+
 /* glibc's own names for what it exports: "__GI___pthread_mutex_lock", "___pthread_mutex_lock". */
-static struct weft_str plain(struct weft_str name)
+static struct weft_str plain(struct weft_str name, char bytes[PLAIN_BYTES])
 {
     static const char front[] = "__GI_";
-    const char *open = name.n_bytes ? memchr(name.bytes, '(', name.n_bytes) : NULL;
-    const char *version = name.n_bytes ? memchr(name.bytes, '@', name.n_bytes) : NULL;
-    if (open && open > name.bytes)
-        name.n_bytes = (size_t)(open - name.bytes);
-    if (version && version > name.bytes && (size_t)(version - name.bytes) < name.n_bytes)
-        name.n_bytes = (size_t)(version - name.bytes);
+    name = without_arguments(name, bytes);
     if (name.n_bytes > sizeof front && memcmp(name.bytes, front, sizeof front - 1) == 0)
         name = (struct weft_str){ name.bytes + sizeof front - 1, name.n_bytes - sizeof front + 1 };
     return name;
@@ -87,7 +143,8 @@ static struct weft_str plain(struct weft_str name)
 
 struct weft_lock_use weft_lock_use_of(struct weft_str name)
 {
-    const struct weft_str whole = plain(name);
+    char bytes[PLAIN_BYTES];
+    const struct weft_str whole = plain(name, bytes);
     struct weft_str bare = whole;
     while (bare.n_bytes > 1 && bare.bytes[0] == '_')
         bare = (struct weft_str){ bare.bytes + 1, bare.n_bytes - 1 };

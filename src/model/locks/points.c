@@ -485,6 +485,11 @@ void weft_lock_finder_finish(struct weft_lock_finder *finder)
     weft_lock_early_fini(&finder->early);
 }
 
+bool weft_lock_finder_may_miss(const struct weft_lock_finder *finder)
+{
+    return weft_trace_meta(finder->trace)->has_some_calls;
+}
+
 struct weft_str weft_lock_finder_site(const struct weft_lock_finder *finder, uint32_t site)
 {
     return site == WEFT_ID_NONE ? WEFT_STR("") : weft_strtab_get(finder->sites, site);

@@ -63,6 +63,9 @@ WEFT_CHECKED enum weft_code weft_lock_finder_read(struct weft_lock_finder *finde
 /* No more points are read: their memory is freed, what was found stays. */
 void weft_lock_finder_finish(struct weft_lock_finder *finder);
 
+/* Only some system calls are recorded: releases that woke no thread may be missing. */
+bool weft_lock_finder_may_miss(const struct weft_lock_finder *finder);
+
 /* What was found so far; views live as long as the finder. */
 size_t weft_lock_finder_n_objects(const struct weft_lock_finder *finder);
 const struct weft_lock_object *weft_lock_finder_object(const struct weft_lock_finder *finder,

@@ -13,6 +13,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -59,10 +60,7 @@ struct state {
     struct cpu *cpus;
     uint32_t n_cpus;
     struct run_time run;
-    struct {
-        uint32_t *items;
-        size_t n, cap;
-    } targets;
+    bool has_new_targets, is_started;
     struct {
         uint8_t *items;
         size_t n, cap;
@@ -95,6 +93,13 @@ static void choose(struct bpf_program *program, const struct btf *btf, bool is_w
     (void)bpf_program__set_autoload(program, is_wanted);
 }
 
+static uint32_t copy_bytes_of(uint32_t wanted)
+{
+    const uint32_t n_pieces = wanted / WEFT_BPF_COPY_PIECE;
+    return (n_pieces < WEFT_BPF_COPY_PIECES ? n_pieces : WEFT_BPF_COPY_PIECES) *
+           WEFT_BPF_COPY_PIECE;
+}
+
 static void choose_all(struct state *state, const struct btf *btf, struct weft_kernel_gaps *gaps)
 {
     struct weft_bpf *skel = state->skel;
@@ -116,9 +121,8 @@ static void choose_all(struct state *state, const struct btf *btf, struct weft_k
     skel->rodata->with_interrupts = opts->with_interrupts;
     skel->rodata->with_results = opts->with_results;
     skel->rodata->sample_ns = opts->sample_hz > 0 ? UINT32_C(1000000000) / opts->sample_hz : 0;
-    skel->rodata->copy_bytes = opts->stack_copy_bytes / WEFT_BPF_COPY_PIECE * WEFT_BPF_COPY_PIECE;
-    if (skel->rodata->copy_bytes > WEFT_BPF_COPY_PIECE * WEFT_BPF_COPY_PIECES)
-        skel->rodata->copy_bytes = WEFT_BPF_COPY_PIECE * WEFT_BPF_COPY_PIECES;
+    skel->rodata->copy_bytes = copy_bytes_of(opts->stack_copy_bytes);
+    skel->rodata->long_bytes = opts->stack_copy_bytes ? copy_bytes_of(opts->stack_whole_bytes) : 0;
 }
 
 /* A power of two that is a multiple of the page size. */
@@ -211,7 +215,6 @@ static void close_state(void *opened)
     if (state->run.fd >= 0)
         (void)close(state->run.fd);
     weft_bpf__destroy(state->skel);
-    WEFT_VEC_FINI(&state->targets);
     WEFT_VEC_FINI(&state->tasks);
     free(state->cpus);
     free(state);
@@ -313,20 +316,23 @@ static enum weft_code iterate(const struct bpf_program *program, struct state *s
                       : WEFT_OK;
 }
 
-static enum weft_code mark(struct state *state, uint32_t pid, struct weft_err *err)
-{
-    state->skel->bss->mark_tgid = pid;
-    return iterate(state->skel->progs.mark_task, state, false, err);
-}
-
+/* Their threads are marked at the start, or, later, before records are read again: all at once. */
 static enum weft_code add_target(void *opened, uint32_t pid, struct weft_err *err)
 {
     struct state *state = opened;
-    uint32_t *target = WEFT_VEC_PUSH(&state->targets);
-    if (!target)
-        return weft_no_memory(err, "a target");
-    *target = pid;
-    return mark(state, pid, err);
+    const uint8_t is_target = 1;
+    if (bpf_map_update_elem(bpf_map__fd(state->skel->maps.targets), &pid, &is_target, BPF_ANY) != 0)
+        return weft_fail_errno(err, errno, "cannot record process %" PRIu32, pid);
+    state->has_new_targets = true;
+    return WEFT_OK;
+}
+
+static enum weft_code mark_targets(struct state *state, struct weft_err *err)
+{
+    if (!state->has_new_targets)
+        return WEFT_OK;
+    state->has_new_targets = false;
+    return iterate(state->skel->progs.mark_task, state, false, err);
 }
 
 /* ---- start and stop */
@@ -354,9 +360,8 @@ static enum weft_code start(void *opened, struct weft_err *err)
     if (weft_bpf__attach(state->skel) != 0)
         return weft_fail_errno(err, errno, "cannot attach BPF programs");
     enum weft_code code = start_samplers(state, err);
-    /* Threads that were born since their process became a target. */
-    for (size_t i = 0; code == WEFT_OK && i < state->targets.n; i++)
-        code = mark(state, state->targets.items[i], err);
+    state->is_started = code == WEFT_OK;
+    WEFT_THEN(code, mark_targets(state, err));
     WEFT_THEN(code, iterate(state->skel->progs.each_task, state, true, err));
     return code;
 }
@@ -464,7 +469,9 @@ static enum weft_code read_bpf(void *opened, uint32_t i, struct weft_batch *batc
     struct cpu *cpu = &state->cpus[i];
     enum weft_code code = WEFT_OK;
     weft_batch_begin(batch, i, &cpu->handed_ns);
-    if (state->tasks.n > 0)
+    if (i == 0 && state->is_started)
+        code = mark_targets(state, err);
+    if (code == WEFT_OK && state->tasks.n > 0)
         code = hand_out_tasks(state, batch, err);
     if (code == WEFT_OK && cpu->map_fd >= 0)
         code = weft_bpf_ring_read(&cpu->ring, batch, fill_percent, err);

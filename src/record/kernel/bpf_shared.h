@@ -6,12 +6,14 @@
 #define WEFT_RECORD_KERNEL_BPF_SHARED_H
 
 enum {
-    WEFT_BPF_CPUS = 1024, /* a power of two */
+    WEFT_BPF_CPUS = 1024,     /* a power of two */
+    WEFT_BPF_TARGETS = 65536, /* processes that are named to be recorded */
     WEFT_BPF_FRAMES = 127,
     WEFT_BPF_KERNEL_FRAMES = 64,
     WEFT_BPF_PATH_BYTES = 256,
     WEFT_BPF_COPY_PIECE = 1024,
-    WEFT_BPF_COPY_PIECES = 8,
+    WEFT_BPF_COPY_PIECES = 56,  /* sizes of payloads have 16 bits */
+    WEFT_BPF_PLACES = 8,        /* of a thread whose stack was copied whole lately */
     WEFT_BPF_FRAMES_NEEDED = 3, /* fewer: there are no frame pointers */
 };
 

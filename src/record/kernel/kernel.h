@@ -30,6 +30,7 @@ struct weft_kernel_opts {
     uint64_t wait_threshold_ns; /* stacks of waits at least so long; UINT64_MAX: none */
     uint32_t ring_bytes;        /* a CPU; 0: 16 MiB */
     uint32_t stack_copy_bytes;  /* copy so much of stacks that have no frame pointers; 0: none */
+    uint32_t stack_whole_bytes; /* and so much now and then (BPF only); 0: never */
     bool with_results; /* of calls that waited long: every call of all threads takes 20 ns longer */
     bool with_interrupts; /* records of interrupts, not only contexts of wakeups */
     bool with_faults;

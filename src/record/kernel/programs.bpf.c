@@ -24,6 +24,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 /* Set before the programs are loaded: what is off is not even translated. */
 const volatile __u64 wait_threshold_ns;
 const volatile __u32 copy_bytes;
+const volatile __u32 long_bytes; /* of a copy now and then, to find what others were cut from */
 const volatile __u32 sample_ns;
 const volatile bool with_all;
 const volatile bool with_counts;
@@ -32,8 +33,7 @@ const volatile bool with_results;
 const volatile bool with_waits;
 
 struct weft_bpf_cpu cpus[WEFT_BPF_CPUS];
-__u32 mark_tgid; /* whose threads the iterator marks */
-__u64 begun_ns;  /* threads started later are recorded by FORK */
+__u64 begun_ns; /* threads started later are recorded by FORK */
 
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
@@ -49,6 +49,12 @@ struct {
 struct thread {
     __u64 off_ns;    /* when it left the CPU to wait; 0: it did not */
     __u64 waited_ns; /* in waits longer than the threshold */
+    __u64 woke_ns;   /* when it last woke others by a futex, and by which */
+    __u64 woke_at;
+    __u64 copied_ns; /* the last long copy of a wait; then of a sample */
+    __u64 sampled_ns;
+    __u64 fresh_ns; /* places are forgotten from then on after a while */
+    __u64 places[WEFT_BPF_PLACES];
 };
 
 struct {
@@ -57,6 +63,15 @@ struct {
     __type(key, int);
     __type(value, struct thread);
 } threads SEC(".maps");
+
+/* Processes whose threads the iterator marks. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(map_flags, BPF_F_NO_PREALLOC);
+    __uint(max_entries, WEFT_BPF_TARGETS);
+    __type(key, __u32);
+    __type(value, __u8);
+} targets SEC(".maps");
 
 static __always_inline struct weft_bpf_cpu *this_cpu(void)
 {
@@ -228,12 +243,6 @@ static __always_inline int emit_waking(struct task_struct *task, __u16 type)
     emit(cpu, current_tid(), type, (__u32)task->pid | (__u64)task->thread_info.cpu << 32,
          (__u32)task->tgid | context_of(cpu) << 32);
     return 0;
-}
-
-SEC("tp_btf/sched_waking")
-int BPF_PROG(on_waking, struct task_struct *task)
-{
-    return emit_waking(task, WEFT_KERNEL_WAKING);
 }
 
 SEC("tp_btf/sched_wakeup_new")
@@ -410,11 +419,66 @@ static __always_inline void copy_registers(__u64 *to, const struct pt_regs *regs
     to[16] = regs->di;
 }
 
-static __always_inline void emit_copy(struct weft_bpf_cpu *cpu, struct task_struct *task,
-                                      struct pt_regs *regs, __u64 kind)
+enum {
+    PLACES_NS = 1000000000,   /* in which a thread's stack is not copied whole at a place again */
+    WAITS_APART_NS = 5000000, /* of one thread: at most so often */
+    SAMPLES_APART_NS = 25000000,
+};
+
+/* A copy that is too short loses the outer frames, and a long one of each wait is too much to
+ * write. Outer frames stay the same for long: those of long copies complete the short ones
+ * (stacks.c). So a thread's stack is copied whole where it has not waited lately. */
+static __always_inline bool wants_whole(struct task_struct *task, const struct pt_regs *regs,
+                                        __u64 kind)
+{
+    struct thread *thread = long_bytes > copy_bytes ? thread_of(task) : NULL;
+    const __u64 place = regs->sp ^ regs->ip << 16;
+    const __u32 at = (regs->sp >> 4 ^ regs->ip) & (WEFT_BPF_PLACES - 1);
+    const __u64 now = bpf_ktime_get_ns();
+
+    if (!thread)
+        return false;
+    if ((kind & WEFT_STACK_KIND_MASK) == WEFT_STACK_SAMPLE) {
+        if (now - thread->sampled_ns < SAMPLES_APART_NS)
+            return false;
+        thread->sampled_ns = now;
+        return true;
+    }
+    if (now - thread->fresh_ns > PLACES_NS) {
+        thread->fresh_ns = now;
+        __builtin_memset(thread->places, 0, sizeof thread->places);
+    }
+    if (thread->places[at] == place || now - thread->copied_ns < WAITS_APART_NS)
+        return false;
+    thread->places[at] = place;
+    thread->copied_ns = now;
+    return true;
+}
+
+/* Pages of a large frame that were never written have no memory, and are zero; a piece may lie on
+ * such a page and on another one. */
+static __always_inline bool copy_piece(char *to, __u64 address)
+{
+    const __u64 n_first = 4096 - (address & 4095);
+
+    if (bpf_probe_read_user(to, WEFT_BPF_COPY_PIECE, (void *)address) == 0)
+        return true;
+    if (n_first >= WEFT_BPF_COPY_PIECE)
+        return false;
+    const __u64 n_before = n_first & (WEFT_BPF_COPY_PIECE - 1);
+    const bool has_before = bpf_probe_read_user(to, n_before, (void *)address) == 0;
+
+    return bpf_probe_read_user(to + n_before, WEFT_BPF_COPY_PIECE - n_before,
+                               (void *)(address + n_before)) == 0 ||
+           has_before;
+}
+
+static __always_inline void emit_copy_of(struct weft_bpf_cpu *cpu, struct task_struct *task,
+                                         struct pt_regs *regs, __u64 kind, __u32 most_bytes)
 {
     const __u64 head_bytes = sizeof(struct weft_kernel_record) + WEFT_STACK_COPY_REGISTERS * 8;
-    struct weft_kernel_record *record = reserve(cpu, head_bytes + copy_bytes);
+    struct weft_kernel_record *record =
+        reserve(cpu, head_bytes + most_bytes + WEFT_BPF_COPY_PIECE); /* copy_piece is bounded so */
 
     if (!record)
         return;
@@ -425,13 +489,25 @@ static __always_inline void emit_copy(struct weft_bpf_cpu *cpu, struct task_stru
     for (__u32 i = 0; i < WEFT_BPF_COPY_PIECES; i++) {
         const __u32 at = i * WEFT_BPF_COPY_PIECE;
 
-        if (at + WEFT_BPF_COPY_PIECE <= copy_bytes && n_bytes == at &&
-            bpf_probe_read_user((char *)record + head_bytes + at, WEFT_BPF_COPY_PIECE,
-                                (void *)(regs->sp + at)) == 0)
+        if (at + WEFT_BPF_COPY_PIECE <= most_bytes &&
+            copy_piece((char *)record + head_bytes + at, regs->sp + at))
             n_bytes = at + WEFT_BPF_COPY_PIECE;
     }
     record->payload_bytes = WEFT_STACK_COPY_REGISTERS * 8 + n_bytes;
     submit(record);
+}
+
+static __noinline int emit_copy(__u64 kind)
+{
+    struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+    struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+    struct weft_bpf_cpu *cpu = this_cpu();
+
+    if (wants_whole(task, regs, kind))
+        emit_copy_of(cpu, task, regs, kind, long_bytes);
+    else
+        emit_copy_of(cpu, task, regs, kind, copy_bytes);
+    return 0;
 }
 
 /* Does a call return to this address? */
@@ -487,7 +563,7 @@ static __always_inline void emit_stack(void *ctx, struct weft_bpf_cpu *cpu,
             __sync_fetch_and_add(&cpu->made, -1);
         bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
         if (n_bytes > 0) /* else it has no user's side any more */
-            emit_copy(cpu, task, regs, kind);
+            emit_copy(kind);
         return;
     }
     record->payload_bytes = sizeof *words + n_bytes;
@@ -537,17 +613,17 @@ int on_sample(struct bpf_perf_event_data *ctx)
 }
 
 static __always_inline void emit_call(struct weft_bpf_cpu *cpu, struct task_struct *task,
-                                      __u64 waited_ns, bool has_returned)
+                                      __u64 waited_ns, enum weft_kernel_call kind)
 {
     struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
     struct weft_kernel_record *record = reserve(cpu, sizeof *record + 4 * sizeof(__u64));
 
     if (!record)
         return;
-    fill(record, task->pid, WEFT_KERNEL_SYSCALL, (__u32)regs->orig_ax | (__u64)has_returned << 32,
+    fill(record, task->pid, WEFT_KERNEL_SYSCALL, (__u32)regs->orig_ax | (__u64)kind << 32,
          waited_ns);
     __u64 *words = (__u64 *)(record + 1);
-    words[0] = has_returned ? regs->ax : 0;
+    words[0] = kind == WEFT_CALL_RETURNED ? regs->ax : 0;
     words[1] = regs->di;
     words[2] = regs->si;
     words[3] = regs->dx;
@@ -571,7 +647,8 @@ static __noinline int emit_wait(void *ctx, bool has_returned)
     if (!thread)
         return 0;
     if (is_in_call)
-        emit_call(cpu, task, thread->waited_ns, has_returned);
+        emit_call(cpu, task, thread->waited_ns,
+                  has_returned ? WEFT_CALL_RETURNED : WEFT_CALL_WAITED);
     thread->waited_ns = 0;
     emit_stack(ctx, cpu, task, is_in_call ? WEFT_STACK_WAIT : WEFT_STACK_FAULT);
     return 0;
@@ -591,6 +668,63 @@ int on_sys_exit(struct bpf_raw_tracepoint_args *ctx)
     if (!(this_cpu()->current & WEFT_BPF_HAS_WAITED))
         return 0;
     return emit_wait(ctx, true);
+}
+
+/* ---- wakeups
+
+ * Of one that ends a long wait for a futex the call is recorded that made it, and its stack: which
+ * lock was released, and where. Stacks of all wakeups would cost more than the wakeups. */
+
+enum { CALL_FUTEX = 202, SAME_CALL_NS = 20000 };
+
+/* One call may wake many: it is recorded once. */
+static __always_inline bool is_same_call(struct task_struct *waker, const struct pt_regs *regs,
+                                         __u64 now)
+{
+    struct thread *thread = bpf_task_storage_get(&threads, waker, 0, 0);
+
+    if (!thread)
+        return true;
+    const bool is_same =
+        thread->woke_at == regs->di && now - thread->woke_ns < SAME_CALL_NS && (__u32)regs->dx > 1;
+    thread->woke_at = regs->di;
+    thread->woke_ns = now;
+    return is_same;
+}
+
+static __always_inline bool ends_long_wait(const struct weft_bpf_cpu *cpu,
+                                           struct task_struct *waker, struct task_struct *task)
+{
+    if (!(cpu->current & WEFT_BPF_IS_TARGET) || cpu->hardirq || cpu->softirq || cpu->timer)
+        return false;
+    const struct pt_regs *regs = (const struct pt_regs *)bpf_task_pt_regs(waker);
+    if (regs->orig_ax != CALL_FUTEX)
+        return false;
+    const struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
+    const __u64 now = bpf_ktime_get_ns();
+
+    return thread && thread->off_ns && now - thread->off_ns >= wait_threshold_ns &&
+           !is_same_call(waker, regs, now);
+}
+
+static __noinline int emit_wake(void *ctx)
+{
+    struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+    struct weft_bpf_cpu *cpu = this_cpu();
+
+    emit_call(cpu, task, 0, WEFT_CALL_WAKES);
+    emit_stack(ctx, cpu, task, WEFT_STACK_WAKE);
+    return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task)
+{
+    struct task_struct *waker = (struct task_struct *)bpf_get_current_task_btf();
+
+    if (with_waits && ends_long_wait(this_cpu(), waker, task))
+        emit_wake(ctx);
+    return emit_waking(task, WEFT_KERNEL_WAKING);
 }
 
 SEC("tp_btf/page_fault_user")
@@ -760,8 +894,9 @@ SEC("iter/task")
 int mark_task(struct bpf_iter__task *ctx)
 {
     struct task_struct *task = ctx->task;
+    const __u32 tgid = task ? task->tgid : 0;
 
-    if (task && task->tgid == mark_tgid)
+    if (task && bpf_map_lookup_elem(&targets, &tgid))
         bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
     return 0;
 }

@@ -35,6 +35,9 @@ void ledger_free(struct ledger *ledger); /* NULL is allowed; so it is everywhere
 void ledger_begin(struct ledger *ledger, uint32_t pid, const char *program, uint64_t now_ns,
                   bool has_kernel);
 
+/* Another one that the recording begins with: it ran before. After ledger_begin. */
+void ledger_attach(struct ledger *ledger, uint32_t pid, uint32_t parent, uint64_t now_ns);
+
 /* A record of the kernel; only fork, exec and exit of the program's threads matter. */
 void ledger_take_record(struct ledger *ledger, const struct weft_kernel_record *record,
                         const char *payload);

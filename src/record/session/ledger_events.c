@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -509,31 +510,47 @@ void ledger_advance(struct ledger *ledger, uint64_t until_ns)
     examine_new(ledger, until_ns);
 }
 
-void ledger_begin(struct ledger *ledger, uint32_t pid, const char *program, uint64_t now_ns,
-                  bool has_kernel)
+/* A process that is there, with its threads. */
+static void meet_process(struct ledger *ledger, uint32_t pid, uint32_t parent, const char *program,
+                         uint64_t now_ns)
 {
-    char path[64];
-    if (!ledger || pid == 0 || ledger->has_begun)
-        return;
-    ledger->has_begun = true;
-    ledger->has_kernel = has_kernel;
-    struct ledger_process *process = ledger_add(ledger, pid, 0, now_ns);
+    char path[64], exe[PATH_MAX];
+    struct ledger_process *process = ledger_add(ledger, pid, parent, now_ns);
     if (!process)
         return;
     process->is_target = true;
     process->name = ledger_name(ledger, program);
-    process->image.is_stub = true;
-    process->is_known_to_kernel = has_kernel;
+    process->image.is_stub = !ledger->opts.is_attached;
+    if (ledger->opts.is_attached && proc_link(pid, "exe", exe, sizeof exe))
+        process->name = process->exe = ledger_name(ledger, exe);
+    process->is_known_to_kernel = ledger->has_kernel;
     (void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
     DIR *folder = opendir(path);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         const uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-        if (tid && has_kernel)
+        if (tid && ledger->has_kernel)
             start_thread(ledger, process, tid);
     }
     if (folder)
         (void)closedir(folder);
     ledger->met_ns = session_clock_ns(CLOCK_MONOTONIC);
+}
+
+void ledger_begin(struct ledger *ledger, uint32_t pid, const char *program, uint64_t now_ns,
+                  bool has_kernel)
+{
+    if (!ledger || pid == 0 || ledger->has_begun)
+        return;
+    ledger->has_begun = true;
+    ledger->has_kernel = has_kernel;
+    meet_process(ledger, pid, 0, program, now_ns);
+}
+
+void ledger_attach(struct ledger *ledger, uint32_t pid, uint32_t parent, uint64_t now_ns)
+{
+    const struct ledger_process *known = ledger ? ledger_of_pid(ledger, pid) : NULL;
+    if (ledger && ledger->has_begun && !ledger->is_finished && !is_live(known))
+        meet_process(ledger, pid, parent, "", now_ns);
 }
 
 void ledger_finish(struct ledger *ledger, enum weft_ledger_why why, uint64_t now_ns)

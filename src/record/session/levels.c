@@ -18,8 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of stacks that frame pointers do not lead through: most are no deeper. */
-enum { STACK_COPY_BYTES = 4096 };
+/* Of stacks that frame pointers do not lead through: most are no deeper, and outer frames of deep
+ * ones are found in those that are copied whole. */
+enum { STACK_COPY_BYTES = 4096, STACK_WHOLE_BYTES = 57344 };
 
 static void say(const struct weft_recorder_opts *opts, const char *text)
 {
@@ -172,6 +173,7 @@ static enum weft_code open_kernel(const struct weft_recorder_opts *opts, struct 
         .wait_threshold_ns = opts->with_stacks ? opts->wait_threshold_ns : UINT64_MAX,
         .names_at_once = opts->size_bytes > 0 || opts->snapshot_ns > 0,
         .stack_copy_bytes = opts->with_stacks ? STACK_COPY_BYTES : 0,
+        .stack_whole_bytes = STACK_WHOLE_BYTES,
         .with_faults = opts->with_faults,
         .with_network = true,
         .with_requests = true,

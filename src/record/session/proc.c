@@ -60,6 +60,12 @@ bool proc_link(uint32_t pid, const char *name, char *path, size_t n_path)
     return n_bytes > 0;
 }
 
+bool proc_is_alive(uint32_t pid, struct proc_text *room)
+{
+    const char *end = proc_read(pid, "stat", room) ? strrchr(room->items, ')') : NULL;
+    return end && end[1] == ' ' && end[2] != 'Z' && end[2] != 'X';
+}
+
 /* "1 (a name) S 17 ...": the fourth field, counted from behind the name. */
 uint32_t proc_parent(uint32_t pid, struct proc_text *room)
 {

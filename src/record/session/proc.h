@@ -31,6 +31,9 @@ bool proc_link(uint32_t pid, const char *name, char *path, size_t n_path);
 /* Where execvp would find a program, into PATH_MAX bytes; false: nowhere. */
 bool proc_find_program(const char *name, char *path);
 
+/* Does it run still? One that was not waited for yet does not. */
+bool proc_is_alive(uint32_t pid, struct proc_text *room);
+
 /* "Parent: 0" if it is not known. */
 uint32_t proc_parent(uint32_t pid, struct proc_text *room);
 

@@ -272,11 +272,12 @@ static struct program *find_program(const struct programs *programs, uint32_t pi
 static bool is_told(const struct programs *programs, const struct program_news *news,
                     struct weft_str maps)
 {
-    struct program *program = find_program(programs, news->pid);
+    struct program *program = news->maps_mark ? NULL : find_program(programs, news->pid);
+    uint64_t *known = program ? &program->maps_mark : news->maps_mark;
     const uint64_t mark = mark_of(maps);
-    const bool is_same = program && !news->is_new && program->maps_mark == mark;
-    if (program)
-        program->maps_mark = mark;
+    const bool is_same = known && !news->is_new && *known == mark;
+    if (known)
+        *known = mark;
     return is_same;
 }
 
@@ -334,11 +335,21 @@ enum weft_code programs_tell(struct programs *programs, const struct program_new
     return code == WEFT_OK && found != MAPS_NONE ? put_maps(programs, news, err) : code;
 }
 
-static enum weft_code tell_end(struct programs *programs, uint32_t pid, struct weft_err *err)
+enum weft_code programs_tell_fork(struct programs *programs, uint32_t pid, uint32_t parent,
+                                  uint64_t start_ns, struct weft_err *err)
+{
+    char line[96];
+    const int n_line =
+        snprintf(line, sizeof line, "parent=%" PRIu32 "\nstart_ns=%" PRIu64 "\n", parent, start_ns);
+    return put_text(programs, WEFT_PIECE_PROCESS, 0, pid, (struct weft_str){ line, (size_t)n_line },
+                    err);
+}
+
+enum weft_code programs_tell_end(struct programs *programs, uint32_t pid, uint64_t end_ns,
+                                 struct weft_err *err)
 {
     char line[64];
-    const int n_line =
-        snprintf(line, sizeof line, "end_ns=%" PRIu64 "\n", session_clock_ns(CLOCK_MONOTONIC));
+    const int n_line = snprintf(line, sizeof line, "end_ns=%" PRIu64 "\n", end_ns);
     return put_text(programs, WEFT_PIECE_PROCESS, 0, pid, (struct weft_str){ line, (size_t)n_line },
                     err);
 }
@@ -632,7 +643,7 @@ static enum weft_code drop_programs(struct programs *programs, struct weft_err *
         struct program *program = &programs->programs.items[k];
         if (!program->is_gone)
             continue;
-        code = tell_end(programs, program->pid, err);
+        code = programs_tell_end(programs, program->pid, session_clock_ns(CLOCK_MONOTONIC), err);
         if (program->pidfd >= 0)
             (void)close(program->pidfd);
         *program = programs->programs.items[--programs->programs.n];

@@ -70,6 +70,7 @@ struct program_news {
     uint32_t pid_namespace; /* of its own numbers, if that is another one; else 0 */
     uint64_t start_ns;      /* of the program that it runs */
     const char *name;       /* of its ring file; NULL: it has none */
+    uint64_t *maps_mark;    /* of what was written last, where it has no rings; else NULL */
     bool is_new;  /* its program was not written yet; else only its maps may have changed */
     bool is_past; /* it runs another program by now, or is gone */
 };
@@ -77,6 +78,14 @@ struct program_news {
 /* Writes about a process: what it runs, and its maps. Also of those that have no rings. */
 WEFT_CHECKED enum weft_code programs_tell(struct programs *programs,
                                           const struct program_news *news, struct weft_err *err);
+
+/* Writes that a process was forked, which runs what its parent runs. */
+WEFT_CHECKED enum weft_code programs_tell_fork(struct programs *programs, uint32_t pid,
+                                               uint32_t parent, uint64_t start_ns,
+                                               struct weft_err *err);
+/* Writes that it has ended. */
+WEFT_CHECKED enum weft_code programs_tell_end(struct programs *programs, uint32_t pid,
+                                              uint64_t end_ns, struct weft_err *err);
 
 /* Does the process have rings, or had it until it became another program? */
 bool programs_has(const struct programs *programs, uint32_t pid);

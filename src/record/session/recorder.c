@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/file.h"
+#include "record/session/attached.h"
 #include "record/session/mark.h"
 #include "record/session/recorder_pieces.h"
 #include "record/session/ticks.h"
@@ -36,6 +37,7 @@ enum {
     COST_NS = 1000000000,
     LEDGER_NS = 500000000,
     SCAN_NS = 100000000,
+    LOOK_NS = 500000000,
     EARLY_NS = 1000000,    /* that clocks of sources may differ */
     REST_NS = 500000000,   /* that a process may outlive the program before it is mentioned */
     LEAVE_NS = 1000000000, /* likewise, after an interrupt, before the recording ends */
@@ -143,6 +145,15 @@ static enum weft_code end_ledger(struct recorder *recorder, struct weft_err *err
     return ledger_put(recorder->ledger, recorder->output, true, err);
 }
 
+static enum weft_code look_at_followed(struct recorder *recorder, bool all, struct weft_err *err)
+{
+    const uint64_t now_ns = session_clock_ns(CLOCK_MONOTONIC);
+    enum weft_code code = WEFT_OK;
+    if (!recorder->opts->argv && is_time(&recorder->look_ns, now_ns, LOOK_NS))
+        code = attached_poll(recorder, err);
+    return code == WEFT_OK ? followed_poll(&recorder->followed, now_ns, all, err) : code;
+}
+
 static enum weft_code do_due(struct recorder *recorder, uint64_t now_ns, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
@@ -151,6 +162,7 @@ static enum weft_code do_due(struct recorder *recorder, uint64_t now_ns, struct 
     if (code == WEFT_OK && (recorder->opts->size_bytes || recorder->opts->snapshot_ns))
         code = recorder_put_kernel_names(recorder, err);
     loadable_look_at_starts(&recorder->loadable, &recorder->programs);
+    WEFT_THEN(code, look_at_followed(recorder, false, err));
     WEFT_THEN(code, recorder_put_losses(recorder, err));
     if (code == WEFT_OK && is_time(&recorder->cost_ns, now_ns, COST_NS)) {
         code = recorder_put_cost(recorder, err);
@@ -191,7 +203,7 @@ static void sleep_a_little(struct recorder *recorder, uint32_t fill_percent)
         { .fd = recorder->programs.notify_fd, .events = POLLIN },
         { .fd = asks_wakes(&recorder->programs.asks), .events = POLLIN },
         { .fd = recorder->target.has_ended ? -1 : recorder->target.pidfd, .events = POLLIN },
-        { .fd = recorder->watched_fd, .events = POLLIN },
+        { .fd = attached_fd(recorder), .events = POLLIN },
     };
     recorder->sleep_ns = time_to_sleep(recorder->sleep_ns, fill_percent);
     const struct timespec time = { .tv_nsec = (long)recorder->sleep_ns };
@@ -212,12 +224,6 @@ static void pass_interrupts(struct recorder *recorder)
         target_signal(&recorder->target, SIGKILL);
     else if (is_sent)
         target_signal(&recorder->target, last_signal);
-}
-
-static bool is_watched_over(const struct recorder *recorder)
-{
-    struct pollfd fd = { .fd = recorder->watched_fd, .events = POLLIN };
-    return recorder->watched_fd >= 0 && poll(&fd, 1, 0) > 0;
 }
 
 /* BEFORE, the processes that outlive the program, "2 processes (sleep 4711, ...)", and AFTER. */
@@ -270,7 +276,7 @@ static const char *reason_to_end(struct recorder *recorder)
     pass_interrupts(recorder);
     if (recorder->target.pid)
         why = look_for_end(recorder, now_ns);
-    else if (is_watched_over(recorder))
+    else if (!recorder->opts->all && attached_is_over(recorder))
         why = "the program ended";
     else if (n_interrupts)
         why = "interrupted";
@@ -321,6 +327,7 @@ static enum weft_code finish(struct recorder *recorder, const char *why, struct 
     enum weft_code code = put_stop(recorder, err);
     WEFT_THEN(code, programs_stop(&recorder->programs, err));
     WEFT_THEN(code, recorder_poll_kernel(recorder, &fill, err));
+    WEFT_THEN(code, look_at_followed(recorder, true, err));
     WEFT_THEN(code, recorder_put_kernel_names(recorder, err));
     WEFT_THEN(code, recorder_put_losses(recorder, err));
     WEFT_THEN(code, end_ledger(recorder, err));
@@ -428,12 +435,13 @@ static enum weft_code start_target(struct recorder *recorder, struct weft_err *e
 static enum weft_code start_kernel(struct recorder *recorder, struct weft_err *err)
 {
     const struct weft_recorder_opts *opts = recorder->opts;
-    const uint32_t pid = opts->argv ? (uint32_t)recorder->target.pid : opts->pid;
     struct weft_err why = { 0 };
     char cause[1024], text[1200];
     enum weft_code code = levels_open(opts, &recorder->levels, &why);
-    if (code == WEFT_OK && recorder->levels.kernel && pid)
-        code = weft_kernel_add_target(recorder->levels.kernel, pid, &why);
+    if (code == WEFT_OK && recorder->levels.kernel && opts->argv)
+        code = weft_kernel_add_target(recorder->levels.kernel, recorder_target(recorder), &why);
+    else if (code == WEFT_OK && recorder->levels.kernel)
+        code = attached_add_targets(recorder, &why);
     if (code == WEFT_OK && recorder->levels.kernel)
         code = weft_kernel_start(recorder->levels.kernel, &why);
     if (code != WEFT_OK) { /* the other levels work without */
@@ -449,9 +457,10 @@ static enum weft_code start_kernel(struct recorder *recorder, struct weft_err *e
     if (opts->argv)
         loadable_look_at_command(&recorder->loadable, opts->argv[0]);
     if (!opts->argv && !recorder->levels.kernel)
-        return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
-                         "of a process that runs already only the kernel can tell, and it is not "
-                         "allowed here");
+        return weft_fail(
+            err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
+            "a process that runs already is recorded by the kernel's level alone, which "
+            "is not allowed here: run weft as root, or with CAP_BPF and CAP_PERFMON");
     return WEFT_OK;
 }
 
@@ -461,21 +470,35 @@ static enum weft_code begin_ledger(struct recorder *recorder, struct weft_err *e
     const bool has_library = opts->argv && strstr(recorder->levels.preload, "libweft-preload");
     const struct ledger_opts ledger_opts = { .has_library = has_library,
                                              .follows = opts->follows,
-                                             .is_attached = opts->pid != 0,
+                                             .is_attached = !opts->argv,
                                              .spaces = &recorder->programs.spaces };
     char program[PATH_MAX];
-    if (!opts->argv && !opts->pid)
+    if (!opts->argv && opts->all)
         return WEFT_OK;
     recorder->ledger = recorder->programs.ledger = ledger_new(&ledger_opts);
     if (!recorder->ledger)
         return weft_no_memory(err, "the ledger");
     if (!opts->argv || !proc_find_program(opts->argv[0], program))
         program[0] = '\0';
-    ledger_begin(recorder->ledger, opts->argv ? (uint32_t)recorder->target.pid : opts->pid, program,
+    ledger_begin(recorder->ledger, recorder_target(recorder), program,
                  session_clock_ns(CLOCK_MONOTONIC), recorder->levels.kernel != NULL);
     /* Before anything that may fill a disk. */
     const enum weft_code code = ledger_put(recorder->ledger, recorder->output, true, err);
     return code == WEFT_OK ? session_flush(recorder->output, err) : code;
+}
+
+/* Processes whose maps the recorder itself has to read. */
+static enum weft_code follow(struct recorder *recorder, struct weft_err *err)
+{
+    const struct weft_recorder_opts *opts = recorder->opts;
+    if (!recorder->levels.kernel)
+        return WEFT_OK;
+    if (!followed_open(&recorder->followed, &recorder->programs,
+                       recorder->levels.preload[0] != '\0', opts->follows))
+        return weft_no_memory(err, "processes");
+    return opts->argv ? followed_add(&recorder->followed, recorder_target(recorder),
+                                     (uint32_t)getpid(), recorder->start_ns, err)
+                      : attached_begin(recorder, err);
 }
 
 static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
@@ -486,17 +509,7 @@ static enum weft_code begin(struct recorder *recorder, struct weft_err *err)
     WEFT_THEN(code, recorder_put_clock(recorder, err));
     WEFT_THEN(code, recorder_put_meta(recorder, err));
     WEFT_THEN(code, begin_ledger(recorder, err));
-    if (code == WEFT_OK && recorder->opts->pid) {
-        recorder->watched_fd = (int)syscall(SYS_pidfd_open, recorder->opts->pid, 0);
-        if (recorder->watched_fd < 0)
-            return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "there is no process %" PRIu32,
-                             recorder->opts->pid);
-        code = programs_tell(&recorder->programs,
-                             &(struct program_news){ .pid = recorder->opts->pid,
-                                                     .start_ns = recorder->start_ns,
-                                                     .is_new = true },
-                             err);
-    }
+    WEFT_THEN(code, follow(recorder, err));
     if (code == WEFT_OK && recorder->opts->argv) {
         code = target_go(&recorder->target, recorder->opts->argv[0], err);
         recorder->is_not_run = code == WEFT_E_ARG;
@@ -510,6 +523,7 @@ static enum weft_code run(struct recorder *recorder, struct weft_err *err)
         return weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
     enum weft_code code = open_output(recorder, err);
     recorder->is_wrong_usage = code == WEFT_E_ARG;
+    WEFT_THEN(code, attached_open(recorder, err));
     WEFT_THEN(code, start_target(recorder, err));
     WEFT_THEN(code, start_kernel(recorder, err));
     recorder->start_ns = recorder->due_ns = recorder->clock_ns = recorder->show_ns =
@@ -583,7 +597,7 @@ enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
     struct recorder recorder = { .opts = opts,
                                  .programs = { .folder_fd = -1, .notify_fd = -1, .asks.fd = -1 },
                                  .target = { .pidfd = -1, .go_fd = -1, .ask_fd = -1 },
-                                 .watched_fd = -1 };
+                                 .watched = { 0 } };
     struct sigaction before[N_SIGNALS];
     const int niceness = getpriority(PRIO_PROCESS, 0);
     *result = (struct weft_recorder_result){ 0 };
@@ -606,8 +620,8 @@ enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
     ledger_free(recorder.ledger);
     free(recorder.lost_on_cpu);
     loadable_close(&recorder.loadable);
-    if (recorder.watched_fd >= 0)
-        (void)close(recorder.watched_fd);
+    attached_close(&recorder);
+    followed_close(&recorder.followed);
     restore_signals(before);
     return code == WEFT_OK ? taken : code;
 }

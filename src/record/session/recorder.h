@@ -28,8 +28,12 @@ struct weft_recorder_result;
 struct weft_recorder_opts {
     const char *output;
     char *const *argv; /* ended by NULL; or NULL */
-    uint32_t pid;      /* a process that runs; 0: none */
-    bool all;          /* stacks of all processes */
+    /* Processes that run, with all that descend from them; together they add up. */
+    uint32_t pid;          /* 0: none */
+    const char *name;      /* all of this name; NULL: none */
+    const char *cgroup;    /* all in it; NULL: none */
+    const char *container; /* likewise, by its id; NULL: none */
+    bool all;              /* stacks of all processes */
 
     bool with_kernel, with_stacks, with_locks, with_functions;
     bool with_faults;       /* page faults */

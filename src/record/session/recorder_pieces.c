@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/redact.h"
+#include "record/session/attached.h"
 #include "record/session/ticks.h"
 
 #include <inttypes.h>
@@ -20,6 +21,13 @@ enum { PIECE_BYTES = 1 << 18 }; /* of records of the kernel */
 
 /* ---- what it costs -----------------------------------------------------------------------------
  */
+
+uint32_t recorder_target(const struct recorder *recorder)
+{
+    if (recorder->opts->argv)
+        return (uint32_t)recorder->target.pid;
+    return recorder->opts->all || recorder->subjects.n == 0 ? 0 : recorder->subjects.items[0].pid;
+}
 
 uint64_t recorder_own_cpu_ns(void)
 {
@@ -109,8 +117,7 @@ enum weft_code recorder_put_meta(struct recorder *recorder, struct weft_err *err
             system.release, system.machine, sysconf(_SC_NPROCESSORS_ONLN));
     fprintf(out, "folder=%s\nrecorder=%d\nlevels=%s\n", recorder->programs.folder, (int)getpid(),
             recorder->levels.text);
-    const uint32_t target =
-        recorder->opts->argv ? (uint32_t)recorder->target.pid : recorder->opts->pid;
+    const uint32_t target = recorder_target(recorder);
     if (target)
         fprintf(out, "target=%" PRIu32 "\nfollows=%s\n", target,
                 recorder->opts->follows ? "yes" : "no");
@@ -127,12 +134,12 @@ enum weft_code recorder_put_meta(struct recorder *recorder, struct weft_err *err
 /* ---- the kernel --------------------------------------------------------------------------------
  */
 
-/* A program that one of the targets became: its maps are wanted for stacks. */
+/* A program that the target became: its maps are wanted for stacks. */
 static enum weft_code look_for_exec(struct recorder *recorder,
                                     const struct weft_kernel_record *record, struct weft_err *err)
 {
     const uint32_t pid = (uint32_t)record->a;
-    const bool is_target = recorder->target.pid == (pid_t)pid || recorder->opts->pid == pid;
+    const bool is_target = recorder->opts->argv && recorder->target.pid == (pid_t)pid;
     if (record->type == WEFT_KERNEL_EXEC && programs_has(&recorder->programs, pid))
         loadable_look_at_process(&recorder->loadable, pid);
     return record->type == WEFT_KERNEL_EXEC && is_target
@@ -174,8 +181,13 @@ static enum weft_code take_records(void *context, uint32_t cpu,
         at += sizeof record + record.payload_bytes;
         recorder->kernel_records++;
         take_life(recorder, &record, bytes + at - record.payload_bytes);
-        if (record.type == WEFT_KERNEL_EXEC)
+        code = followed_take(&recorder->followed, &record, err);
+        if (code == WEFT_OK && record.type == WEFT_KERNEL_EXEC)
             code = look_for_exec(recorder, &record, err);
+        if (code == WEFT_OK && record.type == WEFT_KERNEL_EXEC && !recorder->opts->argv)
+            code = attached_take_exec(recorder, (uint32_t)record.a,
+                                      (const char *)bytes + at - record.payload_bytes,
+                                      record.payload_bytes, err);
         if (code == WEFT_OK && at - n_put >= PIECE_BYTES) {
             code = put_records(recorder, cpu, bytes + n_put, at - n_put, err);
             n_put = at;

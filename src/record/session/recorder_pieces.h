@@ -6,12 +6,16 @@
 #ifndef WEFT_RECORD_SESSION_RECORDER_PIECES_H
 #define WEFT_RECORD_SESSION_RECORDER_PIECES_H
 
+#include "record/session/followed.h"
 #include "record/session/levels.h"
 #include "record/session/loadable.h"
 #include "record/session/programs.h"
 #include "record/session/recorder.h"
+#include "record/session/subjects.h"
 #include "record/session/target.h"
 #include "record/session/tree.h"
+
+#include <poll.h>
 
 /* What is missing and has no place in the recording. */
 struct recorder_unplaced {
@@ -29,8 +33,13 @@ struct recorder {
     struct target target;
     struct trigger *trigger;
     struct ledger *ledger; /* NULL: of the whole machine there is none */
-    uint64_t ledger_ns, scan_ns;
-    int watched_fd; /* pidfd of a process that is only looked at; -1: none */
+    uint64_t ledger_ns, scan_ns, look_ns;
+    struct subjects subjects; /* that run already */
+    struct followed followed;
+    struct {
+        struct pollfd *items; /* pidfds of those that were asked for and have not ended */
+        size_t n, cap;
+    } watched;
     uint64_t start_ns, due_ns, clock_ns, show_ns, cost_ns;
     uint64_t cpu_at_start_ns;
     uint64_t sleep_ns;
@@ -44,10 +53,14 @@ struct recorder {
     int n_passed_at_end; /* those until the program ended */
     struct loadable loadable;
     bool has_told_rest; /* of processes that outlive the program */
+    bool has_told_maps; /* that maps cannot be read */
     bool has_stopped;   /* nothing is recorded any more */
     bool has_stopped_early;
     bool is_wrong_usage, is_not_run;
 };
+
+/* The process that the recording is of, or the first of several; 0: of none. */
+uint32_t recorder_target(const struct recorder *recorder);
 
 /* CPU time of this process, ns. */
 uint64_t recorder_own_cpu_ns(void);

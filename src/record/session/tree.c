@@ -14,12 +14,6 @@
 
 enum { NAMES_SHOWN = 3, NAME_BYTES = 16 };
 
-static bool is_alive(uint32_t pid, struct proc_text *room)
-{
-    const char *end = proc_read(pid, "stat", room) ? strrchr(room->items, ')') : NULL;
-    return end && end[1] == ' ' && end[2] != 'Z' && end[2] != 'X';
-}
-
 static void add_children(uint32_t pid, const char *tid, struct tree *tree, struct proc_text *room)
 {
     char name[64];
@@ -60,7 +54,7 @@ void tree_find(uint32_t pid, struct tree *tree, struct proc_text *room)
     for (size_t k = 0; k < tree->n; k++)
         add_level(tree->pids[k], tree, room);
     for (size_t k = 0; k < tree->n; k++)
-        if (is_alive(tree->pids[k], room))
+        if (proc_is_alive(tree->pids[k], room))
             tree->pids[n_alive++] = tree->pids[k];
     tree->n = n_alive;
 }
