@@ -598,8 +598,10 @@ static enum weft_code look_at_whole(struct gathering *gathering)
     const struct weft_ecct_request request = { .thread_id = id,
                                                .from_ns = thread->first_ns,
                                                .to_ns = thread->last_ns };
-    return weft_execution_tree(gathering->session, &request, &gathering->basis->whole,
-                               gathering->err);
+    WEFT_TRY(weft_execution_tree(gathering->session, &request, &gathering->basis->whole,
+                                 gathering->err));
+    gathering->basis->whole->sources[0].path = weft_str_of(gathering->request->path);
+    return WEFT_OK;
 }
 
 /* Has the trace nothing but calls of a library that repeat? They are no requests. */

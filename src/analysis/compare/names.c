@@ -50,7 +50,7 @@ bool weft_frame_is_library(const struct weft_frame *frame)
     static const char *const modules[] = { "libc.",   "libc-", "libpthread", "ld-linux",  "libweft",
                                            "[kernel", "[vdso", "linux-vdso", "libstdc++." };
     static const char *const names[] = { "__",           "syscall", "do_syscall", "entry_SYSCALL",
-                                         "start_thread", "clone",   "_start" };
+                                         "start_thread", "clone",   "_start",     "[vdso" };
     struct weft_str module = frame->module;
     const char *slash = module.n_bytes > 0 ? memrchr(module.bytes, '/', module.n_bytes) : NULL;
     if (slash) {
@@ -124,11 +124,25 @@ struct weft_path_part weft_path_part_at(const struct weft_frame_path *path, size
     return part;
 }
 
+/* What C++'s library, and libc, are made of where a compiler inlines it, and debugging information
+ * has no namespace. */
+static bool is_glue(const struct weft_frame *frame)
+{
+    static const char *const names[] = { "operator()", "_M_",        "invoke<", "lock",   "unlock",
+                                         "call_once<", "sleep_for<", "wait<",   "futex_", "lll_" };
+    return begins_with_any(frame->name, names, sizeof names / sizeof *names);
+}
+
 bool weft_path_is_library(const struct weft_frame_path *path, size_t from, size_t at)
 {
-    while (at > from && is_inlined(path->frames[at]) && !weft_frame_is_library(path->frames[at]))
+    const struct weft_frame *frame = path->frames[at];
+    if (weft_frame_is_library(frame) || !is_inlined(frame))
+        return weft_frame_is_library(frame);
+    while (at > from && is_inlined(path->frames[at]))
         at--;
-    return weft_frame_is_library(path->frames[at]);
+    /* a template of the library that was made for the program may have all of a thread inlined */
+    return is_glue(frame) || (weft_frame_is_library(path->frames[at]) &&
+                              !weft_name_is_of_std(path->frames[at]->name));
 }
 
 size_t weft_path_functions(const struct weft_frame_path *path, const struct weft_path_part *part,

@@ -391,7 +391,7 @@ static enum weft_code go_to_span(struct weft_ecct_stacks *stacks, struct weft_ec
 
 /* ---- the operations -------------------------------------------------------------------------- */
 
-enum { LONG_NS = 10000 };
+enum { LONG_NS = 10000, SAMPLED_NS = 200000 }; /* shorter ones hold no samples, as a rule */
 
 /* Is the node a call right below `spot`, as of a function of libc in a program whose own functions
  * are not recorded? */
@@ -409,6 +409,8 @@ static bool is_mostly_outside(const struct weft_ecct_tree *tree,
                               const struct weft_ecct_parts *parts)
 {
     uint64_t sum_ns = 0;
+    if (interval->to_ns - interval->from_ns < SAMPLED_NS)
+        return false;
     for (size_t i = 0; i < parts->n; i++) {
         sum_ns += parts->items[i].weight;
         if (!is_outermost(tree, below, parts->items[i].spot.node))

@@ -24,9 +24,10 @@ struct descent {
     size_t n;
 };
 
-/* Functions of a part that count, the outermost first; their number, at most `most`. */
+/* Functions of a part that count, the outermost first; their number, at most `most`. Of a thread
+ * that runs the last stack may be that of its last wait: then a function of libc says nothing. */
 static size_t functions_of(const struct weft_frame_path *path, const struct weft_path_part *part,
-                           const struct weft_frame **functions, size_t most)
+                           bool is_running, const struct weft_frame **functions, size_t most)
 {
     const struct weft_frame *library = NULL;
     size_t n = 0;
@@ -39,7 +40,7 @@ static size_t functions_of(const struct weft_frame_path *path, const struct weft
         else if (n == 0 || !weft_str_equal(functions[n - 1]->name, frame->name))
             functions[n++] = frame; /* else a call, and the stack that was seen of it */
     }
-    if (n == 0 && library)
+    if (n == 0 && library && !is_running)
         functions[n++] = library;
     return n;
 }
@@ -70,8 +71,9 @@ static void take_path(const struct descent *descent, const struct weft_frame_pat
     const struct weft_path_part *part = descent->whose == WAITING   ? &kind.waiting
                                         : descent->whose == HOLDING ? &kind.holding
                                                                     : &kind.lasting;
-    const size_t n_functions = functions_of(path, part, functions, LEVELS);
-    *all_ns += ns;
+    const bool is_running = descent->whose == LASTING && kind.preemptor;
+    const size_t n_functions = functions_of(path, part, is_running, functions, LEVELS);
+    *all_ns += n_functions > 0 ? ns : 0; /* where no stack is known, all is open */
     for (size_t i = 0; i < descent->n; i++)
         if (i >= n_functions || !weft_str_equal(functions[i]->name, descent->links[i]->name))
             return;

@@ -303,7 +303,7 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
         hash = add_text(hash, "lock");
         function = kind->object ? kind->object : function_in(path, lock);
     } else if (kind->holder) {
-        hash = add_text(hash, "thread");
+        hash = add_text(add_text(hash, "thread"), weft_problem_kind_name(kind->kind));
         function = NULL;
     } else {
         hash = add_text(hash, weft_problem_kind_name(kind->kind));
@@ -449,11 +449,20 @@ static enum weft_problem_kind kind_at(const struct following *it, enum weft_prob
                                                            : lock_kind(end);
 }
 
+/* Does it wait for a disk? The thread behind that is one whose requests the disk served. */
+static bool is_in_device(const struct weft_frame_path *path, const struct weft_path_part *part)
+{
+    return part->state < part->to &&
+           weft_frame_is_blocked(path->frames[part->state], WEFT_PATH_BLOCK_DEVICE,
+                                 path->frames[part->state]->flags);
+}
+
 struct weft_kind weft_kind_of(const struct weft_frame_path *path)
 {
     struct following it = { .path = path, .part = weft_path_part_at(path, 0) };
     it.kind.waiting = it.part;
-    for (it.call = call_in(path, &it.part); it.part.to < path->n && !it.part.is_preempted;
+    for (it.call = call_in(path, &it.part);
+         it.part.to < path->n && !it.part.is_preempted && !is_in_device(path, &it.part);
          it.call = call_in(path, &it.part)) {
         it.is_at_end = is_end(it.call, path->frames[it.part.to]);
         if (it.is_at_end)

@@ -354,8 +354,8 @@ static void measure(const struct grouping *grouping, const struct group *group,
     problem->confidence = weft_confidence_basis_of(finding->matrix, table->items_b, table->n_b);
     problem->confidence.p = problem->p;
     problem->confidence.lost = finding->confidence.lost;
-    problem->is_evident =
-        problem->p <= EVIDENCE_P || finding->is_versus || finding->verdict == WEFT_VERDICT_SINGLE;
+    problem->is_evident = (problem->p <= EVIDENCE_P && group->n_main > 1) || finding->is_versus ||
+                          finding->verdict == WEFT_VERDICT_SINGLE;
     problem->is_small =
         problem->share < (problem->is_evident ? SMALL_SHARE : POSSIBLE_SHARE) ||
         (weft_kind_is_outside(problem->kind) && (double)group->n_main < FEW * (double)table->n_b);

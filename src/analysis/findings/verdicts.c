@@ -253,8 +253,9 @@ static bool is_none_noticed(const struct judged *judged, struct weft_rule_try *t
 
 static bool is_unfelt(const struct judged *judged, struct weft_rule_try *tried)
 {
-    (void)tried;
-    return judged->relations->unfelt_by;
+    (void)tried; /* a wait for another thread is felt by the executions themselves */
+    return judged->relations->unfelt_by &&
+           weft_node_is_own(judged->facts->matrix, judged->first->node);
 }
 
 static bool is_itself(const struct judged *judged, struct weft_rule_try *tried)

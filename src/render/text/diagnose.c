@@ -660,7 +660,7 @@ static void put_healthy_types(struct weft_output *out, const struct weft_finding
         return;
     }
     for (size_t i = 0; i < table->n_rows && n < MOST_HEALTHY; i++) {
-        if (has_problem(table, &table->rows[i]) || table->rows[i].is_significant)
+        if (has_problem(table, &table->rows[i]))
             continue;
         if (n++ == 0)
             weft_output_text(out, has_any ? "Not a problem:\n" : "Nothing significant:\n");

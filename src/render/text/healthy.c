@@ -35,7 +35,8 @@ static void put_slow(struct weft_output *out, const struct weft_slow_tail *tail)
 
 void weft_healthy_put(struct weft_output *out, const struct weft_finding *finding)
 {
-    const char *reason = reasons[finding->verdict];
+    const char *reason = finding->is_significant ? "mostly without a CPU, which other programs had"
+                                                 : reasons[finding->verdict];
     weft_output_printf(out, "%s ", weft_human_count(finding->matrix->n_items).text);
     weft_words_function(out, finding->type);
     weft_output_text(out, ": ");

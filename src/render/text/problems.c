@@ -64,7 +64,7 @@ static const struct words {
                                "see what the other side did; ask for less, earlier, or at once" },
     [WEFT_PROBLEM_SLEEP] = { "Sleep in #", "sleep there",
                              "wait for the event itself, not for a time" },
-    [WEFT_PROBLEM_CHILD] = { "Waiting for a child process, in #", "wait for it",
+    [WEFT_PROBLEM_CHILD] = { "Waiting for a child process in #", "wait for it",
                              "keep the process, or do its work in this one" },
     [WEFT_PROBLEM_CPU] = { "CPU saturation: ^ had the CPU", "wait for a CPU",
                            "pin both to different CPUs, lower the priority of ^, or use more "
@@ -83,9 +83,10 @@ static const struct words {
  * execution's own thread. */
 static const struct weft_frame *function_of(const struct weft_problem *problem)
 {
-    const struct weft_chain *chain = problem->holder.n_bytes > 0 && problem->holding.n > 0
-                                         ? &problem->holding
-                                         : &problem->waiting;
+    const bool is_of_holder = problem->holder.n_bytes > 0 && problem->holding.n > 0 &&
+                              problem->kind != WEFT_PROBLEM_NETWORK &&
+                              problem->kind != WEFT_PROBLEM_CHILD;
+    const struct weft_chain *chain = is_of_holder ? &problem->holding : &problem->waiting;
     return chain->n > 0 ? chain->links[chain->n - 1] : NULL;
 }
 
