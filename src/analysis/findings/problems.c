@@ -362,6 +362,13 @@ static void measure(const struct grouping *grouping, const struct group *group,
     problem->worst = group->worst;
 }
 
+/* Threads that spin take the CPUs of others: that is the cause. */
+static bool is_spun_away(const struct weft_problem *spin, const struct weft_problem *cpu)
+{
+    return spin->kind == WEFT_PROBLEM_SPIN && cpu->kind == WEFT_PROBLEM_CPU &&
+           spin->finding == cpu->finding;
+}
+
 /* What the program does itself first; then what costs more. */
 static int by_cost(const void *a, const void *b)
 {
@@ -370,6 +377,8 @@ static int by_cost(const void *a, const void *b)
     const bool is_y_outside = weft_kind_is_outside(y->kind) && !is_whole_finding(y->finding);
     if (is_x_outside != is_y_outside)
         return is_x_outside ? 1 : -1;
+    if (is_spun_away(x, y) || is_spun_away(y, x))
+        return is_spun_away(x, y) ? -1 : 1;
     if (x->cost_ns != y->cost_ns)
         return x->cost_ns > y->cost_ns ? -1 : 1;
     return (x->key > y->key) - (x->key < y->key);

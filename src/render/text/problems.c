@@ -378,12 +378,15 @@ static struct weft_str file_name(const char *path)
     return weft_str_of(slash ? slash + 1 : path);
 }
 
+enum { HEAD_INDENT = 4 }; /* of a second line */
+
 void weft_problems_put_head(const struct weft_view *view,
                             const struct weft_findings_table *findings)
 {
     const struct weft_trace *trace = view->trace;
-    struct weft_output *out = view->out;
-    if (!trace)
+    struct weft_output *out;
+    struct weft_err err = { 0 };
+    if (!trace || weft_output_to_memory(&out, &err) != WEFT_OK)
         return;
     const uint64_t n_lost = records_lost(trace);
     weft_words_name(out, file_name(view->path));
@@ -405,7 +408,9 @@ void weft_problems_put_head(const struct weft_view *view,
                            weft_human_plural(n_lost, "record").text);
     else
         weft_output_text(out, weft_trace_counts_losses(trace) ? " \xc2\xb7 complete" : "");
-    weft_output_text(out, "\n\n");
+    weft_words_wrapped(view->out, weft_output_held(out), HEAD_INDENT);
+    weft_output_text(view->out, "\n");
+    weft_output_drop(out, view->out);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
