@@ -9,7 +9,7 @@ import { LOOK } from '../../shared/lib/states';
 import { hatchOf, lookVar, LookSwatch } from '../../shared/views/parts';
 import { useAtom } from '../../shared/views/use';
 import { budgetOf, lookOfKind, stripOf, wholeOf } from './state';
-import type { Diagnosis, Finding, Findings, StripRow } from './state';
+import type { Diagnosis, Finding, Findings, KindLook, StripRow } from './state';
 
 const percentOf = (part: number): string => `${(100 * part).toFixed(3)}%`;
 
@@ -122,10 +122,11 @@ function Rows({ findings, rows }: { findings: Findings; rows: StripRow[] }): JSX
           <div class="fnd-strip-row" key={thread}>
             <span title={name}>{name}</span>
             <span class="fnd-lane">
-              {parts.map(({ from, to, look }, i) => (
+              {parts.map(({ from, to, look, words }, i) => (
                 <i
                   key={i}
                   class={hatchOf(look)}
+                  title={words}
                   style={{
                     left: percentOf(from),
                     width: percentOf(to - from),
@@ -139,6 +140,13 @@ function Rows({ findings, rows }: { findings: Findings; rows: StripRow[] }): JSX
       })}
     </>
   );
+}
+
+/** How the execution's own thread looks while another has to do something first. */
+function waitOf(finding: Finding): KindLook {
+  const own = lookOfKind(finding);
+  const isWait = own.look !== LOOK.RUN && own.look !== LOOK.READY;
+  return isWait ? own : { words: 'waiting for another thread', look: LOOK.UNKNOWN, letter: '' };
 }
 
 export function WorstStrip({
@@ -156,9 +164,7 @@ export function WorstStrip({
   }, [index, hasWorst]);
   if (!finding || !hasWorst) return null;
   const { t0, t1 } = finding.worst.span;
-  const { look } = lookOfKind(finding);
-  const waits = look === LOOK.RUN || look === LOOK.READY ? LOOK.UNKNOWN : look;
-  const rows = path ? stripOf(path, waits) : [];
+  const rows = path ? stripOf(path, waitOf(finding)) : [];
   const what = finding.isPath ? 'The thread' : 'The worst execution';
   return (
     <figure class="fnd-strip">

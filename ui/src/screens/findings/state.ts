@@ -217,7 +217,7 @@ export function headlineOf({ findings }: Diagnosis): string {
   const first = findings[0];
   if (!first) return 'Nothing significant was found';
   if (first.isSmall) return `Only a small finding: ${first.title}`;
-  return `${first.title}: ${share(first.costShare)} ${wholeOf(first)}`;
+  return `${first.title}, ${share(first.costShare)} ${wholeOf(first)}`;
 }
 
 /** What was looked at, and whether it is complete; without the name of the file. */
@@ -270,6 +270,7 @@ interface StripPart {
   from: number;
   to: number;
   look: number;
+  words: string;
 }
 
 export interface StripRow {
@@ -283,7 +284,7 @@ const LEAST = 0.0004; // of the width: less is not seen
 
 /** Rows of threads: what each did while it was on the path; the execution's own thread waits while
  * the path is on another, as `waits` looks. */
-export function stripOf(path: Path, waits: number): StripRow[] {
+export function stripOf(path: Path, waits: KindLook): StripRow[] {
   const length = Math.max(1, path.to - path.from);
   const at = (t: number): number => Math.max(0, Math.min(1, (t - path.from) / length));
   const order = [path.thread, ...threadsInOrder(path).filter(one => one !== path.thread)];
@@ -292,11 +293,12 @@ export function stripOf(path: Path, waits: number): StripRow[] {
     for (const one of path.segments) {
       const isOwn = one.thread === thread;
       if (!isOwn && thread !== path.thread) continue;
-      const look = isOwn ? causeOf(one.state, one.reason).look : waits;
+      const cause = isOwn ? causeOf(one.state, one.reason) : waits;
+      const { look, words } = cause;
       const [from, to] = [at(one.start), at(one.end)];
       const before = parts[parts.length - 1];
       if (before?.look === look && from - before.to < LEAST) before.to = to;
-      else parts.push({ from, to, look });
+      else parts.push({ from, to, look, words });
     }
     return { thread, parts: parts.filter(({ from, to }) => to - from >= LEAST) };
   });

@@ -4,7 +4,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useReducer, useRef } from 'preact/hooks';
 import { integer, plural, quoted } from '../../shared/lib/format';
-import { share as shareWords } from '../../shared/lib/numbers';
+import { nanoseconds, share as shareWords } from '../../shared/lib/numbers';
 import * as act from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
@@ -53,6 +53,12 @@ function Facts({ finding }: { finding: Finding }): JSX.Element {
         <>
           <dt>symptom</dt>
           <dd>{finding.symptom}</dd>
+        </>
+      )}
+      {finding.isPath && (
+        <>
+          <dt>time</dt>
+          <dd>{nanoseconds(Math.round(finding.costNs))}</dd>
         </>
       )}
       {linksOf(finding).map(link => (
