@@ -126,7 +126,7 @@ export class Interplay {
   private huesOf: { of: unknown[]; map: Map<number, number> } | null = null;
   private asked = '';
   /** What another screen leads to, until the waits are there in which it is to be found. */
-  private ledTo: { lock: string } | null = null;
+  private ledTo: { thread: number; lock: string } | null = null;
   /** Shares of all of a thread's life, for its overview. */
   readonly overviews = new Map<number, Shares>();
   /** Of the picture's height, the focus's part as it was drawn last. */
@@ -217,24 +217,27 @@ export class Interplay {
 
   /** A thread as the main view, and (unless '') the object of that name, of the range that is asked for. */
   want(thread: number, lock: string): void {
-    this.ledTo = { lock };
+    this.ledTo = { thread, lock };
     this.asked = '';
-    this.set({ focus: thread, contexts: [], summary: null, selected: null, tab: 'threads' });
+    this.set({ focus: -1, contexts: [], summary: null, selected: null, tab: 'threads' });
   }
 
-  private showWanted(summary: Summary): void {
+  /** Shows what another screen led to; false: nothing did. */
+  private showLedTo({ objects }: Summary): boolean {
     const { ledTo } = this;
-    if (!ledTo) return;
+    if (!ledTo) return false;
     this.ledTo = null;
-    const object = summary.objects.find(({ name }) => ledTo.lock !== '' && name === ledTo.lock);
+    this.choose(ledTo.thread);
+    const object = objects.find(({ name }) => ledTo.lock !== '' && name === ledTo.lock);
     if (object) this.set({ tab: 'objects', object: object.id });
+    return true;
   }
 
   /** Chooses threads, unless somebody has. */
   private begin(): void {
     const { summary, focus, contexts } = this.state.get();
     if (!summary) return;
-    this.showWanted(summary);
+    if (this.showLedTo(summary)) return;
     if (focus < 0) return this.choose(this.bestFocus());
     if (contexts.length === 0) this.choose(focus);
   }
