@@ -11,7 +11,7 @@ import { useAtom } from '../../shared/views/use';
 import { budgetOf, lookOfKind, stripOf, wholeOf } from './state';
 import type { Diagnosis, Finding, Findings, KindLook, StripRow } from './state';
 
-const percentOf = (part: number): string => `${(100 * part).toFixed(3)}%`;
+const percentOf = (part: number): string => `${Math.round(part * 1e5) / 1e3}%`;
 
 /* ---- what all the time went to ---- */
 
@@ -47,7 +47,7 @@ export function Budget({ diagnosis }: { diagnosis: Diagnosis }): JSX.Element | n
             {look ? (
               <LookSwatch look={look.look} letter={look.letter} />
             ) : (
-              <span class="path-swatch rest" aria-hidden="true" />
+              <span class="fnd-rest" aria-hidden="true" />
             )}
             {words}
           </span>

@@ -4,7 +4,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useReducer, useRef } from 'preact/hooks';
 import { integer, plural, quoted } from '../../shared/lib/format';
-import { nanoseconds, share as shareWords } from '../../shared/lib/numbers';
+import { nanoseconds, share as shareWords, significant } from '../../shared/lib/numbers';
 import * as act from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
@@ -74,7 +74,7 @@ function Facts({ finding }: { finding: Finding }): JSX.Element {
         <>
           <dt>confidence</dt>
           <dd>
-            {confidence} ({confidenceValue.toFixed(2)}): {reasons.join('; ')}
+            {confidence} ({significant(confidenceValue, 2)}): {reasons.join('; ')}
           </dd>
         </>
       )}
@@ -330,7 +330,7 @@ function Failed({ findings, error }: { findings: Findings; error: string }): JSX
   return (
     <div class="fnd-failed">
       <h2 class="fnd-headline">There is no diagnosis</h2>
-      <p class="trouble" role="alert">
+      <p class="fnd-trouble" role="alert">
         The server did not answer: {error.replace(/\.$/, '')}.{' '}
         <button class="link" onClick={() => findings.ask()}>
           Ask again
