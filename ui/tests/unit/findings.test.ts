@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import {
+  alsoSlowOf,
   budgetOf,
   decodeDiagnosis,
   headlineOf,
@@ -65,6 +66,15 @@ it('the headline names the first finding and its cost, the line below what was l
   expect(plain(headlineOf(one))).toBe('Lock contention on m, 42.0 % of request time');
   expect(plain(remarkOf(one))).toBe('674 ms · 7 threads · 479 get · complete');
   expect(healthyOf(one).map(({ type }) => type)).toEqual(['put']);
+});
+
+it('what is slow without a finding is told, by its first sentence', () => {
+  const explanation = '2 of `a. B` took 1.5 ms because of it. Confidence: low.';
+  const types = [{ type: 'get', significant: true, executions: 9, explanation }];
+  const one = diagnosis([], { types });
+  expect(headlineOf(one)).not.toContain('Nothing');
+  expect(alsoSlowOf(one).map(({ type }) => type)).toEqual(['get']);
+  expect(alsoSlowOf(diagnosis([card()], { types }))).toEqual([]);
 });
 
 it('losses are told, and a source that does not count them', () => {

@@ -54,6 +54,8 @@ export interface TypeSummary {
   isSignificant: boolean;
   executions: number;
   summary: string;
+  /** Why its executions are slow: the first sentence. */
+  explanation: string;
   rule: Rule;
 }
 
@@ -130,6 +132,7 @@ export function decodeDiagnosis(json: Json): Diagnosis {
       isSignificant: one['significant'] === true,
       executions: num(one, 'executions'),
       summary: text(one, 'summary'),
+      explanation: text(one, 'explanation').replace(/\. (?=[A-Z\d])[^]*$/, '.'),
       rule: decodeRule(object(one, 'rule')),
     })),
     omitted: objects(json, 'omitted').map(one => ({
@@ -213,8 +216,10 @@ export function linksOf(finding: Finding): Link[] {
 }
 
 /** The verdict, in one sentence. */
-export function headlineOf({ findings }: Diagnosis): string {
+export function headlineOf({ findings, types }: Diagnosis): string {
   const first = findings[0];
+  if (!first && types.some(({ isSignificant }) => isSignificant))
+    return 'Slow executions, but no one cause that explains most of it';
   if (!first) return 'Nothing significant was found';
   if (first.isSmall) return `Only a small finding: ${first.title}`;
   return `${first.title}, ${share(first.costShare)} ${wholeOf(first)}`;
@@ -242,6 +247,12 @@ export function remarkOf({ trace, findings, types }: Diagnosis): string {
 export function healthyOf({ findings, types }: Diagnosis): TypeSummary[] {
   const bad = new Set(findings.map(({ type }) => type));
   return types.filter(({ type, isSignificant }) => !isSignificant && !bad.has(type));
+}
+
+/** Types that are slow, but of no finding: their cause is that of another, or explains little. */
+export function alsoSlowOf({ findings, types }: Diagnosis): TypeSummary[] {
+  const told = new Set(findings.map(({ type }) => type));
+  return types.filter(({ type, isSignificant }) => isSignificant && !told.has(type));
 }
 
 /** A part of a bar: 0 to 1 of its length. */

@@ -8,11 +8,12 @@ import { nanoseconds, share as shareWords, significant } from '../../shared/lib/
 import * as act from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
-import { Command, LookSwatch } from '../../shared/views/parts';
+import { Command, LookSwatch, Sentence } from '../../shared/views/parts';
 import { useApp, useAtom } from '../../shared/views/use';
 import { actionsOf, showType } from './open';
 import { Bars, Budget, WorstStrip } from './picture';
 import {
+  alsoSlowOf,
   FINDINGS_STATE,
   findingsOf,
   headlineOf,
@@ -155,11 +156,21 @@ function Card({
 
 /* ---- what is no problem ---- */
 
-function TypeLine({ findings, one }: { findings: Findings; one: TypeSummary }): JSX.Element {
+function TypeLine({
+  findings,
+  one,
+  words,
+}: {
+  findings: Findings;
+  one: TypeSummary;
+  words: string;
+}): JSX.Element {
   const rule = findings.ruleOf(one.type);
   return (
     <li>
-      <span>{one.summary}</span>{' '}
+      <span>
+        <Sentence text={words} />
+      </span>{' '}
       {rule && (
         <button class="link" onClick={() => showType(findings.app, rule)}>
           compare
@@ -187,7 +198,7 @@ function Healthy({
           <h2>{has ? 'Not a problem' : 'What was looked at'}</h2>
           <ul>
             {healthy.map(one => (
-              <TypeLine key={one.type} findings={findings} one={one} />
+              <TypeLine key={one.type} findings={findings} one={one} words={one.summary} />
             ))}
           </ul>
         </>
@@ -207,6 +218,27 @@ function Healthy({
       {notExamined > 0 && (
         <p class="remark">{plural(notExamined, 'more type')} of executions not examined.</p>
       )}
+    </section>
+  );
+}
+
+function AlsoSlow({
+  findings,
+  diagnosis,
+}: {
+  findings: Findings;
+  diagnosis: Diagnosis;
+}): JSX.Element | null {
+  const slow = alsoSlowOf(diagnosis);
+  if (slow.length === 0) return null;
+  return (
+    <section class="fnd-healthy" aria-label="Slow, too">
+      <h2>{diagnosis.findings.length > 0 ? 'Slow, too' : 'Slow'}</h2>
+      <ul class="fnd-slow">
+        {slow.map(one => (
+          <TypeLine key={one.type} findings={findings} one={one} words={one.explanation} />
+        ))}
+      </ul>
     </section>
   );
 }
@@ -277,6 +309,7 @@ function Answer({
         <Card key={i} findings={findings} finding={diagnosis.findings[i]!} index={i} />
       ))}
       <SmallOnes findings={findings} />
+      <AlsoSlow findings={findings} diagnosis={diagnosis} />
       <Healthy findings={findings} diagnosis={diagnosis} />
       {diagnosis.findings.length === 0 && <Onward />}
       <footer class="fnd-foot">
