@@ -79,7 +79,7 @@ it('what is slow without a finding is told, by its first sentence', () => {
 
 it('losses are told, and a source that does not count them', () => {
   const trace = { file: 'kv.weft', duration_ns: 1e9, threads: 1 };
-  const lossy = diagnosis([], { trace: { ...trace, lost_records: 5 } });
+  const lossy = diagnosis([], { trace: { ...trace, lost_records: 5 }, types: [] });
   expect(remarkOf(lossy)).toContain('5 records lost');
   expect(remarkOf(diagnosis([], { trace: { ...trace, lost_records: null } }))).toContain(
     'not counted',
