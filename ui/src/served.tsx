@@ -2,6 +2,8 @@
 // The page of `weft serve`: asks its server for what each screen shows.
 import './style.css'; // first: the sheets of the screens build on it
 import { COMPARE } from './screens/compare/view';
+import { findingsOf } from './screens/findings/state';
+import { FINDINGS } from './screens/findings/view';
 import { FUNCTIONS } from './screens/functions/view';
 import { HEALTH } from './screens/health/view';
 import { interplayOf } from './screens/interplay/state';
@@ -34,18 +36,19 @@ function wantedTrace(): number {
 /** The first picture is of the whole trace: it is asked for together with the names in it. */
 function startsWhole(): boolean {
   const place = readFragment(location.hash);
-  return !place || (place.window === null && place.screen === 'overview');
+  return place !== null && place.window === null && place.screen === 'overview';
 }
 
 async function makeServed(source: Source, early: Promise<Columns> | null): Promise<App> {
   const served = await loadServed(source);
-  const ofTrace = [OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, PATH, COMPARE];
+  const ofTrace = [FINDINGS, OVERVIEW, TIMELINE, PATTERNS, INTERPLAY, PATH, COMPARE];
   const screens = served.hasTrace ? [...ofTrace, FUNCTIONS, LISTS_SCREEN, HEALTH] : [COMPARE];
   const app = makeApp(bareTrace(served, 'weft'), screens, served);
   if (served.hasTrace) {
     app.live = new Live(app, served, early);
     app.searches = new Searches(app, served);
-  } else app.state.update(now => ({ ...now, screen: 'compare' }));
+  }
+  app.state.update(now => ({ ...now, screen: screens[0]!.key }));
   app.openTrace = id => location.assign(`?trace=${id}`);
   return app;
 }
@@ -67,6 +70,13 @@ async function firstSketch(source: Source): Promise<Columns> {
   return askSketch(source, null);
 }
 
+/** What is looked at first comes before the regimes. */
+function firstShown(app: App): Promise<void> | null {
+  const { screen } = app.state.get();
+  if (screen === 'findings') return findingsOf(app).hasShown();
+  return screen === 'interplay' ? interplayOf(app).hasShown() : null;
+}
+
 /** All that the first picture needs is asked for at once. */
 function startServed(): void {
   const source = new Source(new URL('.', location.href).pathname, wantedTrace());
@@ -78,10 +88,9 @@ function startServed(): void {
     () => makeServed(source, early),
     async app => {
       offerServedColors(app, await colors);
-      if (app.state.get().screen !== 'interplay') return app.live?.start();
-      void interplayOf(app)
-        .hasShown()
-        .then(() => app.live?.start()); // regimes come behind what is looked at
+      const first = app.live ? firstShown(app) : null;
+      if (!first) return app.live?.start();
+      void first.then(() => app.live?.start());
     },
   );
 }

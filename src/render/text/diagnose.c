@@ -743,6 +743,26 @@ static void json_tail(struct weft_json *json, const struct weft_slow_tail *tail)
     weft_json_end_object(json);
 }
 
+static void json_option(struct weft_json *json, const char *key, const char *text)
+{
+    if (text)
+        weft_json_text(json, key, text);
+    else
+        weft_json_null(json, key);
+}
+
+/* The rule that finds the same executions again. */
+static void json_rule(struct weft_json *json, const struct weft_finding_choice *choice)
+{
+    weft_json_begin_object(json, "rule");
+    json_option(json, "type", choice->type);
+    json_option(json, "begin", choice->begin);
+    json_option(json, "end", choice->end);
+    json_option(json, "match", choice->match);
+    json_option(json, "within", choice->within);
+    weft_json_end_object(json);
+}
+
 static void json_finding(struct weft_json *json, const struct weft_finding *finding,
                          bool with_rules, struct weft_output *scratch)
 {
@@ -755,6 +775,10 @@ static void json_finding(struct weft_json *json, const struct weft_finding *find
     put_sentences(scratch, finding);
     weft_json_str(json, "explanation", weft_output_held(scratch));
     weft_output_clear(scratch);
+    weft_healthy_put(scratch, finding);
+    weft_json_str(json, "summary", weft_output_held(scratch));
+    weft_output_clear(scratch);
+    json_rule(json, &finding->choice);
     weft_confidence_json(json, &finding->confidence, scratch);
     if (finding->lost < 0) /* the source does not count what it loses */
         weft_json_null(json, "lost_share");
@@ -788,6 +812,7 @@ static void print_json(const struct weft_view *view, const struct weft_findings_
         return;
     weft_json_begin_object(json, NULL);
     weft_json_u64(json, "schema", 1);
+    weft_problems_json_trace(json, view);
     weft_problems_json(json, table->problems, scratch);
     weft_json_begin_array(json, "types");
     for (size_t i = 0; i < table->n_rows; i++)

@@ -263,17 +263,24 @@ static void put_threads(struct weft_output *out, const struct weft_problem *prob
     weft_output_text(out, "\n");
 }
 
-static void put_evidence(struct weft_output *out, const struct weft_problem *problem,
-                         struct weft_output *scratch)
+/* "36 of 37 slow ones wait for it, 0 of 853 usual ones; 27.4 ms more each (p < 0.001)". */
+static void put_numbers(struct weft_output *out, const struct weft_problem *problem)
 {
     const uint64_t n_usual = problem->finding->table->n_a;
-    put_label(out, "evidence");
     weft_output_printf(out, "%s of %s slow ones %s, %s of %s usual ones; %s more each",
                        weft_human_count(problem->n_main).text,
                        weft_human_count(problem->n_slow).text, kinds[problem->kind].verb,
                        weft_human_count(problem->n_usual_main).text, weft_human_count(n_usual).text,
                        weft_human_mean(problem->slow_here_ns - problem->usual_here_ns).text);
-    weft_output_printf(out, " (%s)\n", weft_human_p(problem->p).text);
+    weft_output_printf(out, " (%s)", weft_human_p(problem->p).text);
+}
+
+static void put_evidence(struct weft_output *out, const struct weft_problem *problem,
+                         struct weft_output *scratch)
+{
+    put_label(out, "evidence");
+    put_numbers(out, problem);
+    weft_output_text(out, "\n");
     if (weft_confidence_level(weft_confidence_value(&problem->confidence)) == WEFT_CONFIDENCE_HIGH)
         return;
     put_label(out, "confidence");
@@ -437,18 +444,48 @@ static void json_written(struct weft_json *json, const char *key, struct weft_ou
     weft_output_clear(scratch);
 }
 
+/* The sentence, and the parts of it that a screen sets apart. */
+static void json_words(struct weft_json *json, const struct weft_problem *problem,
+                       struct weft_output *scratch)
+{
+    const bool is_path = problem->finding->table->n_a == 0;
+    if (is_path)
+        put_path_head(scratch, problem);
+    else
+        weft_problem_put_sentence(scratch, problem);
+    json_written(json, "sentence", scratch);
+    if (is_path)
+        put_path_head(scratch, problem);
+    else
+        put_head(scratch, problem);
+    json_written(json, "title", scratch);
+    if (!is_path)
+        put_symptom(scratch, problem);
+    json_written(json, "symptom", scratch);
+    if (!is_path)
+        put_numbers(scratch, problem);
+    json_written(json, "evidence", scratch);
+    weft_json_bool(json, "critical_path", is_path);
+}
+
+/* The execution that spends most on it: its thread, and when. */
+static void json_worst(struct weft_json *json, const struct weft_problem *problem)
+{
+    const struct weft_execution_item *worst = &problem->finding->matrix->items[problem->worst];
+    weft_json_u64(json, "worst_tid", worst->tid);
+    weft_json_u64(json, "worst_start_ns", worst->start_ns);
+    weft_json_u64(json, "worst_end_ns", worst->end_ns);
+}
+
 static void json_problem(struct weft_json *json, const struct weft_problem *problem,
                          struct weft_output *scratch)
 {
     weft_json_new_line(json);
     weft_json_begin_object(json, NULL);
     weft_json_text(json, "kind", weft_problem_kind_name(problem->kind));
-    if (problem->finding->table->n_a == 0)
-        put_path_head(scratch, problem);
-    else
-        weft_problem_put_sentence(scratch, problem);
-    json_written(json, "sentence", scratch);
+    json_words(json, problem, scratch);
     weft_json_str(json, "type", problem->finding->type);
+    weft_json_bool(json, "of_lock", weft_problem_is_of_lock(problem->kind));
     json_str(json, "object", problem->object);
     json_str(json, "holder", problem->holder);
     json_chain(json, "holder_functions", &problem->holding);
@@ -476,6 +513,7 @@ static void json_problem(struct weft_json *json, const struct weft_problem *prob
     json_written(json, "fix", scratch);
     weft_render_open_command(scratch, problem->finding->matrix, problem->worst);
     json_written(json, "open", scratch);
+    json_worst(json, problem);
     weft_json_end_object(json);
 }
 
@@ -486,4 +524,22 @@ void weft_problems_json(struct weft_json *json, const struct weft_problems_table
     for (size_t i = 0; i < problems->n_rows; i++)
         json_problem(json, &problems->rows[i], scratch);
     weft_json_end_array(json);
+}
+
+void weft_problems_json_trace(struct weft_json *json, const struct weft_view *view)
+{
+    const struct weft_trace *trace = view->trace;
+    if (!trace) {
+        weft_json_null(json, "trace");
+        return;
+    }
+    weft_json_begin_object(json, "trace");
+    weft_json_str(json, "file", file_name(view->path));
+    weft_json_u64(json, "duration_ns", weft_trace_meta(trace)->duration_ns);
+    weft_json_u64(json, "threads", weft_trace_n_threads(trace) - weft_trace_n_foreign(trace));
+    if (weft_trace_counts_losses(trace) || records_lost(trace) > 0)
+        weft_json_u64(json, "lost_records", records_lost(trace));
+    else
+        weft_json_null(json, "lost_records"); /* the source does not count them */
+    weft_json_end_object(json);
 }

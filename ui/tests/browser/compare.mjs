@@ -116,7 +116,7 @@ async function paths(ok, browser, server) {
   await page.mouse.move(box.x + 300, box.y + 54, { steps: 4 });
   await page.mouse.up();
   ok((await fragmentOf(page)).includes('cpview='), 'a drag zooms');
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   ok(!(await fragmentOf(page)).includes('cpview='), '0 shows all');
   const cut = await page.evaluate(() =>
     [...document.querySelectorAll('.path-table th.clip')]
@@ -245,7 +245,7 @@ async function groups(ok, browser, server) {
   await page.keyboard.press('f');
   await settle(page);
   ok((await page.textContent('.cmp-flame h2')).includes('focused'), 'f focuses');
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   await accessible(ok, page, 'Compare');
   await linked(ok, page, browser, server);
   const csv = page.waitForEvent('download');
@@ -319,7 +319,7 @@ async function longNames(ok, browser) {
     return tip.scrollWidth > tip.clientWidth;
   });
   ok(!wide, 'and nothing stands out of it');
-  await page.locator('#cmp-flame').press('0');
+  await page.locator('#cmp-flame').press('Home');
   await page.locator('body').press('/');
   await page.keyboard.type('nowhere_at_all');
   await settle(page);

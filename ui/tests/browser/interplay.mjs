@@ -151,7 +151,7 @@ async function compressor(ok, page) {
 /** The main thread: releases at many depths, hardly any waiting; its one outlier of input/output. */
 async function mainThread(ok, page) {
   await rowOf(page, 'T100 main').locator('.row-link').click();
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   await settle(page);
   ok(
     (await rowOf(page, 'T100 main').textContent()).includes('depths 5 to 7'),
@@ -299,7 +299,7 @@ async function views(ok, page) {
   await settle(page);
   const brushed = new Map(await viewsOf(page)).get(0);
   ok(Math.abs(brushed / DURATION - 0.25) < 0.02, 'the overview has a brush', String(brushed));
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   await page.locator('.badge-thread[data-thread="3"]').dblclick();
   await settle(page);
   ok(!(await badges(page)).includes(3), 'a double click on a label hides the thread');

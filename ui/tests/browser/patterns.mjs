@@ -59,7 +59,7 @@ export async function pinning(page, ok) {
   const cards = page.locator('.pins .pin-card');
   ok((await cards.count()) === 1, 'p pins the card');
   ok(/cards=3~/.test(decodeURIComponent(await fragmentOf(page))), 'the address has it');
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   await page.keyboard.press('1');
   await settle(page);
   await page.locator('#chart').focus();

@@ -335,7 +335,7 @@ async function zoomed(page, focus) {
   ok(/^parse_page/.test(tip), 'meanwhile the farmer parses a page', tip);
   ok(/waiting0|waiting 0/.test(tip), 'alone: it waits for nobody in it', tip);
   await page.mouse.move(5, 5);
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   await quiet(page);
   const depths = await rowOf(page, 'farmer').textContent();
   ok(/depths? \d/.test(depths), 'at which depths it lets others go on', depths);
@@ -380,7 +380,7 @@ async function compressor(page, answer, threads) {
   const tell = await tipOfLongest(page, threads, id, 'tell_farmer');
   ok(tell.startsWith('tell_farmer'), 'and telling of it', tell);
   await page.mouse.move(5, 5);
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
 }
 
 async function workersTest(browser) {

@@ -182,7 +182,7 @@ async function keyboard(page) {
   ok(after.t1 - after.t0 < before.t1 - before.t0, 'w zooms in');
   await page.keyboard.press('KeyD');
   ok((await stateOf(page)).window.t0 > after.t0, 'd pans');
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   ok((await stateOf(page)).window.t0 === 0, '0 shows the whole trace');
   await page.keyboard.press('t');
   ok((await stateOf(page)).isRegime, 't switches to regime time');
@@ -225,7 +225,7 @@ async function searching(page) {
   );
   await page.fill('#search', '');
   await page.locator('#chart').focus();
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   await page.keyboard.press('Escape');
 }
 
@@ -237,7 +237,7 @@ async function panels(page) {
   ok((await stateOf(page)).item !== null, 'one click goes to an outlier');
   await page.keyboard.press('Escape');
   await page.locator('#chart').focus();
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   await page.click('header button:has-text("Threads")');
   const boxes = page.locator('.drawer.threads input[type=checkbox]');
   const all = await boxes.count();
@@ -338,7 +338,7 @@ async function patterns(page) {
   await accessible(page);
   await page.locator('#chart').focus();
   for (let i = 0; i < 4; i++) await page.keyboard.press('Escape');
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   await page.keyboard.press('1');
   await settle(page);
   ok((await patternState(page)).screen === 'overview', '1 goes back to the Overview');
@@ -415,7 +415,7 @@ async function rareOnes(page) {
   const picture = () => page.evaluate(() => document.querySelector('.area canvas').toDataURL());
   await page.locator('#chart').focus();
   for (let i = 0; i < 4; i++) await page.keyboard.press('Escape');
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   await settle(page);
   const plain = await picture();
   await page.keyboard.press('r');

@@ -34,7 +34,8 @@ export function ask(weft, command, trace, ...options) {
   return JSON.parse(text.toString());
 }
 
-/** A page of the server, with what went wrong in it. */
+/** A page of the server, with what went wrong in it. An address without a fragment is of the Overview;
+ * one that ends with "#" is what a user opens first. */
 export async function openServed(browser, url, options = {}) {
   const context = await newContext(browser, options);
   const page = await context.newPage();
@@ -50,7 +51,7 @@ export async function openServed(browser, url, options = {}) {
     if (new URL(request.url()).host !== host) trouble.push(`request ${request.url()}`);
   });
   const started = Date.now();
-  await page.goto(url);
+  await page.goto(url.includes('#') ? url : `${url}#v=1&s=1`);
   await page.evaluate(() => window.weftReady.then(() => true));
   return { page, context, trouble, first_ms: Date.now() - started };
 }

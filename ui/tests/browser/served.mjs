@@ -329,7 +329,7 @@ async function keys(page) {
   await drag(page, 0.3, 0.4);
   await page.keyboard.press('z');
   same(await look(page, 'crumbs'), 1, 'z commits the range');
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   same([await look(page, 'crumbs'), (await look(page, 'window')).t0], [0, 0], '0 shows all');
   await page.keyboard.press('t');
   await page.keyboard.press('t');
@@ -396,7 +396,7 @@ async function hovering(page) {
 }
 
 async function backAndForward(page) {
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   await quiet(page);
   await settle(page);
   const before = await look(page, 'pixels');
@@ -433,7 +433,7 @@ async function links(browser, page, url) {
   ok((await look(second.page, 'pixels')) === pixels, 'and shows the same pixels', hash);
   await second.context.close();
   await page.keyboard.press('Escape');
-  await page.keyboard.press('0');
+  await page.keyboard.press('Home');
   await quiet(page);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Pictures of every screen of the served page, light and dark: docs/img/screen-NAME-THEME.png.
 // usage: node shots.mjs WEFT TRACE.weft FOLDER [NAME...]
-// Without names: all but those that need waits and executions (interplay, path, compare).
+// Without names: all but those that need waits and executions (findings, interplay, path, compare).
 //
 // 1600 x 1000 at one pixel a pixel, without the time of day in them: the same program and trace give
 // the same pictures. With pngquant on the path they are a third as large.
@@ -13,6 +13,12 @@ import { openServed, quiet, serve } from './serve.mjs';
 async function show(page, digit) {
   await page.locator('body').press(digit);
   await quiet(page, PATIENCE_MS);
+}
+
+/** What a trace opens with. */
+async function findings(page) {
+  await show(page, '0');
+  await page.locator('.fnd-lane').first().waitFor();
 }
 
 /** A range is selected, and the table says what each thread did then. */
@@ -72,7 +78,7 @@ async function compare(page) {
 }
 
 const SCREENS = { overview, timeline, patterns, functions, health };
-const WITH_WAITS = { interplay, path, compare };
+const WITH_WAITS = { findings, interplay, path, compare };
 
 function shrink(path) {
   const args = ['--force', '--skip-if-larger', '--speed', '1', '--output', path, '256', path];

@@ -210,7 +210,7 @@ async function walks(page) {
   await press(page, 'Shift+>');
   const unusual = (await stateOf(page)).call;
   ok(unusual.start !== above.start, 'timeline: Shift and . goes to an outlier');
-  await press(page, '0');
+  await press(page, 'Home');
   await press(page, 'Escape');
 }
 
@@ -242,7 +242,7 @@ async function moves(page) {
   await press(page, 'KeyA');
   const keyed = (await stateOf(page)).window;
   ok(keyed.t1 - keyed.t0 < width, 'timeline: w zooms, a pans');
-  await press(page, '0');
+  await press(page, 'Home');
   const scroll = page.locator('.tchart .scroller');
   await page.mouse.wheel(0, 300);
   await settle(page);
@@ -281,7 +281,7 @@ async function measures(page) {
   await settle(page);
   await press(page, 'Escape');
   ok((await pixels(page)) === still, 'timeline: back returns to the same pixels');
-  await press(page, '0');
+  await press(page, 'Home');
 }
 
 async function menus(page) {
@@ -306,7 +306,7 @@ async function menus(page) {
   const share = (place.end - place.start) / (view.t1 - view.t0);
   ok(share > 0.8, 'timeline: a double click zooms to it', `${share}`);
   for (let i = 0; i < 3; i++) await press(page, 'Escape');
-  await press(page, '0');
+  await press(page, 'Home');
 }
 
 async function flags(page) {
@@ -398,7 +398,7 @@ async function sets(page) {
   await settle(page);
   ok((await stateOf(page)).set === null, 'timeline: without words there is no set');
   for (let i = 0; i < 3; i++) await press(page, 'Escape');
-  await press(page, '0');
+  await press(page, 'Home');
 }
 
 async function maps(page) {
@@ -423,7 +423,7 @@ async function maps(page) {
   await page.mouse.move(box.x + box.width * 0.75, box.y + 20, { steps: 5 });
   await page.mouse.up();
   ok(near((await stateOf(page)).window.t1, 0.75), 'timeline: and so does its edge');
-  await press(page, '0');
+  await press(page, 'Home');
 }
 
 async function links(browser, address) {

@@ -50,7 +50,7 @@ it('pins go into an address and back', () => {
     '3~0-1~c',
     '3~0-1~c1~t7',
     '3~0-1~c1~t7.1-2~',
-    '0~0-1~c1',
+    'a~0-1~c1',
   ])
     expect(readPin(bad)).toBeNull();
 });

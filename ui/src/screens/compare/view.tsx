@@ -401,7 +401,7 @@ function keyOn(app: App, event: KeyboardEvent): boolean {
     ',': () => stepRanked(compare, -1),
     f: () => compare.set({ focus: node }),
     F: () => compare.set({ focus: node }),
-    '0': () => compare.set({ focus: -1 }),
+    Home: () => compare.set({ focus: -1 }),
     Enter: () => openPair(compare, ticked),
     b: () => compare.swap(),
     ...(isFlame ? arrows : {}),
@@ -521,7 +521,7 @@ export const COMPARE: ScreenSpec = {
     ['Alt+B', 'filter B'],
     ['. ,', 'next difference'],
     ['f', 'focus'],
-    ['0', 'whole tree'],
+    ['Home', 'whole tree'],
     ['Enter', 'open a pair side by side'],
   ],
   help: [
@@ -530,7 +530,7 @@ export const COMPARE: ScreenSpec = {
     ['. ,', 'Compare: next, previous difference'],
     ['\u2190 \u2192', 'Compare: on a histogram, its upper edge by a bin; with Shift the lower one'],
     ['PgUp PgDn', 'Compare: on a histogram, both edges; Del takes the condition away'],
-    ['f 0', 'Compare: focus the tree below the selected box; the whole tree'],
+    ['f Home', 'Compare: focus the tree below the selected box; the whole tree'],
     ['Enter', 'Compare: the ticked executions, or the slowest of A and B, side by side'],
   ],
   status: statusOf,
@@ -570,6 +570,10 @@ export const COMPARE: ScreenSpec = {
   ],
   search: { text: hits, step: stepHit },
   clear: clearTop,
+  showRule(app, rule) {
+    compareOf(app).choose({ db: -1, ...rule });
+    act.setScreen(app, 'compare');
+  },
   Settings,
   write: writeState,
   read: readState,

@@ -125,6 +125,8 @@ export class Interplay {
   private objectsBy: { of: Summary | null; map: Map<string, number> } | null = null;
   private huesOf: { of: unknown[]; map: Map<number, number> } | null = null;
   private asked = '';
+  /** What another screen leads to, until the waits are there in which it is to be found. */
+  private ledTo: { thread: number; lock: string } | null = null;
   /** Shares of all of a thread's life, for its overview. */
   readonly overviews = new Map<number, Shares>();
   /** Of the picture's height, the focus's part as it was drawn last. */
@@ -213,10 +215,29 @@ export class Interplay {
     }
   }
 
+  /** A thread as the main view, and (unless '') the object of that name, of the range that is asked for. */
+  want(thread: number, lock: string): void {
+    this.ledTo = { thread, lock };
+    this.asked = '';
+    this.set({ focus: -1, contexts: [], summary: null, selected: null, tab: 'threads' });
+  }
+
+  /** Shows what another screen led to; false: nothing did. */
+  private showLedTo({ objects }: Summary): boolean {
+    const { ledTo } = this;
+    if (!ledTo) return false;
+    this.ledTo = null;
+    this.choose(ledTo.thread);
+    const object = objects.find(({ name }) => ledTo.lock !== '' && name === ledTo.lock);
+    if (object) this.set({ tab: 'objects', object: object.id });
+    return true;
+  }
+
   /** Chooses threads, unless somebody has. */
   private begin(): void {
     const { summary, focus, contexts } = this.state.get();
     if (!summary) return;
+    if (this.showLedTo(summary)) return;
     if (focus < 0) return this.choose(this.bestFocus());
     if (contexts.length === 0) this.choose(focus);
   }

@@ -411,6 +411,10 @@ export const INTERPLAY: ScreenSpec = {
     interplayOf(app).set({ tab: 'objects', object: lock });
     act.setScreen(app, 'interplay');
   },
+  showWaits(app, thread, lock) {
+    interplayOf(app).want(thread, lock);
+    act.setScreen(app, 'interplay');
+  },
   steps: ['as', 'plate'],
 };
 

@@ -71,7 +71,7 @@ function Selected(): JSX.Element | null {
       <span class="grow">
         {own
           ? `${segmentSentence(own, one.path!, paths.nameOf)} Starts at ${exact(own.start)}.`
-          : 'Click a segment for what it was; drag to zoom; 0 shows all.'}
+          : 'Click a segment for what it was; drag to zoom; Home shows all.'}
       </span>
       <button class="link" onClick={() => openSelected(paths)}>
         {own ? 'show it in the Timeline' : 'show the path in the Timeline'}
@@ -184,7 +184,7 @@ function keyOn(app: App, event: KeyboardEvent): boolean {
     d: () => paths.pan(0.1),
     f: () => zoomToSegment(paths),
     z: () => zoomToSegment(paths),
-    '0': () => paths.set({ view: null }),
+    Home: () => paths.set({ view: null }),
     Backspace: () => paths.set({ view: null }),
     Delete: () => paths.drop(now),
     Enter: () => openSelected(paths),
@@ -253,7 +253,7 @@ export const PATH: ScreenSpec = {
     ['{ }', 'path'],
     ['W S A D', 'zoom, pan'],
     ['f', 'zoom to it'],
-    ['0', 'all'],
+    ['Home', 'all'],
     ['Enter', 'in the Timeline'],
     ['Del', 'take away'],
   ],

@@ -5,6 +5,7 @@ import type { Span } from './model';
 
 /** The screens, by the digit that is their key and their name in the address. */
 export const DIGITS = {
+  findings: 0,
   overview: 1,
   timeline: 2,
   patterns: 3,

@@ -78,7 +78,12 @@ const COMMON: readonly Command[] = [
     isFor: app => app.screens.some(({ key }) => key === 'path'),
   },
   { name: 'One crumb back', key: 'Backspace', run: act.back },
-  { name: 'Show the whole trace', key: '0', run: act.resetView },
+  {
+    name: 'Show the whole trace',
+    key: 'Home',
+    run: act.resetView,
+    isFor: app => app.state.get().screen !== 'findings', // there it scrolls
+  },
   { name: 'Linear or regime time', key: 't', run: act.toggleTime },
   { name: 'Highlight or filter the set', key: 'h', run: toggleHighlight },
   { name: 'Next of the set', key: '.', run: app => step(app, 1) },

@@ -20,6 +20,15 @@ export interface Picture {
 export type OnReady = (picture: Picture | null) => void;
 export type KeyWord = readonly [key: string, word: string];
 
+/** What begins and ends executions, as `--begin` and the like say it; '' is not said. */
+export interface Rule {
+  type: string;
+  begin: string;
+  end: string;
+  match: string;
+  within: string;
+}
+
 /** Something to do, by name. */
 export interface Command {
   name: string;
@@ -94,6 +103,10 @@ export interface ScreenSpec {
   explain?: (app: App, thread: number, span: Span, label: string) => void;
   /** Shows what it has of a lock. */
   showLock?: (app: App, lock: string) => void;
+  /** Shows what a thread waited for, in the range; of a lock that is named so, if it is not ''. */
+  showWaits?: (app: App, thread: number, lock: string) => void;
+  /** Shows the slow executions of a rule beside the usual ones. */
+  showRule?: (app: App, rule: Rule) => void;
   /** At the right of the crumbs: how it is drawn. */
   Settings: () => JSX.Element;
   /** In the top bar of every screen. */

@@ -60,8 +60,8 @@ function bindAddress(app: App): () => void {
   const read = (): void => {
     if (location.hash === written) return;
     written = location.hash;
-    const asked = readFragment(written) ?? readFragment('#v=1');
-    if (asked) applyPlace(app, asked);
+    const first = { ...readFragment('#v=1')!, screen: app.screens[0]!.key };
+    applyPlace(app, readFragment(written) ?? first);
     [place, steps] = [placeOf(app), stepsOf(app)];
   };
   const changed = (): void => {

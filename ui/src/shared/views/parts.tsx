@@ -108,13 +108,20 @@ const VARS: Record<number, string> = {
   [LOOK.TIMER]: '--s-timer',
 };
 
+export const lookVar = (look: number): string => `var(${VARS[look] ?? '--s-wait'})`;
+
+/** The class of its hatch. */
+export function hatchOf(look: number): '' | 'fore' | 'back' {
+  if (look === LOOK.RUN) return '';
+  return look === LOOK.READY ? 'back' : 'fore';
+}
+
 /** The colour of a state, with its hatch and letter. */
 export function LookSwatch({ look, letter }: { look: number; letter: string }): JSX.Element {
-  const hatch = look === LOOK.RUN ? '' : look === LOOK.READY ? ' back' : ' fore';
   return (
     <span
-      class={`path-swatch${hatch}`}
-      style={{ background: `var(${VARS[look] ?? '--s-wait'})` }}
+      class={`path-swatch ${hatchOf(look)}`}
+      style={{ background: lookVar(look) }}
       aria-hidden="true"
     >
       {letter && <b>{letter}</b>}

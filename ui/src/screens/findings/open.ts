@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// From a finding to the screens that show it: each opens on the worst execution, or on its type.
+import * as act from '../../shared/state/actions';
+import type { App } from '../../shared/state/app';
+import { pathsOf, showInTimeline, showPaths } from '../../shared/state/paths';
+import type { Rule } from '../../shared/state/screens';
+import type { Finding, Findings } from './state';
+
+export interface Action {
+  name: string;
+  key: string;
+  title: string;
+  run: () => void;
+}
+
+/** The time of the worst execution becomes the range on every screen, and the window, with room around it. */
+function selectWorst(app: App, { worst: { span } }: Finding): void {
+  const { window, crumbs } = app.state.get();
+  const room = Math.max(50, (span.t1 - span.t0) * 0.5);
+  act.set(app, { crumbs: [...crumbs, window], range: span, isPreview: false });
+  act.setWindow(app, span.t0 - room, span.t1 + room);
+}
+
+const pickOf = (finding: Finding, thread: number) => ({
+  thread,
+  span: finding.worst.span,
+  label: finding.isPath ? '' : `worst of ${finding.type}`,
+});
+
+export function showType(app: App, rule: Rule): void {
+  app.screens.find(({ showRule }) => showRule)?.showRule?.(app, rule);
+}
+
+/** What a card leads to, the first the most useful. */
+export function actionsOf(findings: Findings, finding: Finding): Action[] {
+  const { app } = findings;
+  const thread = findings.threadOf(finding);
+  const rule = finding.isPath ? null : findings.ruleOf(finding.type);
+  const waits = app.screens.find(({ showWaits }) => showWaits)?.showWaits;
+  const actions: Action[] = [];
+  const one = finding.isPath ? 'the thread' : 'the worst execution';
+  if (thread >= 0)
+    actions.push(
+      {
+        name: finding.isPath ? 'Critical path' : 'Path of the worst execution',
+        key: 'Enter',
+        title: `On what the time of ${one} depended`,
+        run: () => {
+          act.set(app, { range: finding.worst.span, isPreview: false });
+          showPaths(app, [pickOf(finding, thread)]);
+        },
+      },
+      {
+        name: 'Timeline',
+        key: 't',
+        title: `All threads while ${one} took so long`,
+        run: () => {
+          const pick = pickOf(finding, thread);
+          pathsOf(app).pick([pick], false);
+          pathsOf(app).pin(pick);
+          showInTimeline(app, thread, pick.span);
+        },
+      },
+    );
+  if (rule)
+    actions.push({
+      name: 'Compare slow and usual',
+      key: 'c',
+      title: 'How the slow executions differ from the usual ones',
+      run: () => showType(app, rule),
+    });
+  if (thread >= 0 && waits) {
+    const show = (lock: string): void => {
+      selectWorst(app, finding);
+      waits(app, thread, lock);
+    };
+    actions.push({
+      name: 'Interplay',
+      key: 'i',
+      title: `Which threads ${one} waits for`,
+      run: () => show(''),
+    });
+    if (finding.isOfLock && finding.object !== '')
+      actions.push({
+        name: 'Lock',
+        key: 'l',
+        title: `What waits for ${finding.object}, and what holds it`,
+        run: () => show(finding.object),
+      });
+  }
+  return actions;
+}
