@@ -569,7 +569,7 @@ async function inferred(page) {
   await quiet(page);
 }
 
-/** A trace that tells of the kernel alone. */
+/** A trace that has only kernel events. */
 async function kernelOnly(browser) {
   const server = await serve(weft, [kernel]);
   const { page, context, trouble } = await openServed(browser, server.url);
@@ -602,7 +602,7 @@ async function kernelOnly(browser) {
     await page.locator('body').press(screen);
     await quiet(page);
     const said = await page.textContent('main');
-    const isWhy = said.includes('it tells of the kernel alone') && said.includes('XRAY_OPTIONS');
+    const isWhy = said.includes('only kernel events') && said.includes('XRAY_OPTIONS');
     ok(isWhy, `kernel: screen ${screen} says why it is empty, and how to record calls`, said);
   }
   same(trouble, [], 'kernel: no trouble');
