@@ -165,7 +165,45 @@ CALL void report_counters(bool is_broken)
     pthread_spin_unlock(&counter_lock);
 }
 
+/* ---- two locks in two orders ---- */
+
+static pthread_mutex_t accounts_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t journal_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+CALL void end_soon(bool is_broken)
+{
+    if (is_broken)
+        alarm(1); /* a program that hangs is killed */
+}
+
+CALL void transfer(pthread_mutex_t *first, pthread_mutex_t *second, unsigned us)
+{
+    pthread_mutex_lock(first);
+    pause_us(us);
+    pthread_mutex_lock(second);
+    compute_us(5);
+    pthread_mutex_unlock(second);
+    pthread_mutex_unlock(first);
+}
+
+CALL void handle_transfer(unsigned number, bool is_broken)
+{
+    (void)is_broken;
+    (void)number;
+    transfer(&accounts_mutex, &journal_mutex, 50);
+}
+
+CALL void audit(bool is_broken)
+{
+    pause_us(20000);
+    if (is_broken)
+        transfer(&journal_mutex, &accounts_mutex, 5000);
+    else
+        transfer(&accounts_mutex, &journal_mutex, 50);
+}
+
 const struct kind lock_kinds[] = {
+    { "deadlock", end_soon, handle_transfer, audit, 0, 0 },
     { "lock", NULL, handle_lookup, flush_table, 0, 0 },
     { "lock-io", open_journal, handle_lookup, commit_journal, 0, 0 },
     { "lock-sleep", NULL, handle_lookup, renew_lease, 0, 0 },

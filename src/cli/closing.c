@@ -93,7 +93,9 @@ static void print_finding(const struct weft_findings *findings, const char *path
     struct weft_err err = { 0 };
     if (weft_output_to_memory(&out, &err) != WEFT_OK)
         return;
-    if (findings->table->whole)
+    if (problems->n_deadlocks > 0)
+        weft_output_text(out, "deadlock");
+    else if (findings->table->whole)
         weft_output_text(out, "where the time goes");
     else if (problems->n_rows == 0)
         weft_output_text(out, "nothing significant");

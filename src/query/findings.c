@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "query/build.h"
 #include "query/comparison.h"
+#include "query/deadlocks.h"
 #include "query/executions.h"
 #include "query/work.h"
 #include "render/output.h"
@@ -729,6 +730,10 @@ static enum weft_code judge(struct gathering *gathering)
         findings->table->n_left_out = findings->n_left_out;
         findings->table->n_more = findings->n_more;
     }
+    if (code == WEFT_OK && gathering->session)
+        code = weft_deadlocks_find(gathering->session, findings->arena,
+                                   &findings->table->problems->deadlocks,
+                                   &findings->table->problems->n_deadlocks, gathering->err);
     return code == WEFT_OK && basis->whole
                ? weft_findings_add_whole(findings->table, basis->whole, gathering->err)
                : code;

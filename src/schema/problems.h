@@ -89,9 +89,23 @@ struct weft_problem {
     bool is_small;
 };
 
+/* A wait of a circle of threads that wait for each other where the trace ends: that of each is for
+ * the next one's. */
+struct weft_deadlock_wait {
+    uint32_t circle; /* from 1 */
+    uint64_t waiter_tid, holder_tid;
+    struct weft_str waiter, holder;
+    struct weft_str lock;     /* its name, or address */
+    struct weft_str function; /* that asks for it; may be empty */
+    uint64_t start_ns, wait_ns;
+    bool is_join; /* for the end of the holder */
+};
+
 struct weft_problems_table {
     struct weft_arena *arena;
-    struct weft_problem *rows; /* the most expensive first */
+    struct weft_deadlock_wait *deadlocks; /* circle by circle; the findings' */
+    size_t n_deadlocks;                   /* waits */
+    struct weft_problem *rows;            /* the most expensive first */
     size_t n_rows;
 };
 

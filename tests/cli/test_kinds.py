@@ -70,6 +70,17 @@ def of_three(name, is_right, *command):
     ok(n_right == 2, name, tries)
 
 
+def test_deadlock():
+    """Two threads that wait for each other until they are killed."""
+    weft("record", "-q", "--force", "-o", "kind.weft", "--", PROGRAM, "deadlock")
+    waits = json.loads(weft("diagnose", "kind.weft", "--json").stdout)["deadlocks"]
+    ok(len(waits) == 2 and {one["lock"] for one in waits} == {"accounts_mutex", "journal_mutex"} and
+       waits[0]["holder_tid"] == waits[1]["waiter_tid"] and waits[1]["holder_tid"] == waits[0]["waiter_tid"],
+       "a deadlock is found", waits)
+    text = weft("kind.weft").stdout
+    ok(" 1  Deadlock: 2 threads wait for each other to the end\n" in text, "and comes first", text)
+
+
 def count(kind):
     named = sum(is_named(findings(kind), kind) for _ in range(RECORDINGS))
     quiet = sum(is_quiet(findings(kind, "--healthy")) for _ in range(RECORDINGS))
@@ -107,4 +118,5 @@ with tempfile.TemporaryDirectory() as folder:
         for one in HEALTHY:
             of_three(f"{one}: without the fault nothing is found", is_quiet, one, "--healthy")
         test_sentences()
+        test_deadlock()
 tap.done()

@@ -10,6 +10,7 @@
 #include "render/text/compare_words.h"
 #include "render/text/confidence.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
@@ -344,12 +345,53 @@ static void put_card(struct weft_output *out, const struct weft_problem *problem
     weft_output_text(out, "\n\n");
 }
 
+/* "transfer (71) waits 0.98 s for accounts, held by audit (72), in move": a line each. */
+static void put_deadlock_wait(struct weft_output *out, const struct weft_deadlock_wait *wait)
+{
+    weft_output_text(out, "    ");
+    weft_words_name(out, wait->waiter);
+    weft_output_printf(out, " (%" PRIu64 ") waits %s for ", wait->waiter_tid,
+                       weft_human_ns(wait->wait_ns).text);
+    if (!wait->is_join) {
+        weft_words_name(out, wait->lock);
+        weft_output_text(out, ", held by ");
+    } else {
+        weft_output_text(out, "the end of ");
+    }
+    weft_words_name(out, wait->holder);
+    weft_output_printf(out, " (%" PRIu64 ")", wait->holder_tid);
+    if (wait->function.n_bytes > 0) {
+        weft_output_text(out, ", in ");
+        weft_words_function(out, wait->function);
+    }
+    weft_output_text(out, "\n");
+}
+
+/* A card for each circle; their number. */
+static size_t put_deadlocks(struct weft_output *out, const struct weft_problems_table *problems)
+{
+    size_t n = 0;
+    for (size_t i = 0, end; i < problems->n_deadlocks; i = end) {
+        for (end = i; end < problems->n_deadlocks &&
+                      problems->deadlocks[end].circle == problems->deadlocks[i].circle;)
+            end++;
+        weft_output_printf(out, "%2zu  Deadlock: %zu threads wait for each other to the end\n", ++n,
+                           end - i);
+        for (size_t k = i; k < end; k++)
+            put_deadlock_wait(out, &problems->deadlocks[k]);
+        put_label(out, "fix");
+        weft_output_text(out, "take these locks in the same order everywhere\n\n");
+    }
+    return n;
+}
+
 size_t weft_problems_put(struct weft_output *out, const struct weft_problems_table *problems,
                          size_t most)
 {
     struct weft_output *scratch;
     struct weft_err err = { 0 };
-    size_t n = 0;
+    size_t n = put_deadlocks(out, problems);
+    const size_t n_before = n;
     if (weft_output_to_memory(&scratch, &err) != WEFT_OK) {
         weft_output_fail(out, &err);
         return 0;
@@ -360,9 +402,10 @@ size_t weft_problems_put(struct weft_output *out, const struct weft_problems_tab
             put_card(out, problem, ++n, scratch);
     }
     weft_output_abort(scratch);
-    if (problems->n_rows > n)
-        weft_output_printf(out, "%s: --all\n",
-                           weft_human_plural(problems->n_rows - n, "smaller finding").text);
+    if (problems->n_rows > n - n_before)
+        weft_output_printf(
+            out, "%s: --all\n",
+            weft_human_plural(problems->n_rows - (n - n_before), "smaller finding").text);
     return n;
 }
 
@@ -517,9 +560,32 @@ static void json_problem(struct weft_json *json, const struct weft_problem *prob
     weft_json_end_object(json);
 }
 
+static void json_deadlocks(struct weft_json *json, const struct weft_problems_table *problems)
+{
+    weft_json_begin_array(json, "deadlocks");
+    for (size_t i = 0; i < problems->n_deadlocks; i++) {
+        const struct weft_deadlock_wait *wait = &problems->deadlocks[i];
+        weft_json_new_line(json);
+        weft_json_begin_object(json, NULL);
+        weft_json_u64(json, "circle", wait->circle);
+        weft_json_u64(json, "waiter_tid", wait->waiter_tid);
+        weft_json_str(json, "waiter", wait->waiter);
+        json_str(json, "lock", wait->lock);
+        weft_json_bool(json, "join", wait->is_join);
+        weft_json_u64(json, "holder_tid", wait->holder_tid);
+        weft_json_str(json, "holder", wait->holder);
+        json_str(json, "function", wait->function);
+        weft_json_u64(json, "start_ns", wait->start_ns);
+        weft_json_u64(json, "wait_ns", wait->wait_ns);
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+}
+
 void weft_problems_json(struct weft_json *json, const struct weft_problems_table *problems,
                         struct weft_output *scratch)
 {
+    json_deadlocks(json, problems);
     weft_json_begin_array(json, "findings");
     for (size_t i = 0; i < problems->n_rows; i++)
         json_problem(json, &problems->rows[i], scratch);

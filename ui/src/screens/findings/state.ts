@@ -59,9 +59,24 @@ export interface TypeSummary {
   rule: Rule;
 }
 
+export interface DeadlockWait {
+  circle: number;
+  waiter: string;
+  waiterTid: number;
+  holder: string;
+  holderTid: number;
+  lock: string;
+  isJoin: boolean;
+  /** That asks for the lock; '' if it is not known. */
+  fn: string;
+  ns: number;
+}
+
 export interface Diagnosis {
   /** null: of a database. `lost`: null if the source does not count what it loses. */
   trace: { file: string; duration: number; threads: number; lost: number | null } | null;
+  /** Waits of threads for each other where the trace ends, circle by circle. */
+  deadlocks: DeadlockWait[];
   findings: Finding[];
   types: TypeSummary[];
   omitted: { type: string; reason: string }[];
@@ -126,6 +141,17 @@ export function decodeDiagnosis(json: Json): Diagnosis {
             threads: num(trace, 'threads'),
             lost: typeof trace['lost_records'] === 'number' ? trace['lost_records'] : null,
           },
+    deadlocks: objects(json, 'deadlocks').map(one => ({
+      circle: num(one, 'circle'),
+      waiter: text(one, 'waiter'),
+      waiterTid: num(one, 'waiter_tid'),
+      holder: text(one, 'holder'),
+      holderTid: num(one, 'holder_tid'),
+      lock: text(one, 'lock'),
+      isJoin: one.join === true,
+      fn: text(one, 'function'),
+      ns: num(one, 'wait_ns'),
+    })),
     findings: objects(json, 'findings').map(decodeFinding),
     types: objects(json, 'types').map(one => ({
       type: text(one, 'type'),
@@ -216,8 +242,10 @@ export function linksOf(finding: Finding): Link[] {
 }
 
 /** The verdict, in one sentence. */
-export function headlineOf({ findings, types }: Diagnosis): string {
+export function headlineOf({ deadlocks, findings, types }: Diagnosis): string {
   const first = findings[0];
+  if (deadlocks.length > 0)
+    return `Deadlock: ${deadlocks.filter(({ circle }) => circle === 1).length} threads wait for each other to the end`;
   if (!first && types.some(({ isSignificant }) => isSignificant))
     return 'Slow executions, but no one cause that explains most of it';
   if (!first) return 'Nothing significant was found';

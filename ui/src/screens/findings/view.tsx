@@ -243,6 +243,27 @@ function AlsoSlow({
   );
 }
 
+/** Each wait of a circle, with its lock and its holder. */
+function Deadlocks({ diagnosis }: { diagnosis: Diagnosis }): JSX.Element | null {
+  if (diagnosis.deadlocks.length === 0) return null;
+  return (
+    <section class="fnd-healthy" aria-label="Deadlock">
+      <h2>Deadlock</h2>
+      <ul class="fnd-slow">
+        {diagnosis.deadlocks.map(one => (
+          <li key={one.waiterTid}>
+            <b>{one.waiter}</b> ({one.waiterTid}) waits {nanoseconds(one.ns)} for{' '}
+            {one.isJoin ? 'the end of' : <b>{one.lock}</b>}
+            {!one.isJoin && ', held by'} <b>{one.holder}</b> ({one.holderTid})
+            {one.fn !== '' && `, in ${one.fn}`}
+          </li>
+        ))}
+      </ul>
+      <p class="remark">Take these locks in the same order everywhere.</p>
+    </section>
+  );
+}
+
 /** Where to go on, if nothing stands out. */
 function Onward(): JSX.Element {
   const app = useApp();
@@ -282,7 +303,7 @@ function NoKernel({ findings }: { findings: Findings }): JSX.Element | null {
     <p class="remark">
       The trace has no scheduling events: a thread that is longer in a function may have run there,
       or waited for a CPU. With the kernel{'\u2019'}s events this is told apart:{' '}
-      <Command text={`weft record --kernel -o ${quoted('trace.weft')} -- PROGRAM`} />
+      <Command text={`weft record -o ${quoted('trace.weft')} -- PROGRAM`} />
     </p>
   );
 }
@@ -305,6 +326,7 @@ function Answer({
         </p>
         <Budget diagnosis={diagnosis} />
       </header>
+      <Deadlocks diagnosis={diagnosis} />
       {findings.shown().map(i => (
         <Card key={i} findings={findings} finding={diagnosis.findings[i]!} index={i} />
       ))}
