@@ -24,7 +24,8 @@ PLANTED = {
     "lock-io": (("lock_held_across_io",), "table_mutex", "look_up", "write_journal"),
     "lock-sleep": (("lock_held_while_sleeping",), "table_mutex", "look_up", "back_off"),
     "rwlock": (("lock_contention",), "config_lock", "read_config", "parse_config"),
-    "spin": (("spinning",), None, "count_request", None),
+    # Where the threads that spin are more than the CPUs, they take them from each other.
+    "spin": (("spinning", "cpu_saturation"), None, "count_request", None),
     "fsync": (("fsync",), None, "save_order", None),
     "network": (("network", "lock_held_across_network"), None, "handle_remote", "ask_peer"),
     "sleep": (("sleep",), None, "retry_later", None),
