@@ -91,8 +91,9 @@ def put_calls(path, seed):
 def without_names(value):
     """The findings, but for what a trace alone has, and for commands that name it and its rules."""
     if isinstance(value, dict):
-        return {key: without_names(one) for key, one in value.items() 
-            if key not in ("example", "open", "trace", "deadlocks")}
+        return {key: without_names(one) for key, one in value.items()
+                if key not in ("example", "open", "trace", "deadlocks") and not (key == "rule" and
+                                                                                 isinstance(one, dict))}
     return [without_names(one) for one in value] if isinstance(value, list) else value
 
 
