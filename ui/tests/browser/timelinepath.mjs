@@ -119,7 +119,7 @@ async function steps(ok, page) {
   await page.keyboard.press('[');
   const back = await said();
   ok(
-    /without|no processor/.test(back) && (await fragmentOf(page)).includes('cpseg=1'),
+    /runnable \(preempted\)/.test(back) && (await fragmentOf(page)).includes('cpseg=1'),
     '[ goes to where it came from another thread, and says what it was',
     back,
   );
