@@ -64,7 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
     const struct weft_str text = { .bytes = (const char *)bytes, .n_bytes = n_bytes };
     const enum weft_code code = choose(text, scope, members, &err);
     check(code == WEFT_OK || err.text[0] != '\0');
-    const bool is_blank = n_bytes == 0 || strspn((const char *)bytes, " \t\n\v\f\r") >= n_bytes;
+    bool is_blank = true;
+    for (size_t i = 0; i < n_bytes; i++)
+        is_blank = is_blank && memchr(" \t\n\v\f\r", bytes[i], 6);
     if (code == WEFT_OK && negated && !is_blank && n_bytes < WEFT_FILTER_BYTES_MAX - 8) {
         memcpy(negated, "not (", 5);
         memcpy(negated + 5, bytes, n_bytes);
