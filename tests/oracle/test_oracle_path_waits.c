@@ -215,7 +215,7 @@ static struct tick nobody(const struct op *op, unsigned self, unsigned end)
     tick.reason = is_timed_out ? WEFT_PATH_TIMER : WEFT_PATH_CALL;
     if (op->what == SYNC || (op->what == READ && op->is_file && end == op->end))
         tick.reason = WEFT_PATH_BLOCK_DEVICE;
-    tick.flags = is_timed_out ? 0 : WEFT_PATH_UNCERTAIN;
+    tick.flags = is_timed_out ? WEFT_PATH_TIMED_OUT : WEFT_PATH_UNCERTAIN;
     return tick;
 }
 
