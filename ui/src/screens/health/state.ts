@@ -251,6 +251,16 @@ const ADVICE: Record<string, Adviser> = {
       'The clock of a host was set by packets that it exchanged with another: each left before it came. Times of the two may differ by as much as is said here.',
     todo: 'Doubt the order of events on different hosts that lie closer together. To set it otherwise, import with --offset.',
   }),
+  threads_named: () => ({
+    means:
+      'These threads have no name of their own. They are called after the function of the program that they begin with.',
+    todo: 'To give them other names, call pthread_setname_np in the program.',
+  }),
+  contended_only: () => ({
+    means:
+      'Waits for locks are seen as futex calls of the kernel. Only waits that are long enough are recorded, and no lock that is acquired at once.',
+    todo: 'To see every operation on locks, start the program with weft record.',
+  }),
   // Switches that the kernel's side missed: no call is missing, and nothing was recorded too much.
   lost_switches: () => ({
     means:
