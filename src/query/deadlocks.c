@@ -13,7 +13,7 @@
 
 enum { LAST_BLOCKS = 4, LOOKED_AT = 4096 }; /* of a thread; threads */
 
-static bool is_operation(uint8_t kind)
+static bool is_operation(enum weft_event_kind kind)
 {
     return kind == WEFT_EVENT_LOCK_REQUEST || kind == WEFT_EVENT_LOCK_ACQUIRED ||
            kind == WEFT_EVENT_LOCK_RELEASED || kind == WEFT_EVENT_LOCK_FAILED;
