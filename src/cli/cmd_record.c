@@ -227,7 +227,7 @@ static void close_recording(void *context, const struct weft_recorder_result *re
     talk->code = make_traces(talk->cli, result);
     if (!talk->is_quiet) /* also where no trace could be made */
         show_ledger(result);
-    if (!talk->is_quiet && talk->code == WEFT_OK && result->n_files > 0)
+    if (!talk->is_quiet && talk->code == WEFT_OK && result->n_files > 0 && weft_cli_signal() == 0)
         weft_closing_finding(talk->cli, result->files[result->n_files - 1]);
 }
 
