@@ -4,6 +4,7 @@
  * second time, slowly.
  */
 #include "analysis/findings/kinds.h"
+#include "analysis/findings/places.h"
 #include "analysis/findings/problems.h"
 #include "findings_scene.h"
 #include "schema/result.h"
@@ -94,6 +95,7 @@ static uint64_t drawn(uint64_t *state)
 struct world {
     struct scene scene;
     uint32_t nodes[PATHS], a[ITEMS], b[ITEMS];
+    uint64_t keys[MOST]; /* by node: of its problem */
     struct weft_finding finding;
     struct weft_findings_table table;
 };
@@ -161,12 +163,72 @@ static double mean_of(const struct world *world, const uint32_t *items, size_t n
     double sum = 0;
     for (size_t i = 0; i < n; i++)
         for (uint64_t at = scene->starts[items[i]]; at < scene->starts[items[i] + 1]; at++) {
-            struct weft_frame_path found;
-            weft_frame_path_of(&scene->matrix, scene->node[at], &found);
-            if (key ? weft_kind_of(&found).key == key : scene->node[at] == node)
+            if (key ? world->keys[scene->node[at]] == key : scene->node[at] == node)
                 sum += (double)scene->ns[at];
         }
     return n ? sum / (double)n : 0;
+}
+
+/* ---- places, once more ---- */
+
+static bool is_under(const struct world *world, uint32_t node, uint32_t above)
+{
+    while (node != above && node != 0)
+        node = world->scene.nodes[node].parent;
+    return node == above;
+}
+
+/* What slow executions have more of a kind below a node, of what has no place yet. */
+static double open_below(const struct world *world, const int *kinds, const uint32_t *places,
+                         int kind, uint32_t above)
+{
+    double sum = 0;
+    for (size_t i = 0; i < world->scene.table.n_nodes; i++) {
+        const struct weft_compare_node *row = &world->scene.rows[i];
+        if (kinds[row->node] == kind && places[row->node] == 0 && is_under(world, row->node, above))
+            sum += fmax(row->difference_ns, 0);
+    }
+    return sum;
+}
+
+static uint32_t descend_from(const struct world *world, const int *kinds, const uint32_t *places,
+                             int kind)
+{
+    const double all = open_below(world, kinds, places, kind, 0);
+    uint32_t at = 0, next = 1;
+    while (all > 0 && next < world->scene.matrix.n_nodes) {
+        const bool is_in = world->scene.nodes[next].parent == at &&
+                           open_below(world, kinds, places, kind, next) >= all / 2;
+        at = is_in ? next : at;
+        next++;
+    }
+    return at;
+}
+
+static void make_keys(struct world *world)
+{
+    static const int placed[] = { WEFT_PROBLEM_CODE,  WEFT_PROBLEM_SPIN, WEFT_PROBLEM_ALLOCATOR,
+                                  WEFT_PROBLEM_FSYNC, WEFT_PROBLEM_DISK, WEFT_PROBLEM_FAULT };
+    int kinds[MOST] = { 0 };
+    uint32_t places[MOST] = { 0 };
+    for (uint32_t node = 1; node < world->scene.matrix.n_nodes; node++) {
+        struct weft_frame_path found;
+        weft_frame_path_of(&world->scene.matrix, node, &found);
+        const struct weft_kind kind = weft_kind_of(&found);
+        kinds[node] = kind.holder ? -1 : (int)kind.kind;
+        world->keys[node] = kind.key;
+    }
+    for (size_t k = 0; k < sizeof placed / sizeof *placed; k++) {
+        for (unsigned n = 0; n < 4; n++) {
+            const uint32_t place = descend_from(world, kinds, places, placed[k]);
+            for (uint32_t node = 1; place && node < world->scene.matrix.n_nodes; node++)
+                if (kinds[node] == placed[k] && places[node] == 0 && is_under(world, node, place))
+                    places[node] = place;
+        }
+        for (uint32_t node = 1; node < world->scene.matrix.n_nodes; node++)
+            if (kinds[node] == placed[k])
+                world->keys[node] = weft_place_key(world->keys[node], places[node]);
+    }
 }
 
 static void make_world(struct world *world, uint64_t seed)
@@ -186,6 +248,7 @@ static void make_world(struct world *world, uint64_t seed)
                 .node = node, .mean_a_ns = usual, .mean_b_ns = slow, .difference_ns = slow - usual
             };
     }
+    make_keys(world);
     world->finding = (struct weft_finding){ .type = WEFT_STR("request"),
                                             .matrix = &scene->matrix,
                                             .table = &scene->table,

@@ -8,6 +8,7 @@
 #include "analysis/compare/confidence.h"
 #include "analysis/findings/chains.h"
 #include "analysis/findings/kinds.h"
+#include "analysis/findings/places.h"
 #include "base/map.h"
 #include "base/statistics.h"
 
@@ -62,33 +63,70 @@ enum { USUAL, SLOW };
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-static void take_node(struct grouping *grouping, const struct weft_compare_node *row,
-                      struct weft_map *keys)
+/* What a node's time is, as far as groups are made of it. */
+struct node_kind {
+    uint64_t key;
+    enum weft_problem_kind kind;
+    bool is_of_end;
+};
+
+/* Is it time of the execution's own thread, of which the place says what to change? */
+static bool is_of_place(const struct weft_kind *kind)
 {
-    struct weft_frame_path path;
+    return !kind->holder &&
+           (kind->kind == WEFT_PROBLEM_CODE || kind->kind == WEFT_PROBLEM_SPIN ||
+            kind->kind == WEFT_PROBLEM_ALLOCATOR || kind->kind == WEFT_PROBLEM_FSYNC ||
+            kind->kind == WEFT_PROBLEM_DISK || kind->kind == WEFT_PROBLEM_FAULT);
+}
+
+static void take_node(struct grouping *grouping, const struct weft_compare_node *row,
+                      const struct node_kind *kind, struct weft_map *keys)
+{
     bool is_new;
-    if (row->node == 0)
-        return;
-    weft_frame_path_of(grouping->finding->matrix, row->node, &path);
-    const struct weft_kind kind = weft_kind_of(&path);
-    const uint32_t place = weft_map_add(keys, kind.key, &is_new);
+    const uint32_t place = weft_map_add(keys, kind->key, &is_new);
     if (place == WEFT_MAP_NONE)
         return;
     struct group *group = &grouping->groups.items[place];
     const double more_ns = row->difference_ns * (double)grouping->table->n_b;
     if (is_new) {
-        *group = (struct group){ .key = kind.key, .node = row->node, .is_of_end = kind.is_of_end };
+        *group =
+            (struct group){ .key = kind->key, .node = row->node, .is_of_end = kind->is_of_end };
         grouping->groups.n++;
     }
     grouping->of[row->node] = place + 1;
     if (more_ns <= 0)
         return;
     group->more_ns += more_ns;
-    group->kinds_ns[kind.kind] += more_ns;
+    group->kinds_ns[kind->kind] += more_ns;
     if (more_ns > group->most_ns) {
         group->most_ns = more_ns;
         group->node = row->node;
     }
+}
+
+/* Kinds of the rows, and of those that have one the place. False without memory. */
+static bool find_kinds(const struct grouping *grouping, struct node_kind *kinds)
+{
+    const struct weft_compare_table *table = grouping->table;
+    const size_t n_nodes = grouping->finding->matrix->n_nodes + 1;
+    uint8_t *placed = calloc(n_nodes, sizeof *placed);
+    uint32_t *places = calloc(n_nodes, sizeof *places);
+    bool is_good = placed && places;
+    for (size_t i = 0; is_good && i < table->n_nodes; i++) {
+        struct weft_frame_path path;
+        weft_frame_path_of(grouping->finding->matrix, table->nodes[i].node, &path);
+        const struct weft_kind kind = weft_kind_of(&path);
+        kinds[i] = (struct node_kind){ kind.key, kind.kind, kind.is_of_end };
+        if (is_of_place(&kind))
+            placed[table->nodes[i].node] = (uint8_t)(kind.kind + 1);
+    }
+    is_good = is_good && weft_places_find(grouping->finding, placed, places);
+    for (size_t i = 0; is_good && i < table->n_nodes; i++)
+        if (placed[table->nodes[i].node])
+            kinds[i].key = weft_place_key(kinds[i].key, places[table->nodes[i].node]);
+    free(placed);
+    free(places);
+    return is_good;
 }
 
 /* What most of it is. A holder that works for long is preempted now and then: that is the problem
@@ -110,22 +148,25 @@ static enum weft_problem_kind kind_of(const struct group *group)
 static bool make_groups(struct grouping *grouping)
 {
     const struct weft_compare_table *table = grouping->table;
-    const size_t n_nodes = grouping->finding->matrix->n_nodes;
+    const size_t n = table->n_nodes + 1;
     struct weft_map *keys = weft_map_new();
-    grouping->of = calloc(n_nodes + 1, sizeof *grouping->of);
-    grouping->groups.items = calloc(table->n_nodes + 1, sizeof *grouping->groups.items);
-    grouping->ns = calloc(table->n_nodes + 1, sizeof *grouping->ns);
-    grouping->touched = calloc(table->n_nodes + 1, sizeof *grouping->touched);
-    const bool is_good =
-        keys && grouping->of && grouping->groups.items && grouping->ns && grouping->touched;
+    struct node_kind *kinds = calloc(n, sizeof *kinds);
+    grouping->of = calloc(grouping->finding->matrix->n_nodes + 1, sizeof *grouping->of);
+    grouping->groups.items = calloc(n, sizeof *grouping->groups.items);
+    grouping->ns = calloc(n, sizeof *grouping->ns);
+    grouping->touched = calloc(n, sizeof *grouping->touched);
+    bool is_good = keys && kinds && grouping->of && grouping->groups.items && grouping->ns &&
+                   grouping->touched && find_kinds(grouping, kinds);
     for (size_t i = 0; is_good && i < table->n_nodes; i++)
-        take_node(grouping, &table->nodes[i], keys);
-    const bool is_whole = is_good && weft_map_count(keys) == grouping->groups.n;
-    for (size_t i = 0; is_whole && i < grouping->groups.n; i++)
+        if (table->nodes[i].node != 0)
+            take_node(grouping, &table->nodes[i], &kinds[i], keys);
+    is_good = is_good && weft_map_count(keys) == grouping->groups.n;
+    for (size_t i = 0; is_good && i < grouping->groups.n; i++)
         grouping->groups.items[i].is_outside =
             weft_kind_is_outside(kind_of(&grouping->groups.items[i]));
     weft_map_free(keys);
-    return is_whole;
+    free(kinds);
+    return is_good;
 }
 
 static void grouping_fini(struct grouping *grouping)

@@ -18,12 +18,14 @@
 enum {
     MARK_OBJECT = '@',
     MARK_LOCK = '&',
+    MARK_IT = '$',
     MARK_FUNCTION = '#',
     MARK_HOLDER = '%',
     MARK_PREEMPTOR = '^'
 };
 
-/* In heads and advice `@` stands for the lock, `&` for it at the start of a sentence, `#` for the
+/* In heads and advice `@` stands for the lock, `&` for it at the start of a sentence, `$` for it
+ * where it was named before, `#` for the
  * function at fault, `%` for the thread that holds up, `^` for what has the CPU. */
 static const struct words {
     const char *head;
@@ -31,15 +33,15 @@ static const struct words {
     const char *fix;
 } kinds[WEFT_PROBLEM_KINDS] = {
     [WEFT_PROBLEM_LOCK] = { "Lock contention on @", "wait for it",
-                            "hold @ for less: move # out of it, or split the lock" },
+                            "hold $ for less: move # out of it, or split the lock" },
     [WEFT_PROBLEM_LOCK_IO] = { "& held across disk I/O", "wait for it",
-                               "release @ before the I/O in #" },
+                               "release $ before the I/O in #" },
     [WEFT_PROBLEM_LOCK_NET] = { "& held across network I/O", "wait for it",
-                                "release @ before the call in #" },
+                                "release $ before the call in #" },
     [WEFT_PROBLEM_LOCK_SLEEP] = { "& held during a sleep", "wait for it",
-                                  "release @ before the sleep in #" },
+                                  "release $ before the sleep in #" },
     [WEFT_PROBLEM_LOCK_WAIT] = { "& held while its holder waits", "wait for it",
-                                 "release @ before # waits" },
+                                 "release $ before # waits" },
     [WEFT_PROBLEM_LOCK_NO_CPU] = { "& held by a thread without a CPU", "wait for it",
                                    "shorten the hold in #; raise the priority of %, or use "
                                    "priority inheritance" },
@@ -122,6 +124,10 @@ static void put_mark(struct weft_output *out, const struct weft_problem *problem
         put_object(out, problem, "a lock");
     else if (mark == MARK_LOCK)
         put_object(out, problem, "Lock");
+    else if (mark == MARK_IT && problem->object.n_bytes > 0)
+        weft_words_name(out, problem->object);
+    else if (mark == MARK_IT)
+        weft_output_text(out, "the lock");
     else if (mark == MARK_HOLDER && problem->holder.n_bytes > 0)
         weft_words_name(out, problem->holder);
     else if (mark == MARK_PREEMPTOR && problem->preemptor.n_bytes > 0)
@@ -137,7 +143,7 @@ static void put_mark(struct weft_output *out, const struct weft_problem *problem
 static void put_words(struct weft_output *out, const struct weft_problem *problem,
                       const char *words)
 {
-    static const char marks[] = { MARK_OBJECT, MARK_LOCK,      MARK_FUNCTION,
+    static const char marks[] = { MARK_OBJECT, MARK_LOCK,      MARK_IT, MARK_FUNCTION,
                                   MARK_HOLDER, MARK_PREEMPTOR, 0 };
     while (*words) {
         const size_t n = strcspn(words, marks);
@@ -264,11 +270,12 @@ static void put_threads(struct weft_output *out, const struct weft_problem *prob
     weft_output_text(out, "\n");
 }
 
-/* "36 of 37 slow ones wait for it, 0 of 853 usual ones; 27.4 ms more each (p < 0.001)". */
+/* "36 of 37 slow ones wait for it, 0 of 853 usual ones; mean difference 27.4 ms (p < 0.001)": of
+ * all slow ones and all usual ones. */
 static void put_numbers(struct weft_output *out, const struct weft_problem *problem)
 {
     const uint64_t n_usual = problem->finding->table->n_a;
-    weft_output_printf(out, "%s of %s slow ones %s, %s of %s usual ones; %s more each",
+    weft_output_printf(out, "%s of %s slow ones %s, %s of %s usual ones; mean difference %s",
                        weft_human_count(problem->n_main).text,
                        weft_human_count(problem->n_slow).text, kinds[problem->kind].verb,
                        weft_human_count(problem->n_usual_main).text, weft_human_count(n_usual).text,
@@ -280,8 +287,9 @@ static void put_evidence(struct weft_output *out, const struct weft_problem *pro
                          struct weft_output *scratch)
 {
     put_label(out, "evidence");
-    put_numbers(out, problem);
-    weft_output_text(out, "\n");
+    put_numbers(scratch, problem);
+    weft_words_wrapped(out, weft_output_held(scratch), LABELLED);
+    weft_output_clear(scratch);
     if (weft_confidence_level(weft_confidence_value(&problem->confidence)) == WEFT_CONFIDENCE_HIGH)
         return;
     put_label(out, "confidence");

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Descends the tree of nodes into the branch that has at least half, for as long as one has.
+ */
+#include "analysis/findings/places.h"
+
+#include "schema/problems.h"
+
+#include <stdlib.h>
+
+enum { MOST_PLACES = 4 }; /* of a kind */
+static const double MOST = 0.5;
+
+struct placing {
+    const struct weft_ecct_matrix *matrix;
+    const uint8_t *kinds;
+    uint32_t *places;
+    double *more_ns; /* by node: what slow executions have more there; */
+    double *sums_ns; /* and below it, of the kind, as far as it has no place */
+};
+
+static bool is_open(const struct placing *placing, uint32_t node, unsigned kind)
+{
+    return placing->kinds[node] == kind + 1 && placing->places[node] == 0;
+}
+
+/* Sums up; a parent is before its children. */
+static void sum_up(struct placing *placing, unsigned kind)
+{
+    const struct weft_ecct_node *nodes = placing->matrix->nodes;
+    const size_t n = placing->matrix->n_nodes;
+    for (size_t node = 0; node < n; node++)
+        placing->sums_ns[node] =
+            is_open(placing, (uint32_t)node, kind) ? placing->more_ns[node] : 0;
+    for (size_t node = n; node-- > 1;)
+        placing->sums_ns[nodes[node].parent] += placing->sums_ns[node];
+}
+
+/* The deepest node that has at least half of all, or the root. */
+static uint32_t find_place(const struct placing *placing)
+{
+    const struct weft_ecct_node *nodes = placing->matrix->nodes;
+    uint32_t place = 0;
+    for (uint32_t node = 1; node < placing->matrix->n_nodes; node++)
+        if (nodes[node].parent == place && placing->sums_ns[node] >= MOST * placing->sums_ns[0])
+            place = node;
+    return place;
+}
+
+static void take_place(struct placing *placing, unsigned kind, uint32_t place)
+{
+    const struct weft_ecct_node *nodes = placing->matrix->nodes;
+    for (uint32_t node = place; node < placing->matrix->n_nodes; node++) {
+        uint32_t above = node;
+        while (above > place)
+            above = nodes[above].parent;
+        if (above == place && is_open(placing, node, kind))
+            placing->places[node] = place;
+    }
+}
+
+static void place_kind(struct placing *placing, unsigned kind)
+{
+    for (unsigned n = 0; n < MOST_PLACES; n++) {
+        sum_up(placing, kind);
+        const uint32_t place = placing->sums_ns[0] > 0 ? find_place(placing) : 0;
+        if (place == 0)
+            return;
+        take_place(placing, kind, place);
+    }
+}
+
+bool weft_places_find(const struct weft_finding *finding, const uint8_t *kinds, uint32_t *places)
+{
+    const struct weft_compare_table *table = finding->table;
+    const size_t n = finding->matrix->n_nodes + 1;
+    struct placing placing = { .matrix = finding->matrix, .kinds = kinds, .places = places };
+    bool has[WEFT_PROBLEM_KINDS] = { false };
+    placing.more_ns = calloc(n, sizeof *placing.more_ns);
+    placing.sums_ns = calloc(n, sizeof *placing.sums_ns);
+    const bool is_good = placing.more_ns && placing.sums_ns;
+    for (size_t i = 0; is_good && i < table->n_nodes; i++) {
+        const struct weft_compare_node *row = &table->nodes[i];
+        placing.more_ns[row->node] = row->difference_ns > 0 ? row->difference_ns : 0;
+        if (kinds[row->node])
+            has[kinds[row->node] - 1] = true;
+    }
+    for (unsigned kind = 0; is_good && kind < WEFT_PROBLEM_KINDS; kind++)
+        if (has[kind])
+            place_kind(&placing, kind);
+    free(placing.more_ns);
+    free(placing.sums_ns);
+    return is_good;
+}
+
+uint64_t weft_place_key(uint64_t key, uint32_t place)
+{
+    return (key ^ place) * UINT64_C(0x9e3779b97f4a7c15);
+}
