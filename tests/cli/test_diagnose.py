@@ -84,6 +84,23 @@ def test_confidence():
        "a verdict ends with it", verdict["verdict"])
 
 
+def test_cut_file():
+    """A file that ends early is not called complete."""
+    put_ftrace("whole.txt", 0)
+    weft("import", "-q", "-o", "whole.weft", "whole.txt")
+    with open("whole.weft", "rb") as whole:
+        data = whole.read()
+    with open("cut.weft", "wb") as cut:
+        cut.write(data[:len(data) - 100])
+    found = {name: (weft("diagnose", "-q", name).stdout.replace("\n    ", " "),
+                    json.loads(weft("diagnose", "-q", "--json", name).stdout)["trace"]["ends_early"])
+             for name in ("whole.weft", "cut.weft")}
+    ok("the file ends early" not in found["whole.weft"][0] and not found["whole.weft"][1], "a whole file does not",
+       found["whole.weft"])
+    ok("the file ends early" in found["cut.weft"][0] and "complete" not in found["cut.weft"][0] and
+       found["cut.weft"][1], "a file that ends early is not complete", found["cut.weft"])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -105,6 +122,7 @@ def main():
         ok(told.get("significant") is True and told["explanation"].startswith("20 of 400 "),
            "executions of a function with a name of 470 bytes are found", told)
         test_confidence()
+        test_cut_file()
         os.chdir("/")
     tap.done()
 

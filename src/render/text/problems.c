@@ -25,8 +25,8 @@ enum {
 };
 
 /* In heads and advice `@` stands for the lock, `&` for it at the start of a sentence, `$` for it
- * where it was named before, `#` for the
- * function at fault, `%` for the thread that holds up, `^` for what has the CPU. */
+ * where it was named before, `#` for the function at fault, `%` for the thread that holds up, `^`
+ * for what has the CPU. */
 static const struct words {
     const char *head;
     const char *verb; /* of slow executions, in evidence */
@@ -270,12 +270,12 @@ static void put_threads(struct weft_output *out, const struct weft_problem *prob
     weft_output_text(out, "\n");
 }
 
-/* "36 of 37 slow ones wait for it, 0 of 853 usual ones; mean difference 27.4 ms (p < 0.001)": of
+/* "36 of 37 slow ones wait for it, 0 of 853 usual ones; +27.4 ms on average (p < 0.001)": of
  * all slow ones and all usual ones. */
 static void put_numbers(struct weft_output *out, const struct weft_problem *problem)
 {
     const uint64_t n_usual = problem->finding->table->n_a;
-    weft_output_printf(out, "%s of %s slow ones %s, %s of %s usual ones; mean difference %s",
+    weft_output_printf(out, "%s of %s slow ones %s, %s of %s usual ones; +%s on average",
                        weft_human_count(problem->n_main).text,
                        weft_human_count(problem->n_slow).text, kinds[problem->kind].verb,
                        weft_human_count(problem->n_usual_main).text, weft_human_count(n_usual).text,
@@ -461,7 +461,9 @@ void weft_problems_put_head(const struct weft_view *view,
                            weft_human_count(findings->rows[i].matrix->n_items).text);
         weft_words_function(out, findings->rows[i].type);
     }
-    if (n_lost > 0)
+    if (weft_trace_meta(trace)->is_recovered)
+        weft_output_text(out, " \xc2\xb7 the file ends early (weft info)");
+    else if (n_lost > 0)
         weft_output_printf(out, " \xc2\xb7 %s lost (weft info)",
                            weft_human_plural(n_lost, "record").text);
     else
@@ -615,5 +617,6 @@ void weft_problems_json_trace(struct weft_json *json, const struct weft_view *vi
         weft_json_u64(json, "lost_records", records_lost(trace));
     else
         weft_json_null(json, "lost_records"); /* the source does not count them */
+    weft_json_bool(json, "ends_early", weft_trace_meta(trace)->is_recovered);
     weft_json_end_object(json);
 }

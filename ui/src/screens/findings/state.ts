@@ -74,7 +74,13 @@ export interface DeadlockWait {
 
 export interface Diagnosis {
   /** null: of a database. `lost`: null if the source does not count what it loses. */
-  trace: { file: string; duration: number; threads: number; lost: number | null } | null;
+  trace: {
+    file: string;
+    duration: number;
+    threads: number;
+    lost: number | null;
+    endsEarly: boolean;
+  } | null;
   /** Waits of threads for each other where the trace ends, circle by circle. */
   deadlocks: DeadlockWait[];
   findings: Finding[];
@@ -140,6 +146,7 @@ export function decodeDiagnosis(json: Json): Diagnosis {
             duration: num(trace, 'duration_ns'),
             threads: num(trace, 'threads'),
             lost: typeof trace['lost_records'] === 'number' ? trace['lost_records'] : null,
+            endsEarly: trace['ends_early'] === true,
           },
     deadlocks: objects(json, 'deadlocks').map(one => ({
       circle: num(one, 'circle'),
@@ -263,7 +270,8 @@ export function remarkOf({ trace, findings, types }: Diagnosis): string {
     plural(trace.threads, 'thread'),
     first && `${integer(first.executions)} ${first.type}`,
     !first && path && `critical path of ${path.type}`,
-    trace.lost === 0 && 'complete',
+    trace.endsEarly && 'the file ends early',
+    trace.lost === 0 && !trace.endsEarly && 'complete',
     trace.lost !== null && trace.lost > 0 && `${plural(trace.lost, 'record')} lost`,
     trace.lost === null && 'losses are not counted by this format',
   ]
