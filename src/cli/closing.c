@@ -17,31 +17,10 @@
 
 enum { LEAST_SHARED_NS = 1000000000, MOST_EVENTS = 300000 };
 
-/* What the trace says is missing, by what is counted. Processes have a line of their own. */
-struct losses {
-    uint64_t n_records, damaged_bytes, unwritten_bytes;
-};
-
-static struct losses add_up(const struct weft_note_sums *sums)
-{
-    struct losses losses = { 0 };
-    for (size_t k = 0; k < sums->n_rows; k++) {
-        const struct weft_note_sum *row = &sums->rows[k];
-        if (row->class != WEFT_NOTE_CLASS_LOST || row->kind == WEFT_NOTE_NOT_RECORDED)
-            continue;
-        if (row->kind == WEFT_NOTE_UNWRITTEN)
-            losses.unwritten_bytes += row->count;
-        else if (row->kind == WEFT_NOTE_TRUNCATED || row->kind == WEFT_NOTE_BAD_RECORD)
-            losses.damaged_bytes += row->count;
-        else
-            losses.n_records += row->count;
-    }
-    return losses;
-}
-
+/* Processes have a line of their own. */
 static void print_losses(const struct weft_note_sums *sums)
 {
-    const struct losses losses = add_up(sums);
+    const struct weft_losses losses = weft_losses_of(sums);
     if (losses.n_records || !losses.unwritten_bytes) /* "0 lost" of a full disk would mislead */
         weft_say(", %s lost%s", weft_human_count(losses.n_records).text,
                  losses.n_records ? " (weft info)" : "");
@@ -160,6 +139,6 @@ void weft_closing_cost(const struct weft_recorder_state *state, char *text, size
     const int n = snprintf(text, n_text, "recorder %.1f ms CPU", (double)state->own_cpu_ns / 1e6);
     if (state->elapsed_ns >= LEAST_SHARED_NS && n > 0 && (size_t)n < n_text)
         (void)snprintf(
-            text + n, n_text - (size_t)n, " (%s of a processor)",
+            text + n, n_text - (size_t)n, " (%s of a CPU)",
             weft_human_share((double)state->own_cpu_ns / (double)state->elapsed_ns).text);
 }

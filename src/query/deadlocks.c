@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Takes the circles that the analysis of locks finds, and names their threads and locks. Reads the
+ * Takes the cycles that the analysis of locks finds, and names their threads and locks. Reads the
  * last blocks of events of each thread first: most traces end without a wait for a lock.
  */
 #include "query/deadlocks.h"
@@ -38,21 +38,17 @@ static enum weft_code waits_at_end(const struct weft_trace *trace, uint32_t thre
     return WEFT_OK;
 }
 
-/* Do two threads or more? */
+/* Does any? One suffices: it may hold the lock itself, or wait for the end of another one. */
 static enum weft_code may_hang(const struct weft_trace *trace, bool *may, struct weft_err *err)
 {
     struct weft_event_buf *buf = weft_event_buf_new();
     enum weft_code code = buf ? WEFT_OK : weft_no_memory(err, "locks");
-    unsigned n = 0;
+    *may = false;
     for (uint32_t id = 0;
-         code == WEFT_OK && n < 2 && id < weft_trace_n_threads(trace) && id < LOOKED_AT; id++) {
-        bool does = false;
+         code == WEFT_OK && !*may && id < weft_trace_n_threads(trace) && id < LOOKED_AT; id++)
         if (!weft_trace_thread(trace, id)->info.is_foreign)
-            code = waits_at_end(trace, id, buf, &does, err);
-        n += does;
-    }
+            code = waits_at_end(trace, id, buf, may, err);
     weft_event_buf_free(buf);
-    *may = n >= 2;
     return code;
 }
 
@@ -66,7 +62,7 @@ static bool put_wait(const struct weft_trace *trace, const struct weft_locks_tab
     char label[WEFT_LOCK_LABEL_BYTES];
     weft_lock_label(&context, &table->rows[open->lock].object, label);
     *wait = (struct weft_deadlock_wait){
-        .circle = open->deadlock,
+        .cycle = open->deadlock,
         .waiter_tid = waiter->tid,
         .holder_tid = holder->tid,
         .waiter = waiter->name,
@@ -94,6 +90,8 @@ enum weft_code weft_deadlocks_find(struct weft_session *session, struct weft_are
     if (!may)
         return WEFT_OK;
     enum weft_code code = weft_query_run(session, "locks", &request, &result, err);
+    if (code == WEFT_E_LIMIT) /* too many locks for the memory: nothing is known of them */
+        return WEFT_OK;
     const struct weft_locks_table *table = code == WEFT_OK ? result.locks : NULL;
     if (table)
         *waits = WEFT_ARENA_NEW(arena, table->n_opens + 1, struct weft_deadlock_wait);

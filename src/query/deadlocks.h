@@ -11,8 +11,9 @@
 
 struct weft_session;
 
-/* Waits of circles, those of a circle together, in `arena`; none is no error. Locks are looked at
- * only if the last operation of a thread of the program is a request. Fails as "locks". */
+/* Waits of cycles, those of a cycle together, in `arena`; none is no error. Locks are looked at
+ * only if the last operation of a thread of the program is a request; none where they do not fit
+ * the memory. Fails as "locks" otherwise. */
 WEFT_CHECKED enum weft_code weft_deadlocks_find(struct weft_session *session,
                                                 struct weft_arena *arena,
                                                 struct weft_deadlock_wait **waits, size_t *n_waits,

@@ -33,3 +33,16 @@ const char *weft_problem_kind_name(enum weft_problem_kind kind)
     };
     return kind < WEFT_PROBLEM_KINDS ? names[kind] : "unknown";
 }
+
+bool weft_problems_have(const struct weft_problems_table *table, const struct weft_finding *finding)
+{
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const struct weft_problem *problem = &table->rows[i];
+        if (problem->finding == finding)
+            return true;
+        for (size_t k = 0; k < problem->n_also; k++)
+            if (problem->also[k] == finding)
+                return true;
+    }
+    return false;
+}

@@ -60,10 +60,13 @@ struct weft_chain {
 
 struct weft_problem {
     const struct weft_finding *finding; /* of which type of executions */
+    const struct weft_finding **also;   /* others of which some are slow for the same */
+    size_t n_also;
     enum weft_problem_kind kind;
-    struct weft_str object; /* the lock, or the call; may be empty */
+    struct weft_str object; /* the lock by its name; may be empty: then */
+    struct weft_str where;  /* the function that asks for it; may be empty */
     struct weft_str waiter; /* the thread that takes longer, */
-    uint32_t n_waiters;     /* and how many threads of the slow executions there are */
+    uint32_t n_waiters;     /* and how many like it do; 0: threads of different names */
     struct weft_chain waiting;
     struct weft_str holder; /* the thread that it waits for; empty: none */
     struct weft_chain holding;
@@ -71,13 +74,13 @@ struct weft_problem {
     struct weft_chain lasting;
     struct weft_str preemptor; /* of LOCK_NO_CPU, CPU, OTHER: what had the CPU; may be empty */
 
-    uint64_t n_items, n_slow, n_main; /* all executions; the slow ones; those of which this is the
-                                       * largest part of what they take longer */
-    uint64_t n_usual_main;    /* usual ones that spend as much on it as a half of the slow */
-    double usual_ns, slow_ns; /* duration: median of the usual, mean of the main ones */
+    uint64_t n_items, n_slow;      /* all executions; the slow ones */
+    uint64_t n_with, n_usual_with; /* slow and usual ones that have it: at least half as much as
+                                    * slow ones on average */
+    double usual_ns, slow_ns;      /* duration: median of the usual, mean of the slow with it */
     double usual_here_ns, slow_here_ns; /* mean time in it, of all usual and all slow ones */
-    struct weft_interval_ns interval;   /* 95 % of their difference; Welch */
-    double p;
+    double
+        p; /* that these differ by chance, of all groups of times compared; 0: nothing compared */
     double cost_ns;   /* what slow executions spend on it more than usual, together */
     double share;     /* of the time of all executions */
     double explained; /* of what the slow ones take longer */
@@ -89,10 +92,10 @@ struct weft_problem {
     bool is_small;
 };
 
-/* A wait of a circle of threads that wait for each other where the trace ends: that of each is for
+/* A wait of a cycle of threads that wait for each other where the trace ends: that of each is for
  * the next one's. */
 struct weft_deadlock_wait {
-    uint32_t circle; /* from 1 */
+    uint32_t cycle; /* from 1 */
     uint64_t waiter_tid, holder_tid;
     struct weft_str waiter, holder;
     struct weft_str lock;     /* its name, or address */
@@ -101,12 +104,24 @@ struct weft_deadlock_wait {
     bool is_join; /* for the end of the holder */
 };
 
+/* Why a finding that is significant has no row. */
+enum weft_unlisted {
+    WEFT_LISTED,           /* it has, or is not significant */
+    WEFT_UNLISTED_OUTSIDE, /* other programs had the CPU */
+    WEFT_UNLISTED_SPREAD,  /* nothing explains as much as a tenth of it */
+};
+
 struct weft_problems_table {
     struct weft_arena *arena;
-    struct weft_deadlock_wait *deadlocks; /* circle by circle; the findings' */
+    uint8_t *unlisted;                    /* enum weft_unlisted, by row of the findings */
+    struct weft_deadlock_wait *deadlocks; /* cycle by cycle; the findings' */
     size_t n_deadlocks;                   /* waits */
     struct weft_problem *rows;            /* the most expensive first */
     size_t n_rows;
 };
+
+/* Is there a row of the finding, or one that is why executions of it are slow, too? */
+bool weft_problems_have(const struct weft_problems_table *table,
+                        const struct weft_finding *finding);
 
 #endif

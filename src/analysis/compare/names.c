@@ -128,9 +128,16 @@ struct weft_path_part weft_path_part_at(const struct weft_frame_path *path, size
  * has no namespace. */
 static bool is_glue(const struct weft_frame *frame)
 {
-    static const char *const names[] = { "operator()", "_M_",        "invoke<", "lock",   "unlock",
-                                         "call_once<", "sleep_for<", "wait<",   "futex_", "lll_" };
-    return begins_with_any(frame->name, names, sizeof names / sizeof *names);
+    static const char *const starts[] = { "operator()", "_M_",   "invoke<", "call_once<",
+                                          "sleep_for<", "wait<", "futex_",  "lll_" };
+    static const char *const methods[] = { "lock", "unlock" }; /* not the program's "lock_row" */
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        const size_t n = strlen(methods[i]);
+        if (begins_with(frame->name, methods[i]) &&
+            (frame->name.n_bytes == n || strchr("( <", frame->name.bytes[n])))
+            return true;
+    }
+    return begins_with_any(frame->name, starts, sizeof starts / sizeof *starts);
 }
 
 bool weft_path_is_library(const struct weft_frame_path *path, size_t from, size_t at)

@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "model/calls/innermost.h"
 #include "model/graph/locks.h"
+#include "model/graph/waiting.h"
 #include "model/interval/interval.h"
 
 #include <stdlib.h>
@@ -426,14 +427,43 @@ static void forget_parts(struct weft_ecct_parts *parts, size_t n)
     parts->n -= n;
 }
 
+/* What recordings call a function of libc: operations of one kind alike. */
+static struct weft_str operation_of(struct weft_str name)
+{
+    static const struct {
+        const char *operation, *names;
+    } rows[] = { { "read", "pread|pread64|readv|preadv|preadv64" },
+                 { "write", "pwrite|pwrite64|writev|pwritev|pwritev64" },
+                 { "fsync", "fdatasync|sync_file_range|msync|sync|syncfs" },
+                 { "recv", "recvfrom|recvmsg|recvmmsg" },
+                 { "send", "sendto|sendmsg|sendmmsg" },
+                 { "poll", "ppoll|select|pselect" },
+                 { "epoll_wait", "epoll_pwait|epoll_pwait2" },
+                 { "accept", "accept4" },
+                 { "nanosleep", "clock_nanosleep|clock_nanosleep_2|usleep|sleep" },
+                 { "waitpid", "wait4|waitid|wait" },
+                 { "pthread_cond_wait",
+                   "pthread_cond_timedwait|pthread_cond_clockwait|pthread_cond_wait_common" },
+                 { "pthread_join", "pthread_clockjoin_ex|pthread_timedjoin_np" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (weft_str_is_one_of(name, rows[i].names))
+            return weft_str_of(rows[i].operation);
+    return name;
+}
+
 /* Does a stack go through the function, whatever libc puts around its name? Recordings call
  * operations of one kind alike: pread64 is "read", fdatasync "fsync". */
 static bool goes_through(struct weft_str stack, struct weft_str function)
 {
-    if (weft_str_equal(function, WEFT_STR("fsync")))
-        function = WEFT_STR("sync");
-    return function.n_bytes > 0 && stack.n_bytes > 0 &&
-           memmem(stack.bytes, stack.n_bytes, function.bytes, function.n_bytes);
+    const struct weft_str wanted = operation_of(weft_libc_name(function));
+    for (size_t at = 0, n; at < stack.n_bytes; at += n + 1) {
+        const char *end = memchr(stack.bytes + at, ';', stack.n_bytes - at);
+        n = end ? (size_t)(end - stack.bytes) - at : stack.n_bytes - at;
+        const struct weft_str name = weft_libc_name((struct weft_str){ stack.bytes + at, n });
+        if (weft_str_equal(operation_of(name), wanted))
+            return true;
+    }
+    return false;
 }
 
 /* Where a wait began in an outermost call, the stack that was seen of it says more: its callers. */

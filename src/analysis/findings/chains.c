@@ -9,7 +9,7 @@
 #include "analysis/findings/kinds.h"
 #include "base/str.h"
 
-enum { LEVELS = 32, CHILDREN = 64 };
+enum { LEVELS = 512 }; /* functions of a stack */
 static const double MOST = 0.5;
 
 /* Whose functions are descended. */
@@ -17,11 +17,18 @@ enum whose { WAITING, HOLDING, LASTING };
 
 struct descent {
     const struct weft_finding *finding;
+    const struct weft_problem *problem;
     const uint32_t *of;
     uint32_t group;
     enum whose whose;
     const struct weft_frame *links[LEVELS];
     size_t n;
+};
+
+/* The function that has most, as far as is known. */
+struct vote {
+    const struct weft_frame *frame;
+    double weight, frame_ns, all_ns;
 };
 
 /* Functions of a part that count, the outermost first; their number, at most `most`. Of a thread
@@ -35,7 +42,8 @@ static size_t functions_of(const struct weft_frame_path *path, const struct weft
         const struct weft_frame *frame = path->frames[i];
         if (frame->kind != WEFT_FRAME_FUNCTION || weft_frame_is_nameless(frame))
             continue;
-        if (weft_path_is_library(path, part->from, i) || weft_kind_has_call(frame->name))
+        const bool is_call = frame->module.n_bytes == 0 && weft_kind_has_call(frame->name);
+        if (is_call || weft_path_is_library(path, part->from, i))
             library = frame;
         else if (n == 0 || !weft_str_equal(functions[n - 1]->name, frame->name))
             functions[n++] = frame; /* else a call, and the stack that was seen of it */
@@ -45,63 +53,79 @@ static size_t functions_of(const struct weft_frame_path *path, const struct weft
     return n;
 }
 
-/* A function below the links so far, and how much of the problem is in it. */
-struct child {
-    const struct weft_frame *frame;
-    double ns;
-};
-
-static void add_child(struct child *children, size_t *n, const struct weft_frame *frame, double ns)
-{
-    for (size_t i = 0; i < *n; i++) {
-        if (!weft_str_equal(children[i].frame->name, frame->name))
-            continue;
-        children[i].ns += ns;
-        return;
-    }
-    if (*n < CHILDREN)
-        children[(*n)++] = (struct child){ frame, ns };
-}
-
-static void take_path(const struct descent *descent, const struct weft_frame_path *path, double ns,
-                      struct child *children, size_t *n, double *all_ns)
+/* Which function is next below the links so far, of a path: NULL if the path does not lead there,
+ * or is not of the threads that the problem names. *has_any: does it have functions at all? */
+static const struct weft_frame *next_of(const struct descent *descent,
+                                        const struct weft_frame_path *path, bool *has_any)
 {
     const struct weft_frame *functions[LEVELS];
     const struct weft_kind kind = weft_kind_of(path);
     const struct weft_path_part *part = descent->whose == WAITING   ? &kind.waiting
                                         : descent->whose == HOLDING ? &kind.holding
                                                                     : &kind.lasting;
+    const bool is_other = descent->whose == LASTING &&
+                          (!kind.last || !weft_str_equal(kind.last->name, descent->problem->last));
     const bool is_running = descent->whose == LASTING && kind.preemptor;
-    const size_t n_functions = functions_of(path, part, is_running, functions, LEVELS);
-    *all_ns += n_functions > 0 ? ns : 0; /* where no stack is known, all is open */
+    const size_t n = is_other ? 0 : functions_of(path, part, is_running, functions, LEVELS);
+    *has_any = n > 0;
     for (size_t i = 0; i < descent->n; i++)
-        if (i >= n_functions || !weft_str_equal(functions[i]->name, descent->links[i]->name))
-            return;
-    if (descent->n < n_functions)
-        add_child(children, n, functions[descent->n], ns);
+        if (i >= n || !weft_str_equal(functions[i]->name, descent->links[i]->name))
+            return NULL;
+    return descent->n < n ? functions[descent->n] : NULL;
+}
+
+/* Calls for each path of the group: which function is next, and how much lies there. */
+typedef void (*see_fn)(struct vote *vote, const struct weft_frame *next, double ns);
+
+static void see_all(const struct descent *descent, struct vote *vote, see_fn see)
+{
+    const struct weft_compare_table *table = descent->finding->table;
+    for (size_t i = 0; i < table->n_nodes; i++) {
+        const struct weft_compare_node *row = &table->nodes[i];
+        struct weft_frame_path path;
+        bool has_any;
+        if (descent->of[row->node] != descent->group || row->difference_ns <= 0)
+            continue;
+        weft_frame_path_of(descent->finding->matrix, row->node, &path);
+        const struct weft_frame *next = next_of(descent, &path, &has_any);
+        if (has_any) /* where no stack is known, all is open */
+            see(vote, next, row->difference_ns);
+    }
+}
+
+/* The only one that can have more than half (Boyer and Moore 1981). */
+static void choose(struct vote *vote, const struct weft_frame *next, double ns)
+{
+    if (!next)
+        return;
+    if (vote->frame && weft_str_equal(vote->frame->name, next->name)) {
+        vote->weight += ns;
+    } else if (!vote->frame || ns > vote->weight) {
+        vote->weight = vote->frame ? ns - vote->weight : ns;
+        vote->frame = next;
+    } else {
+        vote->weight -= ns;
+    }
+}
+
+static void count(struct vote *vote, const struct weft_frame *next, double ns)
+{
+    vote->all_ns += ns;
+    vote->frame_ns += next && weft_str_equal(next->name, vote->frame->name) ? ns : 0;
 }
 
 /* One level further inward; false at the end. */
 static bool descend(struct descent *descent)
 {
-    const struct weft_compare_table *table = descent->finding->table;
-    struct child children[CHILDREN];
-    struct weft_frame_path path;
-    size_t n = 0, most = 0;
-    double all_ns = 0;
-    for (size_t i = 0; i < table->n_nodes; i++) {
-        const struct weft_compare_node *row = &table->nodes[i];
-        if (descent->of[row->node] != descent->group || row->difference_ns <= 0)
-            continue;
-        weft_frame_path_of(descent->finding->matrix, row->node, &path);
-        take_path(descent, &path, row->difference_ns, children, &n, &all_ns);
-    }
-    for (size_t i = 1; i < n; i++)
-        most = children[i].ns > children[most].ns ? i : most;
-    if (n == 0 || children[most].ns < MOST * all_ns)
+    struct vote vote = { .frame = NULL };
+    see_all(descent, &vote, choose);
+    if (!vote.frame || descent->n == LEVELS)
         return false;
-    descent->links[descent->n++] = children[most].frame;
-    return descent->n < LEVELS;
+    see_all(descent, &vote, count);
+    if (vote.frame_ns < MOST * vote.all_ns)
+        return false;
+    descent->links[descent->n++] = vote.frame;
+    return true;
 }
 
 static struct weft_chain chain_of(struct descent descent, enum whose whose)
@@ -121,7 +145,9 @@ static struct weft_chain chain_of(struct descent descent, enum whose whose)
 void weft_chains_of(const struct weft_finding *finding, const uint32_t *of, uint32_t group,
                     struct weft_problem *problem)
 {
-    const struct descent descent = { .finding = finding, .of = of, .group = group };
+    const struct descent descent = {
+        .finding = finding, .problem = problem, .of = of, .group = group
+    };
     problem->waiting = chain_of(descent, WAITING);
     if (problem->holder.n_bytes > 0)
         problem->holding = chain_of(descent, HOLDING);

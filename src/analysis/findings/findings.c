@@ -347,7 +347,12 @@ enum weft_code weft_findings_add_whole(struct weft_findings_table *table,
                                     .is_versus = true,
                                     .verdict = WEFT_VERDICTS };
     table->whole = whole;
-    return weft_problems_add(whole, table->problems, err);
+    struct weft_problems_table *problems = table->problems;
+    const size_t n_before = problems->n_rows;
+    WEFT_TRY(weft_problems_add(whole, problems, err));
+    for (size_t i = n_before; problems->n_deadlocks > 0 && i < problems->n_rows; i++)
+        problems->rows[i].is_small = true; /* a program that hangs has no path worth reading */
+    return WEFT_OK;
 }
 
 static void release_problems(void *owned)

@@ -6,6 +6,7 @@
  */
 #include "analysis/findings/kinds.h"
 
+#include "model/graph/waiting.h"
 #include "schema/event.h"
 
 #include <string.h>
@@ -111,57 +112,44 @@ static const struct {
     { "realloc", CALL_ALLOCATOR },
     { "free", CALL_ALLOCATOR },
     { "cfree", CALL_ALLOCATOR },
-    { "int_malloc", CALL_ALLOCATOR },
-    { "int_free", CALL_ALLOCATOR },
-    { "int_realloc", CALL_ALLOCATOR },
+    { "_int_malloc", CALL_ALLOCATOR },
+    { "_int_free", CALL_ALLOCATOR },
+    { "_int_realloc", CALL_ALLOCATOR },
     { "malloc_consolidate", CALL_ALLOCATOR },
     { "arena_get2", CALL_ALLOCATOR },
     { "lll_lock_wait_private", CALL_ALLOCATOR },
 };
 
-/* Without what libc puts before names of its own: "__GI___libc_malloc" is malloc. */
-static struct weft_str bare(struct weft_str name)
-{
-    static const char *const before[] = { "__GI_",     "__libc_", "__x64_sys_", "__arm64_sys_",
-                                          "__se_sys_", "__new_",  "__",         "_" };
-    for (size_t i = 0; i < sizeof before / sizeof *before;) {
-        const size_t n = strlen(before[i]);
-        if (name.n_bytes > n && memcmp(name.bytes, before[i], n) == 0) {
-            name = (struct weft_str){ name.bytes + n, name.n_bytes - n };
-            i = 0;
-        } else {
-            i++;
-        }
-    }
-    for (size_t i = 0; i < name.n_bytes; i++) /* "read@@GLIBC_2.2.5", "f (inlined)" */
-        if (name.bytes[i] == '@' || name.bytes[i] == ' ')
-            name.n_bytes = i;
-    return name;
-}
-
 static enum call call_of(struct weft_str name)
 {
-    const struct weft_str text = bare(name);
+    const struct weft_str text = weft_libc_name(name);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (weft_str_equal(text, weft_str_of(calls[i].name)))
             return calls[i].call;
     return CALL_NONE;
 }
 
-/* The innermost such function of a part that is not one of the program's own callers; where malloc
- * waits for a lock it is malloc that says what for. */
+/* The innermost such function of a part: of libc, or the innermost one of the program, as calls
+ * that a recorder saw have no module. What a program calls its own callers, further out, says
+ * nothing. Where malloc waits for a lock it is malloc that says what for. */
 static enum call call_in(const struct weft_frame_path *path, const struct weft_path_part *part)
 {
     enum call found = CALL_NONE;
     for (size_t i = part->to; i-- > part->from;) {
         const struct weft_frame *frame = path->frames[i];
-        const enum call call = frame->kind == WEFT_FRAME_FUNCTION  ? call_of(frame->name)
+        const bool is_function = frame->kind == WEFT_FRAME_FUNCTION;
+        const enum call call = is_function                         ? call_of(frame->name)
                                : frame->flags & WEFT_FRAME_IN_CALL ? call_of(weft_frame_call(frame))
                                                                    : CALL_NONE;
+        const bool is_own = is_function && !weft_path_is_library(path, part->from, i);
+        if (is_own && frame->module.n_bytes > 0)
+            return found;
         if (call == CALL_ALLOCATOR)
             return call;
         if (found == CALL_NONE)
             found = call;
+        if (is_own && call == CALL_NONE)
+            return found;
     }
     return found;
 }
@@ -177,8 +165,6 @@ static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
     if (!state || state->state == WEFT_FRAME_RUNNING || state->state == WEFT_FRAME_NO_STATE)
         return call == CALL_YIELD || call == CALL_SPIN ? WEFT_PROBLEM_SPIN
                : call == CALL_ALLOCATOR                ? WEFT_PROBLEM_ALLOCATOR
-               : call == CALL_FSYNC                    ? WEFT_PROBLEM_FSYNC
-               : call == CALL_SLEEP                    ? WEFT_PROBLEM_SLEEP
                                                        : WEFT_PROBLEM_CODE;
     if (state->state == WEFT_FRAME_INTERRUPTED)
         return WEFT_PROBLEM_INTERRUPT;
@@ -214,7 +200,6 @@ static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
            : call == CALL_WAIT      ? WEFT_PROBLEM_QUEUE
            : call == CALL_SERIAL    ? WEFT_PROBLEM_SERIAL
            : call == CALL_NETWORK   ? WEFT_PROBLEM_NETWORK
-           : call == CALL_FILE      ? WEFT_PROBLEM_DISK
            : call == CALL_SLEEP     ? WEFT_PROBLEM_SLEEP
                                     : WEFT_PROBLEM_UNKNOWN;
 }
@@ -322,11 +307,13 @@ static const struct weft_frame *lock_name(const struct weft_frame_path *path,
                : NULL;
 }
 
-/* Threads of the kernel that end waits for files. */
+/* Threads of the kernel that end waits for files: processes of their own, called after what they
+ * serve. */
 static bool is_storage(const struct weft_frame *thread)
 {
-    static const char *const names[] = { "kworker", "jbd2",   "loop", "nvme", "xfs",
-                                         "btrfs",   "kswapd", "md",   "dm" };
+    static const char *const names[] = {
+        "kworker", "jbd2/", "kswapd", "xfsaild/", "xfs-", "btrfs-"
+    };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (thread->name.n_bytes >= strlen(names[i]) &&
             memcmp(thread->name.bytes, names[i], strlen(names[i])) == 0)
@@ -350,6 +337,7 @@ struct following {
     struct weft_path_part part, lock; /* where it is; where the last lock is waited for */
     enum call call;                   /* of the part */
     enum hop hop;                     /* the first one behind the last lock */
+    size_t n_threads;                 /* behind the last lock */
     bool has_lock, is_allocator, is_at_end;
 };
 
@@ -372,10 +360,15 @@ static void follow(struct following *it)
         it->has_lock = true;
         it->is_allocator = it->call == CALL_ALLOCATOR;
         it->lock = it->part;
+        kind->where = function_in(it->path, &it->part);
         it->hop = HOP_NONE;
+        it->n_threads = 0;
         kind->object = lock_name(it->path, &it->part);
         kind->last = NULL;
-    } else if (it->hop == HOP_NONE) {
+    } else {
+        it->n_threads++;
+    }
+    if (!is_lock(thread, it->call) && it->hop == HOP_NONE) {
         it->hop = hop_of(thread, it->call);
         kind->is_of_end |= thread->waited_for - 1 == WEFT_LOCK_JOIN;
         if (!it->has_lock)
@@ -419,6 +412,14 @@ static bool is_same_work(const struct following *it)
     return false;
 }
 
+/* Is the peer of a socket another program, or one that answers by itself? A thread of this program
+ * that waits for others in turn is no network. */
+static bool is_network(const struct following *it)
+{
+    const struct weft_frame *peer = it->has_lock ? it->kind.last : it->kind.holder;
+    return !peer || peer->module.n_bytes > 0 || it->n_threads == 1;
+}
+
 /* Of a wait for something else than a lock. */
 static enum weft_problem_kind wait_kind(const struct following *it, enum weft_problem_kind end)
 {
@@ -427,7 +428,7 @@ static enum weft_problem_kind wait_kind(const struct following *it, enum weft_pr
     case HOP_CHILD:
         return WEFT_PROBLEM_CHILD;
     case HOP_NETWORK:
-        return WEFT_PROBLEM_NETWORK;
+        return is_network(it) ? WEFT_PROBLEM_NETWORK : is_plain ? WEFT_PROBLEM_QUEUE : end;
     case HOP_SERIAL:
         return is_plain ? WEFT_PROBLEM_SERIAL : end;
     case HOP_SEMAPHORE:
@@ -443,7 +444,7 @@ static enum weft_problem_kind kind_at(const struct following *it, enum weft_prob
         return WEFT_PROBLEM_ALLOCATOR;
     if (!it->has_lock)
         return wait_kind(it, end);
-    if (it->hop == HOP_NETWORK)
+    if (it->hop == HOP_NETWORK && is_network(it))
         return WEFT_PROBLEM_LOCK_NET;
     return it->hop != HOP_NONE && end == WEFT_PROBLEM_CODE ? WEFT_PROBLEM_LOCK_WAIT
                                                            : lock_kind(end);

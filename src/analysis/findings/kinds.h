@@ -12,6 +12,7 @@
 struct weft_kind {
     enum weft_problem_kind kind;
     const struct weft_frame *object; /* a lock by name, or the call waited in; NULL: none */
+    const struct weft_frame *where;  /* the function that asks for the lock; NULL: none known */
     const struct weft_frame *holder; /* the thread waited for; NULL: none */
     const struct weft_frame
         *last; /* another one, that the holder waits for in the end; NULL: none */

@@ -7,6 +7,7 @@
 #include "schema/problems.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_PLACES = 4 }; /* of a kind */
 static const double MOST = 0.5;
@@ -17,6 +18,7 @@ struct placing {
     uint32_t *places;
     double *more_ns; /* by node: what slow executions have more there; */
     double *sums_ns; /* and below it, of the kind, as far as it has no place */
+    bool *is_in;     /* is it the place that was found last, or below that? */
 };
 
 static bool is_open(const struct placing *placing, uint32_t node, unsigned kind)
@@ -50,11 +52,10 @@ static uint32_t find_place(const struct placing *placing)
 static void take_place(struct placing *placing, unsigned kind, uint32_t place)
 {
     const struct weft_ecct_node *nodes = placing->matrix->nodes;
+    memset(placing->is_in, 0, placing->matrix->n_nodes * sizeof *placing->is_in);
     for (uint32_t node = place; node < placing->matrix->n_nodes; node++) {
-        uint32_t above = node;
-        while (above > place)
-            above = nodes[above].parent;
-        if (above == place && is_open(placing, node, kind))
+        placing->is_in[node] = node == place || (node > 0 && placing->is_in[nodes[node].parent]);
+        if (placing->is_in[node] && is_open(placing, node, kind))
             placing->places[node] = place;
     }
 }
@@ -78,7 +79,8 @@ bool weft_places_find(const struct weft_finding *finding, const uint8_t *kinds, 
     bool has[WEFT_PROBLEM_KINDS] = { false };
     placing.more_ns = calloc(n, sizeof *placing.more_ns);
     placing.sums_ns = calloc(n, sizeof *placing.sums_ns);
-    const bool is_good = placing.more_ns && placing.sums_ns;
+    placing.is_in = calloc(n, sizeof *placing.is_in);
+    const bool is_good = placing.more_ns && placing.sums_ns && placing.is_in;
     for (size_t i = 0; is_good && i < table->n_nodes; i++) {
         const struct weft_compare_node *row = &table->nodes[i];
         placing.more_ns[row->node] = row->difference_ns > 0 ? row->difference_ns : 0;
@@ -90,6 +92,7 @@ bool weft_places_find(const struct weft_finding *finding, const uint8_t *kinds, 
             place_kind(&placing, kind);
     free(placing.more_ns);
     free(placing.sums_ns);
+    free(placing.is_in);
     return is_good;
 }
 

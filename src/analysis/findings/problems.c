@@ -6,14 +6,17 @@
 #include "analysis/findings/problems.h"
 
 #include "analysis/compare/confidence.h"
+#include "analysis/findings/causes.h"
 #include "analysis/findings/chains.h"
 #include "analysis/findings/kinds.h"
 #include "analysis/findings/places.h"
 #include "base/map.h"
 #include "base/statistics.h"
+#include "base/vec.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Of what slow executions take longer: a cause of less is not worth a line of its own, */
 static const double LEAST_EXPLAINED = 0.1;
@@ -30,13 +33,16 @@ static const double LEAST_OF_WHOLE = 0.02; /* of a critical path */
 /* Times of one key. */
 struct group {
     uint64_t key;
-    double kinds_ns[WEFT_PROBLEM_KINDS]; /* what slow ones have more, by kind */
-    double more_ns, most_ns;             /* what they have more, and the most of one node: */
-    uint32_t node;
+    struct {
+        double more_ns, most_ns; /* what slow ones have more, and the most of one node: */
+        uint32_t node;
+    } kinds[WEFT_PROBLEM_KINDS];
+    double more_ns;               /* of all kinds */
     double sum_ns[2], squares[2]; /* of usual and slow executions */
-    uint64_t n_main, n_usual_main;
-    double worst_ns,
-        main_ns; /* the most of one; durations of those of which it is the largest part */
+    uint64_t n_main;              /* slow ones of which it is the largest part; */
+    uint64_t n_with[2];           /* usual and slow ones that have AS_MUCH of it, */
+    double with_ns;               /* and durations of these slow ones */
+    double worst_ns;              /* the most of one slow execution: */
     uint32_t worst;
     bool is_outside; /* for the most part: of what slow ones have more */
     bool is_of_end;  /* a wait for the end of a thread */
@@ -45,11 +51,10 @@ struct group {
 struct grouping {
     const struct weft_finding *finding;
     const struct weft_compare_table *table;
-    struct weft_arena *arena;
     uint32_t *of; /* by node: group + 1; 0: none */
     struct {
         struct group *items;
-        size_t n;
+        size_t n, cap;
     } groups;
     double *ns;        /* by group, of one execution */
     uint32_t *touched; /* groups that it has */
@@ -57,6 +62,7 @@ struct grouping {
     double usual_ns;   /* mean duration of the usual ones */
     double slower_ns;  /* what the slow ones last longer, all together; */
     double outside_ns; /* of that for nothing that the program does */
+    size_t n_tests;    /* groups of which slow ones have more */
 };
 
 enum { USUAL, SLOW };
@@ -79,29 +85,27 @@ static bool is_of_place(const struct weft_kind *kind)
             kind->kind == WEFT_PROBLEM_DISK || kind->kind == WEFT_PROBLEM_FAULT);
 }
 
-static void take_node(struct grouping *grouping, const struct weft_compare_node *row,
+static bool take_node(struct grouping *grouping, const struct weft_compare_node *row,
                       const struct node_kind *kind, struct weft_map *keys)
 {
     bool is_new;
     const uint32_t place = weft_map_add(keys, kind->key, &is_new);
-    if (place == WEFT_MAP_NONE)
-        return;
+    if (place == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&grouping->groups)))
+        return false;
     struct group *group = &grouping->groups.items[place];
     const double more_ns = row->difference_ns * (double)grouping->table->n_b;
-    if (is_new) {
-        *group =
-            (struct group){ .key = kind->key, .node = row->node, .is_of_end = kind->is_of_end };
-        grouping->groups.n++;
-    }
+    if (is_new)
+        *group = (struct group){ .key = kind->key, .is_of_end = kind->is_of_end };
     grouping->of[row->node] = place + 1;
     if (more_ns <= 0)
-        return;
+        return true;
     group->more_ns += more_ns;
-    group->kinds_ns[kind->kind] += more_ns;
-    if (more_ns > group->most_ns) {
-        group->most_ns = more_ns;
-        group->node = row->node;
+    group->kinds[kind->kind].more_ns += more_ns;
+    if (more_ns > group->kinds[kind->kind].most_ns) {
+        group->kinds[kind->kind].most_ns = more_ns;
+        group->kinds[kind->kind].node = row->node;
     }
+    return true;
 }
 
 /* Kinds of the rows, and of those that have one the place. False without memory. */
@@ -133,13 +137,15 @@ static bool find_kinds(const struct grouping *grouping, struct node_kind *kinds)
  * only if it makes nearly all of the wait. */
 static enum weft_problem_kind kind_of(const struct group *group)
 {
-    const bool is_no_cpu = group->kinds_ns[WEFT_PROBLEM_LOCK_NO_CPU] > NEARLY_ALL * group->more_ns;
+    const bool is_no_cpu =
+        group->kinds[WEFT_PROBLEM_LOCK_NO_CPU].more_ns > NEARLY_ALL * group->more_ns;
     enum weft_problem_kind most = WEFT_PROBLEM_UNKNOWN;
     double most_ns = 0;
     for (unsigned kind = 0; kind < WEFT_PROBLEM_KINDS; kind++) {
-        if (group->kinds_ns[kind] <= most_ns || (kind == WEFT_PROBLEM_LOCK_NO_CPU && !is_no_cpu))
+        if (group->kinds[kind].more_ns <= most_ns ||
+            (kind == WEFT_PROBLEM_LOCK_NO_CPU && !is_no_cpu))
             continue;
-        most_ns = group->kinds_ns[kind];
+        most_ns = group->kinds[kind].more_ns;
         most = (enum weft_problem_kind)kind;
     }
     return most;
@@ -152,15 +158,13 @@ static bool make_groups(struct grouping *grouping)
     struct weft_map *keys = weft_map_new();
     struct node_kind *kinds = calloc(n, sizeof *kinds);
     grouping->of = calloc(grouping->finding->matrix->n_nodes + 1, sizeof *grouping->of);
-    grouping->groups.items = calloc(n, sizeof *grouping->groups.items);
-    grouping->ns = calloc(n, sizeof *grouping->ns);
-    grouping->touched = calloc(n, sizeof *grouping->touched);
-    bool is_good = keys && kinds && grouping->of && grouping->groups.items && grouping->ns &&
-                   grouping->touched && find_kinds(grouping, kinds);
+    bool is_good = keys && kinds && grouping->of && find_kinds(grouping, kinds);
     for (size_t i = 0; is_good && i < table->n_nodes; i++)
-        if (table->nodes[i].node != 0)
-            take_node(grouping, &table->nodes[i], &kinds[i], keys);
-    is_good = is_good && weft_map_count(keys) == grouping->groups.n;
+        is_good =
+            table->nodes[i].node == 0 || take_node(grouping, &table->nodes[i], &kinds[i], keys);
+    grouping->ns = calloc(grouping->groups.n + 1, sizeof *grouping->ns);
+    grouping->touched = calloc(grouping->groups.n + 1, sizeof *grouping->touched);
+    is_good = is_good && grouping->ns && grouping->touched;
     for (size_t i = 0; is_good && i < grouping->groups.n; i++)
         grouping->groups.items[i].is_outside =
             weft_kind_is_outside(kind_of(&grouping->groups.items[i]));
@@ -172,7 +176,7 @@ static bool make_groups(struct grouping *grouping)
 static void grouping_fini(struct grouping *grouping)
 {
     free(grouping->of);
-    free(grouping->groups.items);
+    WEFT_VEC_FINI(&grouping->groups);
     free(grouping->ns);
     free(grouping->touched);
 }
@@ -284,10 +288,8 @@ static void count_main(struct grouping *grouping, uint32_t item)
         inside.group && (is_slow_without || inside.ns > outside.ns) ? inside.group : outside.group;
     grouping->slower_ns += ns - grouping->usual_ns;
     grouping->outside_ns += outside.sum_ns;
-    if (!main)
-        return;
-    main->n_main++;
-    main->main_ns += ns;
+    if (main)
+        main->n_main++;
 }
 
 static void sum_slow(struct grouping *grouping)
@@ -301,16 +303,28 @@ static void sum_slow(struct grouping *grouping)
     }
 }
 
-/* Usual executions that have it, too. */
-static void count_usual(struct grouping *grouping)
+/* Does the execution taken last have it? */
+static bool has(const struct grouping *grouping, const struct group *group)
+{
+    const double ns = grouping->ns[group - grouping->groups.items];
+    return ns > 0 && ns >= AS_MUCH * slow_mean(grouping, group);
+}
+
+/* Executions that have it. */
+static void count_with(struct grouping *grouping, unsigned which)
 {
     const struct weft_compare_table *table = grouping->table;
-    for (size_t i = 0; i < table->n_a; i++) {
-        take_item(grouping, table->items_a[i]);
+    const uint32_t *items = which == SLOW ? table->items_b : table->items_a;
+    const size_t n = which == SLOW ? table->n_b : table->n_a;
+    for (size_t i = 0; i < n; i++) {
+        take_item(grouping, items[i]);
         for (size_t k = 0; k < grouping->n_touched; k++) {
             struct group *group = &grouping->groups.items[grouping->touched[k]];
-            group->n_usual_main +=
-                grouping->ns[grouping->touched[k]] >= AS_MUCH * slow_mean(grouping, group);
+            if (!has(grouping, group))
+                continue;
+            group->n_with[which]++;
+            if (which == SLOW)
+                group->with_ns += duration_of(grouping->finding->matrix, items[i]);
         }
         forget_item(grouping);
     }
@@ -331,38 +345,57 @@ static double more_ns(const struct grouping *grouping, const struct group *group
            (double)grouping->table->n_b;
 }
 
-static uint32_t n_threads_of(const struct grouping *grouping)
+/* Threads of the slow executions that have it; 0 without memory, or if their names are not alike.
+ */
+static uint32_t n_threads_of(struct grouping *grouping, const struct group *group)
 {
     const struct weft_compare_table *table = grouping->table;
-    struct weft_map *tids = weft_map_new();
-    uint32_t n = 0;
-    for (size_t i = 0; tids && i < table->n_b; i++)
-        (void)weft_map_add(tids, grouping->finding->matrix->items[table->items_b[i]].tid, NULL);
-    n = tids ? weft_map_count(tids) : 0;
-    weft_map_free(tids);
+    const struct weft_ecct_matrix *matrix = grouping->finding->matrix;
+    const struct weft_str name = matrix->items[group->worst].thread;
+    struct weft_map *threads = weft_map_new();
+    bool is_good = threads;
+    for (size_t i = 0; is_good && i < table->n_b; i++) {
+        const struct weft_execution_item *item = &matrix->items[table->items_b[i]];
+        take_item(grouping, table->items_b[i]);
+        if (has(grouping, group))
+            is_good = weft_threads_are_alike(item->thread, name) &&
+                      weft_map_add(threads, (uint64_t)item->source << 32 ^ item->tid, NULL) !=
+                          WEFT_MAP_NONE;
+        forget_item(grouping);
+    }
+    const uint32_t n = is_good ? weft_map_count(threads) : 0;
+    weft_map_free(threads);
     return n;
 }
 
-/* What more calls of a function cost, is not slower code. */
-static bool is_more_work(const struct weft_finding *finding)
+/* Is it what the finding's function is called more often for? More calls are not slower code. */
+static bool is_more_work(const struct weft_finding *finding, uint32_t node)
 {
-    return finding->verdict == WEFT_VERDICT_MORE_WORK && finding->work.is_known;
+    struct weft_frame_path path;
+    if (finding->verdict != WEFT_VERDICT_MORE_WORK || !finding->work.is_known)
+        return false;
+    weft_frame_path_of(finding->matrix, node, &path);
+    for (size_t i = 0; i < path.n; i++)
+        if (weft_str_equal(path.frames[i]->name, finding->work.function))
+            return true;
+    return false;
 }
 
-static void describe(struct grouping *grouping, const struct group *group,
+static void describe(struct grouping *grouping, const struct group *group, uint32_t node,
                      struct weft_problem *problem)
 {
     const struct weft_ecct_matrix *matrix = grouping->finding->matrix;
     struct weft_frame_path path;
-    weft_frame_path_of(matrix, group->node, &path);
+    weft_frame_path_of(matrix, node, &path);
     const struct weft_kind kind = weft_kind_of(&path);
-    problem->node = group->node;
+    problem->node = node;
     problem->object = kind.object ? kind.object->name : (struct weft_str){ 0 };
+    problem->where = kind.where ? kind.where->name : (struct weft_str){ 0 };
     problem->waiter = matrix->items[group->worst].thread;
     problem->holder = kind.holder ? kind.holder->name : (struct weft_str){ 0 };
     problem->last = kind.last ? kind.last->name : (struct weft_str){ 0 };
     problem->preemptor = kind.preemptor ? kind.preemptor->name : (struct weft_str){ 0 };
-    problem->n_waiters = n_threads_of(grouping);
+    problem->n_waiters = n_threads_of(grouping, group);
     weft_chains_of(grouping->finding, grouping->of, (uint32_t)(group - grouping->groups.items) + 1,
                    problem);
 }
@@ -376,38 +409,32 @@ static void measure(const struct grouping *grouping, const struct group *group,
         sample_of(group->sum_ns[USUAL], group->squares[USUAL], table->n_a);
     const struct weft_sample slow =
         sample_of(group->sum_ns[SLOW], group->squares[SLOW], table->n_b);
-    const struct weft_welch test = weft_welch_test(&usual, &slow);
     const double all_ns = weft_ecct_matrix_time_ns(finding->matrix);
     const double slower = grouping->slower_ns;
     problem->n_items = finding->matrix->n_items;
     problem->n_slow = table->n_b;
-    problem->n_main = group->n_main;
-    problem->n_usual_main = group->n_usual_main;
+    problem->n_with = group->n_with[SLOW];
+    problem->n_usual_with = group->n_with[USUAL];
     problem->usual_ns = finding->is_versus ? grouping->usual_ns : finding->tail.fast_median_ns;
-    problem->slow_ns = group->n_main ? group->main_ns / (double)group->n_main : 0;
+    problem->slow_ns = group->n_with[SLOW] ? group->with_ns / (double)group->n_with[SLOW] : 0;
     problem->usual_here_ns = usual.mean;
     problem->slow_here_ns = slow.mean;
-    problem->interval = (struct weft_interval_ns){ test.low, test.high };
-    problem->p = is_whole_finding(finding) ? 0 : weft_samples_p(&usual, &slow);
+    problem->p =
+        is_whole_finding(finding)
+            ? 0
+            : fmin(weft_samples_p(&usual, &slow) * (double)grouping->n_tests, 1); /* Bonferroni */
     problem->cost_ns = more_ns(grouping, group);
     problem->share = all_ns > 0 ? problem->cost_ns / all_ns : 0;
     problem->explained = slower > 0 ? fmin(problem->cost_ns / slower, 1) : 0;
     problem->confidence = weft_confidence_basis_of(finding->matrix, table->items_b, table->n_b);
     problem->confidence.p = problem->p;
     problem->confidence.lost = finding->confidence.lost;
-    problem->is_evident = (problem->p <= EVIDENCE_P && group->n_main > 1) || finding->is_versus ||
-                          finding->verdict == WEFT_VERDICT_SINGLE;
+    problem->is_evident =
+        problem->p <= EVIDENCE_P && (group->n_with[SLOW] > 1 || is_whole_finding(finding));
     problem->is_small =
         problem->share < (problem->is_evident ? SMALL_SHARE : POSSIBLE_SHARE) ||
         (weft_kind_is_outside(problem->kind) && (double)group->n_main < FEW * (double)table->n_b);
     problem->worst = group->worst;
-}
-
-/* Threads that spin take the CPUs of others: that is the cause. */
-static bool is_spun_away(const struct weft_problem *spin, const struct weft_problem *cpu)
-{
-    return spin->kind == WEFT_PROBLEM_SPIN && cpu->kind == WEFT_PROBLEM_CPU &&
-           spin->finding == cpu->finding;
 }
 
 /* What the program does itself first; then what costs more. */
@@ -418,35 +445,48 @@ static int by_cost(const void *a, const void *b)
     const bool is_y_outside = weft_kind_is_outside(y->kind) && !is_whole_finding(y->finding);
     if (is_x_outside != is_y_outside)
         return is_x_outside ? 1 : -1;
-    if (is_spun_away(x, y) || is_spun_away(y, x))
-        return is_spun_away(x, y) ? -1 : 1;
     if (x->cost_ns != y->cost_ns)
         return x->cost_ns > y->cost_ns ? -1 : 1;
     return (x->key > y->key) - (x->key < y->key);
 }
 
+/* Does it explain enough of what the slow executions last longer? Other programs apart, of what is
+ * left without them. */
+static bool is_worth_it(const struct grouping *grouping, const struct group *group)
+{
+    const bool is_whole = is_whole_finding(grouping->finding);
+    const double outside_ns =
+        group->is_outside ? 0 : fmin(grouping->outside_ns, grouping->slower_ns);
+    const double least = is_whole ? LEAST_OF_WHOLE : LEAST_EXPLAINED;
+    const double cost_ns = more_ns(grouping, group);
+    if (group->is_of_end && grouping->finding->verdict == WEFT_VERDICT_SINGLE)
+        return false; /* a program that ends */
+    return grouping->slower_ns > 0 && cost_ns > 0 && (group->n_main > 0 || is_whole) &&
+           cost_ns >= least * (grouping->slower_ns - outside_ns);
+}
+
+static struct weft_problem problem_of(struct grouping *grouping, const struct group *group)
+{
+    const enum weft_problem_kind kind = kind_of(group);
+    const uint32_t node = group->kinds[kind].node;
+    struct weft_problem problem = { .finding = grouping->finding, .kind = kind, .key = group->key };
+    if (kind == WEFT_PROBLEM_CODE && is_more_work(grouping->finding, node))
+        problem.kind = WEFT_PROBLEM_MORE_WORK;
+    measure(grouping, group, &problem);
+    describe(grouping, group, node, &problem);
+    return problem;
+}
+
 /* Those of a type, from rows[0] on; their number. */
 static size_t list_problems(struct grouping *grouping, struct weft_problem *rows)
 {
-    const double outside_ns = fmin(grouping->outside_ns, grouping->slower_ns);
-    const bool is_whole = is_whole_finding(grouping->finding);
     size_t n = 0;
+    for (size_t i = 0; i < grouping->groups.n; i++)
+        grouping->n_tests += grouping->groups.items[i].more_ns > 0;
     for (size_t i = 0; i < grouping->groups.n; i++) {
-        const struct group *group = &grouping->groups.items[i];
-        const double cost_ns = more_ns(grouping, group);
-        if (group->is_of_end && grouping->finding->verdict == WEFT_VERDICT_SINGLE)
-            continue; /* a program that ends */
-        const double of_ns = grouping->slower_ns - (group->is_outside ? 0 : outside_ns);
-        if (cost_ns <= 0 || cost_ns < (is_whole ? LEAST_OF_WHOLE : LEAST_EXPLAINED) * of_ns ||
-            (group->n_main == 0 && !is_whole))
+        if (!is_worth_it(grouping, &grouping->groups.items[i]))
             continue;
-        struct weft_problem problem = { .finding = grouping->finding,
-                                        .kind = kind_of(group),
-                                        .key = group->key };
-        if (problem.kind == WEFT_PROBLEM_CODE && is_more_work(grouping->finding))
-            problem.kind = WEFT_PROBLEM_MORE_WORK;
-        measure(grouping, group, &problem);
-        describe(grouping, group, &problem);
+        const struct weft_problem problem = problem_of(grouping, &grouping->groups.items[i]);
         if (n < WEFT_PROBLEMS_OF_TYPE)
             rows[n++] = problem;
         else if (by_cost(&problem, &rows[n - 1]) < 0)
@@ -464,7 +504,8 @@ enum weft_code weft_problems_add(const struct weft_finding *finding,
     if (is_good) {
         sum_usual(&grouping);
         sum_slow(&grouping);
-        count_usual(&grouping);
+        count_with(&grouping, USUAL);
+        count_with(&grouping, SLOW);
         table->n_rows += list_problems(&grouping, &table->rows[table->n_rows]);
     }
     grouping_fini(&grouping);
@@ -473,19 +514,52 @@ enum weft_code weft_problems_add(const struct weft_finding *finding,
 
 /* ---- all types ------------------------------------------------------------------------------- */
 
-/* One cause is one problem, of the type that it costs most. */
-static void merge(struct weft_problems_table *table)
+/* The row before `n` that is of the same cause, or NULL. */
+static struct weft_problem *find_same(struct weft_problem *rows, size_t n,
+                                      const struct weft_problem *problem)
+{
+    for (size_t k = 0; k < n; k++)
+        if (rows[k].key == problem->key &&
+            (rows[k].holder.n_bytes > 0 || rows[k].object.n_bytes > 0))
+            return &rows[k];
+    return NULL;
+}
+
+/* One cause is one problem, of the type that comes first; the others are named beside it. False
+ * without memory. */
+static bool merge(struct weft_problems_table *table, size_t n_types)
 {
     size_t n = 0;
     for (size_t i = 0; i < table->n_rows; i++) {
-        bool is_known = false;
-        for (size_t k = 0; k < n && !is_known; k++)
-            is_known = table->rows[k].key == table->rows[i].key &&
-                       (table->rows[k].holder.n_bytes > 0 || table->rows[k].object.n_bytes > 0);
-        if (!is_known)
+        struct weft_problem *same = find_same(table->rows, n, &table->rows[i]);
+        if (!same) {
             table->rows[n++] = table->rows[i];
+            continue;
+        }
+        if (!same->also)
+            same->also = WEFT_ARENA_NEW(table->arena, n_types, const struct weft_finding *);
+        if (!same->also)
+            return false;
+        same->also[same->n_also++] = table->rows[i].finding;
     }
     table->n_rows = n;
+    return true;
+}
+
+/* Threads that spin take the CPUs of others: then that is the cause, and comes first. */
+static void put_spinning_first(struct weft_problem *rows, size_t n)
+{
+    for (size_t spin = 0; spin < n; spin++) {
+        size_t cpu = 0;
+        while (cpu < spin &&
+               (rows[cpu].kind != WEFT_PROBLEM_CPU || rows[cpu].finding != rows[spin].finding))
+            cpu++;
+        if (rows[spin].kind != WEFT_PROBLEM_SPIN || cpu == spin || rows[spin].is_small)
+            continue;
+        const struct weft_problem first = rows[spin];
+        memmove(&rows[cpu + 1], &rows[cpu], (spin - cpu) * sizeof *rows);
+        rows[cpu] = first;
+    }
 }
 
 /* Types whose problems are all outside the program have none. */
@@ -521,33 +595,60 @@ static bool is_listed(const struct weft_finding *finding)
     return finding->table && (finding->is_significant || finding->verdict == WEFT_VERDICT_SINGLE);
 }
 
+static size_t n_rows_of(const struct weft_problems_table *table, const struct weft_finding *finding)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++)
+        n += table->rows[i].finding == finding;
+    return n;
+}
+
+/* Why findings have no rows, if they have none now and had none before. */
+static void say_why(const struct weft_findings_table *findings, struct weft_problems_table *table,
+                    enum weft_unlisted why)
+{
+    for (size_t i = 0; i < findings->n_rows; i++)
+        if (is_listed(&findings->rows[i]) && table->unlisted[i] == WEFT_LISTED &&
+            n_rows_of(table, &findings->rows[i]) == 0)
+            table->unlisted[i] = (uint8_t)why;
+}
+
+static enum weft_code list_all(const struct weft_findings_table *findings,
+                               struct weft_problems_table *table, struct weft_err *err)
+{
+    for (size_t i = 0; i < findings->n_rows; i++)
+        if (is_listed(&findings->rows[i]))
+            WEFT_TRY(weft_problems_add(&findings->rows[i], table, err));
+    say_why(findings, table, WEFT_UNLISTED_SPREAD);
+    drop_outside(table);
+    say_why(findings, table, WEFT_UNLISTED_OUTSIDE);
+    qsort(table->rows, table->n_rows, sizeof *table->rows, by_rank);
+    if (!merge(table, findings->n_rows))
+        return weft_no_memory(err, "problems");
+    put_spinning_first(table->rows, table->n_rows);
+    return WEFT_OK;
+}
+
 enum weft_code weft_problems_run(const struct weft_findings_table *findings,
                                  struct weft_problems_table **table, struct weft_err *err)
 {
     struct weft_arena *arena = weft_arena_new(0);
     struct weft_problems_table *made =
         arena ? WEFT_ARENA_NEW(arena, 1, struct weft_problems_table) : NULL;
-    enum weft_code code = WEFT_OK;
+    const size_t n_rows = (findings->n_rows + 1) * WEFT_PROBLEMS_OF_TYPE;
     *table = NULL;
     if (made)
         *made = (struct weft_problems_table){
             .arena = arena,
-            .rows = WEFT_ARENA_NEW(arena, (findings->n_rows + 1) * WEFT_PROBLEMS_OF_TYPE,
-                                   struct weft_problem)
+            .rows = WEFT_ARENA_NEW(arena, n_rows, struct weft_problem),
+            .unlisted = WEFT_ARENA_NEW(arena, findings->n_rows + 1, uint8_t),
         };
-    if (!made || !made->rows)
-        code = weft_no_memory(err, "problems");
-    for (size_t i = 0; code == WEFT_OK && i < findings->n_rows; i++)
-        if (is_listed(&findings->rows[i]))
-            code = weft_problems_add(&findings->rows[i], made, err);
-    if (code != WEFT_OK) {
-        if (arena)
-            weft_arena_free(arena);
-        return code;
-    }
-    drop_outside(made);
-    qsort(made->rows, made->n_rows, sizeof *made->rows, by_rank);
-    merge(made);
-    *table = made;
-    return WEFT_OK;
+    const enum weft_code code = made && made->rows && made->unlisted
+                                    ? list_all(findings, made, err)
+                                    : weft_no_memory(err, "problems");
+    if (code == WEFT_OK)
+        *table = made;
+    else if (arena)
+        weft_arena_free(arena);
+    return code;
 }

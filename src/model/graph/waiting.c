@@ -262,3 +262,24 @@ bool weft_is_task_name(struct weft_str name)
             return true;
     return false;
 }
+
+struct weft_str weft_libc_name(struct weft_str name)
+{
+    static const char *const before[] = { "__GI_",     "__libc_", "__x64_sys_", "__arm64_sys_",
+                                          "__se_sys_", "__new_",  "__" };
+    bool is_of_libc = false;
+    for (size_t i = 0; i < sizeof before / sizeof *before;) {
+        const size_t n = strlen(before[i]);
+        const bool is_there = name.n_bytes > n && memcmp(name.bytes, before[i], n) == 0;
+        if (is_there)
+            name = (struct weft_str){ name.bytes + n, name.n_bytes - n };
+        is_of_libc |= is_there;
+        i = is_there ? 0 : i + 1;
+    }
+    if (is_of_libc && name.n_bytes > 1 && name.bytes[0] == '_') /* "___pthread_cond_wait" */
+        name = (struct weft_str){ name.bytes + 1, name.n_bytes - 1 };
+    for (size_t i = 0; i < name.n_bytes; i++)
+        if (name.bytes[i] == '@' || name.bytes[i] == ' ')
+            name.n_bytes = i;
+    return name;
+}

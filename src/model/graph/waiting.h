@@ -37,6 +37,10 @@ bool weft_may_wait_name(struct weft_str name);
  * closed. */
 bool weft_is_sending_name(struct weft_str name);
 
+/* Without what libc puts around names of its own: of "__GI___libc_malloc" malloc, of
+ * "read@@GLIBC_2.2.5" and "read (inlined)" read. */
+struct weft_str weft_libc_name(struct weft_str name);
+
 /* Whether it is one that waits until data are on the disk: fsync, fdatasync. */
 bool weft_is_sync_name(struct weft_str name);
 

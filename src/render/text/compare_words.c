@@ -108,12 +108,22 @@ size_t weft_words_columns(struct weft_str text)
     return n;
 }
 
+/* May a line end before this byte? Not within "p < 0.001". */
+static bool is_break(struct weft_str text, size_t at)
+{
+    static const char signs[] = { '<', '=' };
+    const char before = at > 0 ? text.bytes[at - 1] : '.';
+    const char after = at + 1 < text.n_bytes ? text.bytes[at + 1] : '.';
+    return text.bytes[at] == ' ' && !memchr(signs, before, sizeof signs) &&
+           !memchr(signs, after, sizeof signs);
+}
+
 void weft_words_wrapped(struct weft_output *out, struct weft_str text, size_t indent)
 {
     size_t column = indent;
     for (size_t at = 0; at < text.n_bytes;) {
         size_t end = at + 1;
-        while (end < text.n_bytes && text.bytes[end] != ' ')
+        while (end < text.n_bytes && !is_break(text, end))
             end++;
         const size_t n = weft_words_columns((struct weft_str){ text.bytes + at, end - at });
         if (column + n > WEFT_TEXT_COLUMNS && column > indent) {

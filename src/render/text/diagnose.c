@@ -640,53 +640,48 @@ static void put_details(const struct weft_view *view, const struct weft_findings
     }
 }
 
-static bool has_problem(const struct weft_findings_table *table, const struct weft_finding *finding)
-{
-    for (size_t i = 0; i < table->problems->n_rows; i++)
-        if (table->problems->rows[i].finding == finding)
-            return true;
-    return false;
-}
-
-/* Types without a problem, a line each. */
-static void put_healthy_types(struct weft_output *out, const struct weft_findings_table *table,
-                              bool has_any)
+/* Types without a problem of one of the two sorts, a line each; their number. */
+static size_t put_unlisted(struct weft_output *out, const struct weft_findings_table *table,
+                           bool is_spread, const char *head)
 {
     struct weft_output *line;
     struct weft_err err = { 0 };
     size_t n = 0;
     if (weft_output_to_memory(&line, &err) != WEFT_OK) {
         weft_output_fail(out, &err);
-        return;
+        return 0;
     }
     for (size_t i = 0; i < table->n_rows && n < MOST_HEALTHY; i++) {
-        if (has_problem(table, &table->rows[i]))
+        const enum weft_unlisted why = table->problems->unlisted[i];
+        if ((why == WEFT_UNLISTED_SPREAD) != is_spread ||
+            weft_problems_have(table->problems, &table->rows[i]))
             continue;
         if (n++ == 0)
-            weft_output_text(out, has_any ? "Not a problem:\n" : "Nothing significant:\n");
+            weft_output_printf(out, "%s:\n", head);
         weft_output_text(out, "    ");
-        weft_healthy_put(line, &table->rows[i]);
+        weft_healthy_put(line, &table->rows[i], why);
         weft_words_wrapped(out, weft_output_held(line), HEALTHY_INDENT);
         weft_output_clear(line);
     }
     weft_output_abort(line);
+    return n;
 }
 
 static void print_text(const struct weft_view *view, const struct weft_findings_table *table,
                        const struct weft_findings_view *how)
 {
     weft_problems_put_head(view, table);
-    const bool is_any =
+    bool is_any =
         weft_problems_put(view->out, table->problems, how->with_all ? 0 : MOST_PROBLEMS) > 0;
-    put_healthy_types(view->out, table, is_any);
+    is_any |= put_unlisted(view->out, table, true, "Slow, without one cause") > 0;
+    (void)put_unlisted(view->out, table, false, is_any ? "Not a problem" : "Nothing significant");
     if (how->with_details || how->with_rules)
         put_details(view, table, how);
     if (is_without_kernel(table))
         weft_output_text(
             view->out, "\nThe trace has no scheduling events: a thread that is longer in a "
-                       "function may have run there, or waited for a processor. With the kernel's "
-                       "level (weft record as root, or with CAP_BPF and CAP_PERFMON) that is "
-                       "told apart.\n");
+                       "function may have run there, or waited for a CPU. Record as root, or with "
+                       "CAP_BPF and CAP_PERFMON, to see which.\n");
     if (is_any || !view->trace)
         return;
     weft_output_text(view->out, "\nwhich threads wait for which: weft interplay ");
@@ -763,8 +758,30 @@ static void json_rule(struct weft_json *json, const struct weft_finding_choice *
     weft_json_end_object(json);
 }
 
-static void json_finding(struct weft_json *json, const struct weft_finding *finding,
-                         bool with_rules, struct weft_output *scratch)
+/* Why a type has no problem; nulls if it has. */
+static void json_summary(struct weft_json *json, const struct weft_findings_table *findings,
+                         const struct weft_finding *finding, struct weft_output *scratch)
+{
+    static const char *const names[] = {
+        [WEFT_UNLISTED_OUTSIDE] = "other_programs", [WEFT_UNLISTED_SPREAD] = "no_one_cause"
+    };
+    const enum weft_unlisted why = findings->problems->unlisted[finding - findings->rows];
+    if (why != WEFT_LISTED)
+        weft_json_text(json, "unlisted", names[why]);
+    else
+        weft_json_null(json, "unlisted");
+    if (weft_problems_have(findings->problems, finding)) {
+        weft_json_null(json, "summary");
+        return;
+    }
+    weft_healthy_put(scratch, finding, why);
+    weft_json_str(json, "summary", weft_output_held(scratch));
+    weft_output_clear(scratch);
+}
+
+static void json_finding(struct weft_json *json, const struct weft_findings_table *findings,
+                         const struct weft_finding *finding, bool with_rules,
+                         struct weft_output *scratch)
 {
     const struct weft_compare_table *table = finding->table;
     weft_json_new_line(json);
@@ -775,9 +792,7 @@ static void json_finding(struct weft_json *json, const struct weft_finding *find
     put_sentences(scratch, finding);
     weft_json_str(json, "explanation", weft_output_held(scratch));
     weft_output_clear(scratch);
-    weft_healthy_put(scratch, finding);
-    weft_json_str(json, "summary", weft_output_held(scratch));
-    weft_output_clear(scratch);
+    json_summary(json, findings, finding, scratch);
     json_rule(json, &finding->choice);
     weft_confidence_json(json, &finding->confidence, scratch);
     if (finding->lost < 0) /* the source does not count what it loses */
@@ -816,7 +831,7 @@ static void print_json(const struct weft_view *view, const struct weft_findings_
     weft_problems_json(json, table->problems, scratch);
     weft_json_begin_array(json, "types");
     for (size_t i = 0; i < table->n_rows; i++)
-        json_finding(json, &table->rows[i], with_rules, scratch);
+        json_finding(json, table, &table->rows[i], with_rules, scratch);
     weft_json_end_array(json);
     weft_json_begin_array(json, "omitted");
     for (size_t i = 0; i < table->n_left_out; i++) {

@@ -11,19 +11,19 @@ static const char *const reasons[WEFT_VERDICTS] = {
     [WEFT_VERDICT_SAME] = "the groups do not differ",
     [WEFT_VERDICT_PAUSE] = "a pause of the program, until a timer",
     [WEFT_VERDICT_SINGLE_OTHER_PROGRAM] = "another program had the CPU",
-    [WEFT_VERDICT_SINGLE_UNNOTICED] = "single ones, too short to be noticed",
-    [WEFT_VERDICT_TRIFLE] = "next to nothing of the recorded time",
+    [WEFT_VERDICT_SINGLE_UNNOTICED] = "too few and too short to matter",
+    [WEFT_VERDICT_TRIFLE] = "a negligible part of the recorded time",
     [WEFT_VERDICT_MORE_WORK] = "they do more of the same",
     [WEFT_VERDICT_UNFELT] = "what waits for this thread is not slower for it",
     [WEFT_VERDICT_UNNOTICED] = "short, and it costs little",
     [WEFT_VERDICT_OTHER_PROGRAM] = "another program had the CPU",
     [WEFT_VERDICT_FULL_MACHINE] = "other programs left too few CPUs",
     [WEFT_VERDICT_DUE_FIRST] = "a thread that is due more often runs first",
-    [WEFT_VERDICT_IDLE] = "they wait for something to do",
-    [WEFT_VERDICT_POLLING] = "the others find nothing to do",
+    [WEFT_VERDICT_IDLE] = "they wait for work",
+    [WEFT_VERDICT_POLLING] = "the others find no work",
     [WEFT_VERDICT_MAJORITY] = "more than half of them do that",
     [WEFT_VERDICT_NO_COMMON_CAUSE] = "no cause in common",
-    [WEFT_VERDICT_NOT_APART] = "no gap and no cause separates them from the others",
+    [WEFT_VERDICT_NOT_APART] = "neither a gap nor a cause separates them from the others",
 };
 
 static void put_slow(struct weft_output *out, const struct weft_slow_tail *tail)
@@ -33,10 +33,15 @@ static void put_slow(struct weft_output *out, const struct weft_slow_tail *tail)
                        weft_human_mean(tail->fast_median_ns).text);
 }
 
-void weft_healthy_put(struct weft_output *out, const struct weft_finding *finding)
+static const char *const reasons_unlisted[] = {
+    [WEFT_UNLISTED_OUTSIDE] = "another program had the CPU",
+    [WEFT_UNLISTED_SPREAD] = "without one cause that explains a tenth of it",
+};
+
+void weft_healthy_put(struct weft_output *out, const struct weft_finding *finding,
+                      enum weft_unlisted why)
 {
-    const char *reason = finding->is_significant ? "mostly without a CPU, which other programs had"
-                                                 : reasons[finding->verdict];
+    const char *reason = why != WEFT_LISTED ? reasons_unlisted[why] : reasons[finding->verdict];
     weft_output_printf(out, "%s ", weft_human_count(finding->matrix->n_items).text);
     weft_words_function(out, finding->type);
     weft_output_text(out, ": ");

@@ -98,3 +98,19 @@ enum weft_code weft_note_sums(const struct weft_trace *trace, struct weft_arena 
             sums->rows[i].thread_id = WEFT_ID_NONE;
     return WEFT_OK;
 }
+
+struct weft_losses weft_losses_of(const struct weft_note_sums *sums)
+{
+    struct weft_losses losses = { 0 };
+    for (size_t k = 0; k < sums->n_rows; k++) {
+        const struct weft_note_sum *row = &sums->rows[k];
+        uint64_t *sum = row->kind == WEFT_NOTE_NOT_RECORDED ? &losses.n_processes
+                        : row->kind == WEFT_NOTE_UNWRITTEN  ? &losses.unwritten_bytes
+                        : row->kind == WEFT_NOTE_TRUNCATED || row->kind == WEFT_NOTE_BAD_RECORD
+                            ? &losses.damaged_bytes
+                            : &losses.n_records;
+        if (row->class == WEFT_NOTE_CLASS_LOST)
+            *sum = weft_add_sat_u64(*sum, row->count);
+    }
+    return losses;
+}

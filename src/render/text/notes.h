@@ -33,6 +33,16 @@ struct weft_note_sums {
 WEFT_CHECKED enum weft_code weft_note_sums(const struct weft_trace *trace, struct weft_arena *arena,
                                            struct weft_note_sums *sums, struct weft_err *err);
 
+/* What is missing, by what is counted; sums saturate. */
+struct weft_losses {
+    uint64_t n_records;
+    uint64_t damaged_bytes;   /* not readable */
+    uint64_t unwritten_bytes; /* never written: a full disk, or a limit */
+    uint64_t n_processes;     /* of the program, of which something is not recorded */
+};
+
+struct weft_losses weft_losses_of(const struct weft_note_sums *sums);
+
 /* Stable lower-case name of a class ("lost"). */
 const char *weft_note_class_name(enum weft_note_class class);
 

@@ -9,6 +9,7 @@
 #include "render/text/compare.h"
 #include "render/text/compare_words.h"
 #include "render/text/confidence.h"
+#include "render/text/notes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -93,6 +94,15 @@ static const struct weft_frame *function_of(const struct weft_problem *problem)
     return chain->n > 0 ? chain->links[chain->n - 1] : NULL;
 }
 
+/* Where a lock is asked for. */
+static struct weft_str where_of(const struct weft_problem *problem)
+{
+    const struct weft_chain *chain = &problem->waiting;
+    if (problem->where.n_bytes > 0)
+        return problem->where;
+    return chain->n > 0 ? chain->links[chain->n - 1]->name : (struct weft_str){ 0 };
+}
+
 /* "table_mutex"; of one without a name where it is waited for: "a lock in get". */
 static void put_object(struct weft_output *out, const struct weft_problem *problem,
                        const char *what)
@@ -104,9 +114,10 @@ static void put_object(struct weft_output *out, const struct weft_problem *probl
         return;
     }
     weft_output_text(out, problem->kind == WEFT_PROBLEM_POOL ? "a semaphore" : what);
-    if (problem->waiting.n > 0) {
+    const struct weft_str where = where_of(problem);
+    if (where.n_bytes > 0) {
         weft_output_text(out, " in ");
-        weft_words_function(out, problem->waiting.links[problem->waiting.n - 1]->name);
+        weft_words_function(out, where);
     }
 }
 
@@ -134,6 +145,8 @@ static void put_mark(struct weft_output *out, const struct weft_problem *problem
         weft_words_name(out, problem->preemptor);
     else if (mark != MARK_FUNCTION)
         weft_output_text(out, "another one");
+    else if (problem->kind == WEFT_PROBLEM_MORE_WORK)
+        weft_words_function(out, problem->finding->work.function);
     else if (function)
         weft_words_function(out, function->name);
     else
@@ -158,7 +171,7 @@ static void put_words(struct weft_output *out, const struct weft_problem *proble
 
 static void put_symptom(struct weft_output *out, const struct weft_problem *problem)
 {
-    weft_output_printf(out, "%s of %s ", weft_human_count(problem->n_main).text,
+    weft_output_printf(out, "%s of %s ", weft_human_count(problem->n_with).text,
                        weft_human_count(problem->n_items).text);
     weft_words_function(out, problem->finding->type);
     weft_output_printf(out, " took %s instead of %s", weft_human_mean(problem->slow_ns).text,
@@ -197,6 +210,8 @@ void weft_problem_put_sentence(struct weft_output *out, const struct weft_proble
     put_symptom(out, problem);
 }
 
+enum { TYPE_COLUMNS = 32, MOST_ALSO = 3, DEADLOCK_INDENT = 4 };
+
 /* ---- cards ----------------------------------------------------------------------------------- */
 
 static void put_chain(struct weft_output *out, const struct weft_chain *chain)
@@ -209,33 +224,72 @@ static void put_chain(struct weft_output *out, const struct weft_chain *chain)
     }
 }
 
-/* The head and the symptom, and at the right end of the line the cost: on one line if they fit. */
-static void put_headline(struct weft_output *out, const struct weft_problem *problem, size_t number,
-                         struct weft_output *scratch)
+/* What is written of a problem. */
+struct card {
+    struct weft_output *out, *scratch;
+    const struct weft_problem *problem;
+    size_t number;
+    bool names_type; /* there are problems of several types */
+};
+
+/* " of request time", or, where there are several types, " of get". */
+static void put_of(struct weft_output *out, const struct card *card)
 {
-    weft_output_printf(out, "%2zu  ", number);
-    put_head(scratch, problem);
-    const size_t n_head = weft_words_columns(weft_output_held(scratch));
-    weft_output_text(scratch, ": ");
-    put_symptom(scratch, problem);
-    const size_t n_all = weft_words_columns(weft_output_held(scratch));
+    const struct weft_str type = card->problem->finding->type;
+    if (card->problem->finding->table->n_a == 0) {
+        weft_output_text(out, " of the critical path");
+    } else if (card->names_type && weft_words_columns(type) <= TYPE_COLUMNS) {
+        weft_output_text(out, " of ");
+        weft_words_function(out, type);
+    } else {
+        weft_output_text(out, " of request time");
+    }
+}
+
+static size_t take_columns(struct weft_output *scratch)
+{
+    const size_t n = weft_words_columns(weft_output_held(scratch));
     weft_output_clear(scratch);
+    return n;
+}
+
+static void put_title(struct weft_output *out, const struct weft_problem *problem, bool is_whole)
+{
+    if (problem->finding->table->n_a == 0) {
+        put_path_head(out, problem);
+    } else if (is_whole) {
+        weft_problem_put_sentence(out, problem);
+    } else {
+        put_head(out, problem);
+    }
+}
+
+/* The head and the symptom, and at the right end of the line the cost: on one line if they fit. */
+static void put_headline(const struct card *card)
+{
+    const struct weft_problem *problem = card->problem;
+    const bool is_path = problem->finding->table->n_a == 0;
     const struct weft_human share = weft_human_share(problem->share);
-    const size_t n_share = strlen(share.text) + strlen(" of request time");
+    put_of(card->scratch, card);
+    const size_t n_share = strlen(share.text) + take_columns(card->scratch);
+    put_title(card->scratch, problem, true);
+    const size_t n_all = take_columns(card->scratch);
+    put_title(card->scratch, problem, false);
+    const size_t n_head = take_columns(card->scratch);
     const bool is_one = n_all + n_share + 6 <= WEFT_TEXT_COLUMNS;
     const size_t n_used = 4 + (is_one ? n_all : n_head) + n_share;
-    put_head(out, problem);
-    if (is_one) {
-        weft_output_text(out, ": ");
-        put_symptom(out, problem);
-    }
-    weft_output_repeat(out, " ", n_used + 2 <= WEFT_TEXT_COLUMNS ? WEFT_TEXT_COLUMNS - n_used : 2);
-    weft_output_printf(out, "%s of request time\n", share.text);
-    if (is_one)
+    weft_output_printf(card->out, "%2zu  ", card->number);
+    put_title(card->out, problem, is_one);
+    weft_output_repeat(card->out, " ",
+                       n_used + 2 <= WEFT_TEXT_COLUMNS ? WEFT_TEXT_COLUMNS - n_used : 2);
+    weft_output_text(card->out, share.text);
+    put_of(card->out, card);
+    weft_output_text(card->out, "\n");
+    if (is_one || is_path)
         return;
-    weft_output_text(out, "    ");
-    put_symptom(out, problem);
-    weft_output_text(out, "\n");
+    weft_output_text(card->out, "    ");
+    put_symptom(card->out, problem);
+    weft_output_text(card->out, "\n");
 }
 
 enum { LABELLED = 16 };
@@ -245,29 +299,52 @@ static void put_label(struct weft_output *out, const char *label)
     weft_output_printf(out, "    %-12s", label); /* LABELLED columns */
 }
 
-static void put_threads(struct weft_output *out, const struct weft_problem *problem)
+/* What the scratch holds, behind a label. */
+static void put_line(const struct card *card, const char *label)
 {
-    if (problem->holder.n_bytes > 0) {
-        put_label(out, weft_problem_is_of_lock(problem->kind) || problem->kind == WEFT_PROBLEM_POOL
-                           ? "holder"
-                           : "waits for");
-        weft_words_name(out, problem->holder);
-        put_chain(out, &problem->holding);
-        weft_output_text(out, "\n");
+    put_label(card->out, label);
+    weft_words_wrapped(card->out, weft_output_held(card->scratch), LABELLED);
+    weft_output_clear(card->scratch);
+}
+
+static void put_thread_line(const struct card *card, const char *label, struct weft_str thread,
+                            const struct weft_chain *chain)
+{
+    weft_words_name(card->scratch, thread);
+    put_chain(card->scratch, chain);
+    put_line(card, label);
+}
+
+static void put_also(const struct card *card)
+{
+    const struct weft_problem *problem = card->problem;
+    for (size_t i = 0; i < problem->n_also && i < MOST_ALSO; i++) {
+        weft_output_text(card->scratch, i ? ", " : "");
+        weft_words_function(card->scratch, problem->also[i]->type);
     }
-    if (problem->last.n_bytes > 0) {
-        put_label(out, weft_str_equal(problem->last, problem->preemptor) ? "CPU used by"
-                                                                         : "waiting for");
-        weft_words_name(out, problem->last);
-        put_chain(out, &problem->lasting);
-        weft_output_text(out, "\n");
-    }
-    put_label(out, problem->holder.n_bytes > 0 ? "waiters" : "where");
+    if (problem->n_also > MOST_ALSO)
+        weft_output_printf(card->scratch, " and %s more",
+                           weft_human_count(problem->n_also - MOST_ALSO).text);
+    if (problem->n_also > 0)
+        put_line(card, "slows also");
+}
+
+static void put_threads(const struct card *card)
+{
+    const struct weft_problem *problem = card->problem;
+    const bool is_held =
+        weft_problem_is_of_lock(problem->kind) || problem->kind == WEFT_PROBLEM_POOL;
+    const bool is_taken = weft_str_equal(problem->last, problem->preemptor);
+    if (problem->holder.n_bytes > 0)
+        put_thread_line(card, is_held ? "holder" : "waits for", problem->holder, &problem->holding);
+    if (problem->last.n_bytes > 0)
+        put_thread_line(card, is_taken ? "CPU used by" : "waiting for", problem->last,
+                        &problem->lasting);
     if (problem->n_waiters > 1)
-        weft_output_printf(out, "%u \xc3\x97 ", problem->n_waiters);
-    weft_words_name(out, problem->waiter);
-    put_chain(out, &problem->waiting);
-    weft_output_text(out, "\n");
+        weft_output_printf(card->scratch, "%u \xc3\x97 ", problem->n_waiters);
+    put_thread_line(card, problem->holder.n_bytes > 0 ? "waiters" : "where", problem->waiter,
+                    &problem->waiting);
+    put_also(card);
 }
 
 /* "36 of 37 slow ones wait for it, 0 of 853 usual ones; +27.4 ms on average (p < 0.001)": of
@@ -276,87 +353,60 @@ static void put_numbers(struct weft_output *out, const struct weft_problem *prob
 {
     const uint64_t n_usual = problem->finding->table->n_a;
     weft_output_printf(out, "%s of %s slow ones %s, %s of %s usual ones; +%s on average",
-                       weft_human_count(problem->n_main).text,
+                       weft_human_count(problem->n_with).text,
                        weft_human_count(problem->n_slow).text, kinds[problem->kind].verb,
-                       weft_human_count(problem->n_usual_main).text, weft_human_count(n_usual).text,
+                       weft_human_count(problem->n_usual_with).text, weft_human_count(n_usual).text,
                        weft_human_mean(problem->slow_here_ns - problem->usual_here_ns).text);
     weft_output_printf(out, " (%s)", weft_human_p(problem->p).text);
 }
 
-static void put_evidence(struct weft_output *out, const struct weft_problem *problem,
-                         struct weft_output *scratch)
+static void put_evidence(const struct card *card)
 {
-    put_label(out, "evidence");
-    put_numbers(scratch, problem);
-    weft_words_wrapped(out, weft_output_held(scratch), LABELLED);
-    weft_output_clear(scratch);
+    const struct weft_problem *problem = card->problem;
+    put_numbers(card->scratch, problem);
+    put_line(card, "evidence");
     if (weft_confidence_level(weft_confidence_value(&problem->confidence)) == WEFT_CONFIDENCE_HIGH)
         return;
-    put_label(out, "confidence");
-    weft_confidence_put(scratch, &problem->confidence);
-    weft_words_wrapped(out, weft_output_held(scratch), LABELLED);
-    weft_output_clear(scratch);
+    weft_confidence_put(card->scratch, &problem->confidence);
+    put_line(card, "confidence");
 }
 
-static void put_work(struct weft_output *out, const struct weft_work *work)
+static void put_work(const struct card *card)
 {
-    put_label(out, "calls");
-    weft_output_printf(out, "%s of ", weft_human_ratio(work->slow_calls).text);
-    weft_words_function(out, work->function);
-    weft_output_printf(out, " instead of %s, %s each\n", weft_human_ratio(work->usual_calls).text,
+    const struct weft_work *work = &card->problem->finding->work;
+    weft_output_printf(card->scratch, "%s of ", weft_human_ratio(work->slow_calls).text);
+    weft_words_function(card->scratch, work->function);
+    weft_output_printf(card->scratch, " instead of %s, %s each",
+                       weft_human_ratio(work->usual_calls).text,
                        weft_human_mean(work->slow_ns).text);
+    put_line(card, "calls");
 }
 
-/* Of a critical path: what it does, and its share of it. */
-static void put_path_headline(struct weft_output *out, const struct weft_problem *problem,
-                              size_t number, struct weft_output *scratch)
+static void put_card(const struct card *card)
 {
-    const struct weft_human share = weft_human_share(problem->share);
-    const char *of = " of the critical path";
-    put_path_head(scratch, problem);
-    const size_t n_used =
-        4 + weft_words_columns(weft_output_held(scratch)) + strlen(share.text) + strlen(of);
-    weft_output_clear(scratch);
-    weft_output_printf(out, "%2zu  ", number);
-    put_path_head(out, problem);
-    weft_output_repeat(out, " ", n_used + 2 <= WEFT_TEXT_COLUMNS ? WEFT_TEXT_COLUMNS - n_used : 2);
-    weft_output_printf(out, "%s%s\n", share.text, of);
-}
-
-static void put_path_card(struct weft_output *out, const struct weft_problem *problem,
-                          size_t number, struct weft_output *scratch)
-{
-    put_path_headline(out, problem, number, scratch);
-    put_threads(out, problem);
-    put_label(out, "time");
-    weft_output_printf(out, "%s\n\n", weft_human_mean(problem->cost_ns).text);
-}
-
-static void put_card(struct weft_output *out, const struct weft_problem *problem, size_t number,
-                     struct weft_output *scratch)
-{
+    const struct weft_problem *problem = card->problem;
+    put_headline(card);
+    put_threads(card);
     if (problem->finding->table->n_a == 0) {
-        put_path_card(out, problem, number, scratch);
+        weft_output_text(card->scratch, weft_human_mean(problem->cost_ns).text);
+        put_line(card, "time");
+        weft_output_text(card->out, "\n");
         return;
     }
-    put_headline(out, problem, number, scratch);
-    put_threads(out, problem);
     if (problem->kind == WEFT_PROBLEM_MORE_WORK)
-        put_work(out, &problem->finding->work);
-    put_evidence(out, problem, scratch);
-    put_label(out, "fix");
-    put_words(scratch, problem, kinds[problem->kind].fix);
-    weft_words_wrapped(out, weft_output_held(scratch), LABELLED);
-    weft_output_clear(scratch);
-    put_label(out, "open");
-    weft_render_open_command(out, problem->finding->matrix, problem->worst);
-    weft_output_text(out, "\n\n");
+        put_work(card);
+    put_evidence(card);
+    put_words(card->scratch, problem, kinds[problem->kind].fix);
+    put_line(card, "fix");
+    put_label(card->out, "open");
+    weft_render_open_command(card->out, problem->finding->matrix, problem->worst);
+    weft_output_text(card->out, "\n\n");
 }
 
 /* "transfer (71) waits 0.98 s for accounts, held by audit (72), in move": a line each. */
-static void put_deadlock_wait(struct weft_output *out, const struct weft_deadlock_wait *wait)
+static void put_deadlock_wait(const struct card *card, const struct weft_deadlock_wait *wait)
 {
-    weft_output_text(out, "    ");
+    struct weft_output *out = card->scratch;
     weft_words_name(out, wait->waiter);
     weft_output_printf(out, " (%" PRIu64 ") waits %s for ", wait->waiter_tid,
                        weft_human_ns(wait->wait_ns).text);
@@ -372,63 +422,85 @@ static void put_deadlock_wait(struct weft_output *out, const struct weft_deadloc
         weft_output_text(out, ", in ");
         weft_words_function(out, wait->function);
     }
-    weft_output_text(out, "\n");
+    weft_output_text(card->out, "    ");
+    weft_words_wrapped(card->out, weft_output_held(out), DEADLOCK_INDENT);
+    weft_output_clear(out);
 }
 
-/* A card for each circle; their number. */
-static size_t put_deadlocks(struct weft_output *out, const struct weft_problems_table *problems)
+static const char *deadlock_fix(const struct weft_deadlock_wait *waits, size_t n)
+{
+    bool has_join = false;
+    for (size_t i = 0; i < n; i++)
+        has_join |= waits[i].is_join;
+    return has_join ? "release the lock before joining a thread that needs it"
+           : n == 1 ? "release the lock before asking for it again, or use a recursive one"
+                    : "take these locks in the same order everywhere";
+}
+
+static size_t end_of_cycle(const struct weft_problems_table *problems, size_t first)
+{
+    size_t end = first;
+    while (end < problems->n_deadlocks &&
+           problems->deadlocks[end].cycle == problems->deadlocks[first].cycle)
+        end++;
+    return end;
+}
+
+/* A card for each cycle; their number. */
+static size_t put_deadlocks(const struct card *card, const struct weft_problems_table *problems)
 {
     size_t n = 0;
     for (size_t i = 0, end; i < problems->n_deadlocks; i = end) {
-        for (end = i; end < problems->n_deadlocks &&
-                      problems->deadlocks[end].circle == problems->deadlocks[i].circle;)
-            end++;
-        weft_output_printf(out, "%2zu  Deadlock: %zu threads wait for each other to the end\n", ++n,
-                           end - i);
+        end = end_of_cycle(problems, i);
+        weft_output_printf(card->out, "%2zu  Deadlock: ", ++n);
+        if (end - i == 1)
+            weft_output_text(card->out, "a thread waits for itself to the end\n");
+        else
+            weft_output_printf(card->out, "%zu threads wait for each other to the end\n", end - i);
         for (size_t k = i; k < end; k++)
-            put_deadlock_wait(out, &problems->deadlocks[k]);
-        put_label(out, "fix");
-        weft_output_text(out, "take these locks in the same order everywhere\n\n");
+            put_deadlock_wait(card, &problems->deadlocks[k]);
+        put_label(card->out, "fix");
+        weft_output_text(card->out, deadlock_fix(&problems->deadlocks[i], end - i));
+        weft_output_text(card->out, "\n\n");
     }
     return n;
+}
+
+static bool has_several_types(const struct weft_problems_table *problems)
+{
+    for (size_t i = 1; i < problems->n_rows; i++)
+        if (problems->rows[i].finding != problems->rows[0].finding)
+            return true;
+    return false;
 }
 
 size_t weft_problems_put(struct weft_output *out, const struct weft_problems_table *problems,
                          size_t most)
 {
-    struct weft_output *scratch;
+    struct card card = { .out = out, .names_type = has_several_types(problems) };
     struct weft_err err = { 0 };
-    size_t n = put_deadlocks(out, problems);
-    const size_t n_before = n;
-    if (weft_output_to_memory(&scratch, &err) != WEFT_OK) {
+    if (weft_output_to_memory(&card.scratch, &err) != WEFT_OK) {
         weft_output_fail(out, &err);
         return 0;
     }
+    const size_t n_deadlocks = put_deadlocks(&card, problems);
+    size_t n = 0;
     for (size_t i = 0; i < problems->n_rows; i++) {
-        const struct weft_problem *problem = &problems->rows[i];
-        if (most == 0 || (n < most && (n == 0 || !problem->is_small)))
-            put_card(out, problem, ++n, scratch);
+        card.problem = &problems->rows[i];
+        if (most > 0 && (n == most || card.problem->is_small))
+            continue;
+        card.number = n_deadlocks + ++n;
+        put_card(&card);
     }
-    weft_output_abort(scratch);
-    if (problems->n_rows > n - n_before)
+    weft_output_drop(card.scratch, out);
+    if (problems->n_rows > n)
         weft_output_printf(
             out, "%s: --all\n",
-            weft_human_plural(problems->n_rows - (n - n_before), "smaller finding").text);
-    return n;
+            weft_human_plural(problems->n_rows - n, n > 0 ? "more finding" : "small finding").text);
+    return n_deadlocks + n;
 }
 
 /* ---- the first line -------------------------------------------------------------------------- */
-
-static uint64_t records_lost(const struct weft_trace *trace)
-{
-    const struct weft_store_meta *meta = weft_trace_meta(trace);
-    uint64_t n = 0;
-    for (size_t i = 0; i < meta->n_notes; i++) {
-        const struct weft_note *note = weft_trace_note(trace, i);
-        n += weft_note_class_of(note->kind) == WEFT_NOTE_CLASS_LOST ? note->count : 0;
-    }
-    return n;
-}
 
 static struct weft_str file_name(const char *path)
 {
@@ -438,15 +510,54 @@ static struct weft_str file_name(const char *path)
 
 enum { HEAD_INDENT = 4 }; /* of a second line */
 
+/* False without memory. */
+static bool losses_of(const struct weft_trace *trace, struct weft_losses *losses)
+{
+    struct weft_arena *arena = weft_arena_new(0);
+    struct weft_note_sums sums;
+    struct weft_err err = { 0 };
+    const bool is_good = arena && weft_note_sums(trace, arena, &sums, &err) == WEFT_OK;
+    if (is_good)
+        *losses = weft_losses_of(&sums);
+    weft_arena_free(arena);
+    return is_good;
+}
+
+/* "complete", "12 records lost, 2 processes not recorded (weft info)"; nothing where the source
+ * does not count what it loses. */
+static void put_losses(struct weft_output *out, const struct weft_trace *trace,
+                       const struct weft_losses *losses)
+{
+    const struct {
+        uint64_t count;
+        const char *one, *several;
+    } rows[] = { { losses->n_records, "record lost", "records lost" },
+                 { losses->damaged_bytes, "byte not readable", "bytes not readable" },
+                 { losses->unwritten_bytes, "byte not written", "bytes not written" },
+                 { losses->n_processes, "process not recorded", "processes not recorded" } };
+    size_t n = weft_trace_meta(trace)->is_recovered;
+    if (n > 0)
+        weft_output_text(out, " \xc2\xb7 the file ends early");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].count > 0)
+            weft_output_printf(out, "%s%s %s", n++ ? ", " : " \xc2\xb7 ",
+                               weft_human_count(rows[i].count).text,
+                               rows[i].count == 1 ? rows[i].one : rows[i].several);
+    if (n > 0)
+        weft_output_text(out, " (weft info)");
+    else if (weft_trace_counts_losses(trace))
+        weft_output_text(out, " \xc2\xb7 complete");
+}
+
 void weft_problems_put_head(const struct weft_view *view,
                             const struct weft_findings_table *findings)
 {
     const struct weft_trace *trace = view->trace;
     struct weft_output *out;
     struct weft_err err = { 0 };
-    if (!trace || weft_output_to_memory(&out, &err) != WEFT_OK)
+    struct weft_losses losses;
+    if (!trace || !losses_of(trace, &losses) || weft_output_to_memory(&out, &err) != WEFT_OK)
         return;
-    const uint64_t n_lost = records_lost(trace);
     weft_words_name(out, file_name(view->path));
     weft_output_printf(
         out, "   %s \xc2\xb7 %s", weft_human_ns(weft_trace_meta(trace)->duration_ns).text,
@@ -461,13 +572,7 @@ void weft_problems_put_head(const struct weft_view *view,
                            weft_human_count(findings->rows[i].matrix->n_items).text);
         weft_words_function(out, findings->rows[i].type);
     }
-    if (weft_trace_meta(trace)->is_recovered)
-        weft_output_text(out, " \xc2\xb7 the file ends early (weft info)");
-    else if (n_lost > 0)
-        weft_output_printf(out, " \xc2\xb7 %s lost (weft info)",
-                           weft_human_plural(n_lost, "record").text);
-    else
-        weft_output_text(out, weft_trace_counts_losses(trace) ? " \xc2\xb7 complete" : "");
+    put_losses(out, trace, &losses);
     weft_words_wrapped(view->out, weft_output_held(out), HEAD_INDENT);
     weft_output_text(view->out, "\n");
     weft_output_drop(out, view->out);
@@ -538,8 +643,13 @@ static void json_problem(struct weft_json *json, const struct weft_problem *prob
     weft_json_text(json, "kind", weft_problem_kind_name(problem->kind));
     json_words(json, problem, scratch);
     weft_json_str(json, "type", problem->finding->type);
+    weft_json_begin_array(json, "also");
+    for (size_t i = 0; i < problem->n_also; i++)
+        weft_json_str(json, NULL, problem->also[i]->type);
+    weft_json_end_array(json);
     weft_json_bool(json, "of_lock", weft_problem_is_of_lock(problem->kind));
     json_str(json, "object", problem->object);
+    json_str(json, "where", problem->where);
     json_str(json, "holder", problem->holder);
     json_chain(json, "holder_functions", &problem->holding);
     json_str(json, "last", problem->last);
@@ -550,13 +660,16 @@ static void json_problem(struct weft_json *json, const struct weft_problem *prob
     json_chain(json, "waiter_functions", &problem->waiting);
     weft_json_u64(json, "executions", problem->n_items);
     weft_json_u64(json, "slow", problem->n_slow);
-    weft_json_u64(json, "slow_with_it", problem->n_main);
-    weft_json_u64(json, "usual_with_it", problem->n_usual_main);
+    weft_json_u64(json, "slow_with_it", problem->n_with);
+    weft_json_u64(json, "usual_with_it", problem->n_usual_with);
     weft_json_real(json, "usual_ns", problem->usual_ns);
     weft_json_real(json, "slow_ns", problem->slow_ns);
     weft_json_real(json, "usual_here_ns", problem->usual_here_ns);
     weft_json_real(json, "slow_here_ns", problem->slow_here_ns);
-    weft_json_real(json, "p", problem->p);
+    if (problem->finding->table->n_a > 0)
+        weft_json_real(json, "p", problem->p);
+    else
+        weft_json_null(json, "p"); /* a critical path: nothing is compared */
     weft_json_real(json, "cost_ns", problem->cost_ns);
     weft_json_real(json, "cost_share", problem->share);
     weft_json_real(json, "explained_share", problem->explained);
@@ -572,12 +685,17 @@ static void json_problem(struct weft_json *json, const struct weft_problem *prob
 
 static void json_deadlocks(struct weft_json *json, const struct weft_problems_table *problems)
 {
+    size_t end = 0;
     weft_json_begin_array(json, "deadlocks");
-    for (size_t i = 0; i < problems->n_deadlocks; i++) {
+    for (size_t i = 0, first = 0; i < problems->n_deadlocks; i++) {
         const struct weft_deadlock_wait *wait = &problems->deadlocks[i];
+        if (i == end) {
+            first = i;
+            end = end_of_cycle(problems, i);
+        }
         weft_json_new_line(json);
         weft_json_begin_object(json, NULL);
-        weft_json_u64(json, "circle", wait->circle);
+        weft_json_u64(json, "cycle", wait->cycle);
         weft_json_u64(json, "waiter_tid", wait->waiter_tid);
         weft_json_str(json, "waiter", wait->waiter);
         json_str(json, "lock", wait->lock);
@@ -587,6 +705,7 @@ static void json_deadlocks(struct weft_json *json, const struct weft_problems_ta
         json_str(json, "function", wait->function);
         weft_json_u64(json, "start_ns", wait->start_ns);
         weft_json_u64(json, "wait_ns", wait->wait_ns);
+        weft_json_text(json, "fix", deadlock_fix(&problems->deadlocks[first], end - first));
         weft_json_end_object(json);
     }
     weft_json_end_array(json);
@@ -605,7 +724,8 @@ void weft_problems_json(struct weft_json *json, const struct weft_problems_table
 void weft_problems_json_trace(struct weft_json *json, const struct weft_view *view)
 {
     const struct weft_trace *trace = view->trace;
-    if (!trace) {
+    struct weft_losses losses;
+    if (!trace || !losses_of(trace, &losses)) {
         weft_json_null(json, "trace");
         return;
     }
@@ -613,10 +733,13 @@ void weft_problems_json_trace(struct weft_json *json, const struct weft_view *vi
     weft_json_str(json, "file", file_name(view->path));
     weft_json_u64(json, "duration_ns", weft_trace_meta(trace)->duration_ns);
     weft_json_u64(json, "threads", weft_trace_n_threads(trace) - weft_trace_n_foreign(trace));
-    if (weft_trace_counts_losses(trace) || records_lost(trace) > 0)
-        weft_json_u64(json, "lost_records", records_lost(trace));
+    if (weft_trace_counts_losses(trace) || losses.n_records > 0)
+        weft_json_u64(json, "lost_records", losses.n_records);
     else
         weft_json_null(json, "lost_records"); /* the source does not count them */
+    weft_json_u64(json, "damaged_bytes", losses.damaged_bytes);
+    weft_json_u64(json, "unwritten_bytes", losses.unwritten_bytes);
+    weft_json_u64(json, "unrecorded_processes", losses.n_processes);
     weft_json_bool(json, "ends_early", weft_trace_meta(trace)->is_recovered);
     weft_json_end_object(json);
 }

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import {
-  alsoSlowOf,
   budgetOf,
   decodeDiagnosis,
   headlineOf,
@@ -10,6 +9,7 @@ import {
   linksOf,
   lookOfKind,
   remarkOf,
+  spreadOf,
   stripOf,
 } from '../../src/screens/findings/state';
 import type { Path, PathSegment } from '../../src/shared/lib/path';
@@ -53,7 +53,7 @@ const diagnosis = (findings: unknown[], more = {}) =>
     trace: { file: 'kv.weft', duration_ns: 674e6, threads: 7, lost_records: 0 },
     findings,
     types: [
-      { type: 'get', significant: true, executions: 479, summary: '479 get: slow', rule: {} },
+      { type: 'get', significant: true, executions: 479, summary: null, rule: {} },
       { type: 'put', significant: false, executions: 3, summary: '3 put: too few', rule: {} },
     ],
     omitted: [],
@@ -68,16 +68,21 @@ it('the headline names the first finding and its cost, the line below what was l
   expect(healthyOf(one).map(({ type }) => type)).toEqual(['put']);
 });
 
-it('what is slow without a finding is told, by its first sentence', () => {
-  const explanation = '2 of `a. B` took 1.5 ms because of it. Confidence: low.';
-  const types = [{ type: 'get', significant: true, executions: 9, explanation }];
+it('what is slow without one cause is said', () => {
+  const types = [
+    { type: 'get', significant: true, executions: 9, summary: 'why', unlisted: 'no_one_cause' },
+    { type: 'put', significant: true, executions: 9, summary: 'why', unlisted: 'other_programs' },
+  ];
   const one = diagnosis([], { types });
-  expect(headlineOf(one)).not.toContain('Nothing');
-  expect(alsoSlowOf(one).map(({ type }) => type)).toEqual(['get']);
-  expect(alsoSlowOf(diagnosis([card()], { types }))).toEqual([]);
+  expect(headlineOf(one)).toBe('Slow executions, without one cause');
+  expect(spreadOf(one).map(({ type }) => type)).toEqual(['get']);
+  expect(healthyOf(one).map(({ type }) => type)).toEqual(['put']);
+  expect(decodeDiagnosis({ findings: [card({ also: ['put'] })] }).findings[0]?.also).toEqual([
+    'put',
+  ]);
 });
 
-it('losses are told, and a source that does not count them', () => {
+it('losses are said, and a source that does not count them', () => {
   const trace = { file: 'kv.weft', duration_ns: 1e9, threads: 1 };
   const lossy = diagnosis([], { trace: { ...trace, lost_records: 5 }, types: [] });
   expect(remarkOf(lossy)).toContain('5 records lost');

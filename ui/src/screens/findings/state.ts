@@ -22,6 +22,8 @@ export interface Finding {
   symptom: string;
   evidence: string;
   type: string;
+  /** Other types that are slow for the same. */
+  also: string[];
   isPath: boolean;
   isOfLock: boolean;
   object: string;
@@ -53,14 +55,15 @@ export interface TypeSummary {
   type: string;
   isSignificant: boolean;
   executions: number;
+  /** Why it has no finding; '' if it has one. */
   summary: string;
-  /** Why its executions are slow: the first sentence. */
-  explanation: string;
+  /** It is slow, but nothing explains as much as a tenth of that. */
+  isSpread: boolean;
   rule: Rule;
 }
 
 export interface DeadlockWait {
-  circle: number;
+  cycle: number;
   waiter: string;
   waiterTid: number;
   holder: string;
@@ -70,6 +73,7 @@ export interface DeadlockWait {
   /** That asks for the lock; '' if it is not known. */
   fn: string;
   ns: number;
+  fix: string;
 }
 
 export interface Diagnosis {
@@ -81,7 +85,7 @@ export interface Diagnosis {
     lost: number | null;
     endsEarly: boolean;
   } | null;
-  /** Waits of threads for each other where the trace ends, circle by circle. */
+  /** Waits of threads for each other where the trace ends, cycle by cycle. */
   deadlocks: DeadlockWait[];
   findings: Finding[];
   types: TypeSummary[];
@@ -100,6 +104,7 @@ function decodeFinding(json: Json): Finding {
     symptom: text(json, 'symptom'),
     evidence: text(json, 'evidence'),
     type: text(json, 'type'),
+    also: texts(json, 'also'),
     isPath: json['critical_path'] === true,
     isOfLock: json['of_lock'] === true,
     object: text(json, 'object'),
@@ -149,7 +154,7 @@ export function decodeDiagnosis(json: Json): Diagnosis {
             endsEarly: trace['ends_early'] === true,
           },
     deadlocks: objects(json, 'deadlocks').map(one => ({
-      circle: num(one, 'circle'),
+      cycle: num(one, 'cycle'),
       waiter: text(one, 'waiter'),
       waiterTid: num(one, 'waiter_tid'),
       holder: text(one, 'holder'),
@@ -158,6 +163,7 @@ export function decodeDiagnosis(json: Json): Diagnosis {
       isJoin: one.join === true,
       fn: text(one, 'function'),
       ns: num(one, 'wait_ns'),
+      fix: text(one, 'fix'),
     })),
     findings: objects(json, 'findings').map(decodeFinding),
     types: objects(json, 'types').map(one => ({
@@ -165,7 +171,7 @@ export function decodeDiagnosis(json: Json): Diagnosis {
       isSignificant: one['significant'] === true,
       executions: num(one, 'executions'),
       summary: text(one, 'summary'),
-      explanation: text(one, 'explanation').replace(/\. (?=[A-Z\d])[^]*$/, '.'),
+      isSpread: one['unlisted'] === 'no_one_cause',
       rule: decodeRule(object(one, 'rule')),
     })),
     omitted: objects(json, 'omitted').map(one => ({
@@ -252,9 +258,9 @@ export function linksOf(finding: Finding): Link[] {
 export function headlineOf({ deadlocks, findings, types }: Diagnosis): string {
   const first = findings[0];
   if (deadlocks.length > 0)
-    return `Deadlock: ${deadlocks.filter(({ circle }) => circle === 1).length} threads wait for each other to the end`;
-  if (!first && types.some(({ isSignificant }) => isSignificant))
-    return 'Slow executions, but no one cause that explains most of it';
+    return `Deadlock: ${deadlocks.filter(({ cycle }) => cycle === 1).length} threads wait for each other to the end`;
+  if (!first && types.some(({ isSpread }) => isSpread))
+    return 'Slow executions, without one cause';
   if (!first) return 'Nothing significant was found';
   if (first.isSmall) return `Only a small finding: ${first.title}`;
   return `${first.title}, ${share(first.costShare)} ${wholeOf(first)}`;
@@ -279,17 +285,11 @@ export function remarkOf({ trace, findings, types }: Diagnosis): string {
     .join(' \u00b7 ');
 }
 
-/** Types that are no problem: not significant, and of no finding. */
-export function healthyOf({ findings, types }: Diagnosis): TypeSummary[] {
-  const bad = new Set(findings.map(({ type }) => type));
-  return types.filter(({ type, isSignificant }) => !isSignificant && !bad.has(type));
-}
-
-/** Types that are slow, but of no finding: their cause is that of another, or explains little. */
-export function alsoSlowOf({ findings, types }: Diagnosis): TypeSummary[] {
-  const told = new Set(findings.map(({ type }) => type));
-  return types.filter(({ type, isSignificant }) => isSignificant && !told.has(type));
-}
+/** Types without a finding: no problem, or slow without one cause. */
+export const healthyOf = ({ types }: Diagnosis): TypeSummary[] =>
+  types.filter(({ summary, isSpread }) => summary !== '' && !isSpread);
+export const spreadOf = ({ types }: Diagnosis): TypeSummary[] =>
+  types.filter(({ isSpread }) => isSpread);
 
 /** A part of a bar: 0 to 1 of its length. */
 export interface Part {

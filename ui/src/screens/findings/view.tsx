@@ -13,7 +13,6 @@ import { useApp, useAtom } from '../../shared/views/use';
 import { actionsOf, showType } from './open';
 import { Bars, Budget, WorstStrip } from './picture';
 import {
-  alsoSlowOf,
   FINDINGS_STATE,
   findingsOf,
   headlineOf,
@@ -21,6 +20,7 @@ import {
   linksOf,
   lookOfKind,
   remarkOf,
+  spreadOf,
   wholeOf,
 } from './state';
 import type { Diagnosis, Finding, Findings, Link, TypeSummary } from './state';
@@ -77,6 +77,12 @@ function Facts({ finding }: { finding: Finding }): JSX.Element {
           <dd>
             {confidence} ({significant(confidenceValue, 2)}): {reasons.join('; ')}
           </dd>
+        </>
+      )}
+      {finding.also.length > 0 && (
+        <>
+          <dt>slows also</dt>
+          <dd>{finding.also.join(', ')}</dd>
         </>
       )}
       <dt>fix</dt>
@@ -222,28 +228,28 @@ function Healthy({
   );
 }
 
-function AlsoSlow({
+function Spread({
   findings,
   diagnosis,
 }: {
   findings: Findings;
   diagnosis: Diagnosis;
 }): JSX.Element | null {
-  const slow = alsoSlowOf(diagnosis);
+  const slow = spreadOf(diagnosis);
   if (slow.length === 0) return null;
   return (
-    <section class="fnd-healthy" aria-label="Slow, too">
-      <h2>{diagnosis.findings.length > 0 ? 'Slow, too' : 'Slow'}</h2>
+    <section class="fnd-healthy" aria-label="Slow, without one cause">
+      <h2>Slow, without one cause</h2>
       <ul class="fnd-slow">
         {slow.map(one => (
-          <TypeLine key={one.type} findings={findings} one={one} words={one.explanation} />
+          <TypeLine key={one.type} findings={findings} one={one} words={one.summary} />
         ))}
       </ul>
     </section>
   );
 }
 
-/** Each wait of a circle, with its lock and its holder. */
+/** Each wait of a cycle, with its lock and its holder. */
 function Deadlocks({ diagnosis }: { diagnosis: Diagnosis }): JSX.Element | null {
   if (diagnosis.deadlocks.length === 0) return null;
   return (
@@ -259,7 +265,7 @@ function Deadlocks({ diagnosis }: { diagnosis: Diagnosis }): JSX.Element | null 
           </li>
         ))}
       </ul>
-      <p class="remark">Take these locks in the same order everywhere.</p>
+      <p class="remark">{diagnosis.deadlocks[0]?.fix}</p>
     </section>
   );
 }
@@ -331,7 +337,7 @@ function Answer({
         <Card key={i} findings={findings} finding={diagnosis.findings[i]!} index={i} />
       ))}
       <SmallOnes findings={findings} />
-      <AlsoSlow findings={findings} diagnosis={diagnosis} />
+      <Spread findings={findings} diagnosis={diagnosis} />
       <Healthy findings={findings} diagnosis={diagnosis} />
       {diagnosis.findings.length === 0 && <Onward />}
       <footer class="fnd-foot">
