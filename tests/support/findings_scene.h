@@ -68,17 +68,20 @@ static uint32_t child(struct scene *scene, uint32_t parent, uint8_t kind, const 
     return node;
 }
 
-/* A path of frames, NULL at its end: a function, or "-lock", ":state", "@thread". */
+/* A path of frames, NULL at its end: a function, or "-lock", ":state", "@thread", "!thread of
+ * another program". */
 static uint32_t path(struct scene *scene, const char *const *names)
 {
     uint32_t node = 0;
     for (; *names; names++) {
         const char first = **names;
-        const uint8_t kind = first == '-'   ? WEFT_FRAME_LOCK
-                             : first == ':' ? WEFT_FRAME_STATE
-                             : first == '@' ? WEFT_FRAME_THREAD
-                                            : WEFT_FRAME_FUNCTION;
+        const uint8_t kind = first == '-'                   ? WEFT_FRAME_LOCK
+                             : first == ':'                 ? WEFT_FRAME_STATE
+                             : first == '@' || first == '!' ? WEFT_FRAME_THREAD
+                                                            : WEFT_FRAME_FUNCTION;
         node = child(scene, node, kind, *names + (kind != WEFT_FRAME_FUNCTION));
+        if (first == '!')
+            scene->frames[node].module = WEFT_STR("other");
     }
     return node;
 }

@@ -56,6 +56,26 @@ static bool is_alike(const char *const *one, const char *const *other)
 
 #define STACK(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
+static void test_std(void)
+{
+    static const char *const std[] = { "std::thread::sleep",
+                                       "void std::__invoke<int>(int)",
+                                       "<std::fs::File>::sync_all",
+                                       "<std::sys::fs::unix::File>::fsync::{closure#0}",
+                                       "core::ops::function::FnOnce::call_once{{vtable.shim}}",
+                                       "<app::Job as core::ops::function::FnOnce<()>>::call_once" };
+    static const char *const own[] = { "app::run", "core::Engine::step()", "alloc_page",
+                                       "<std::vec::Vec<u8> as app::Encode>::encode",
+                                       "<app::Log>::put" };
+    unsigned n = 0;
+    for (size_t i = 0; i < sizeof std / sizeof *std; i++)
+        n += weft_name_is_of_std(weft_str_of(std[i]));
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        n += !weft_name_is_of_std(weft_str_of(own[i]));
+    tap_ok(n == sizeof std / sizeof *std + sizeof own / sizeof *own,
+           "%u names are of the library or of the program", n);
+}
+
 static void test_told(void)
 {
     static const struct {
@@ -129,6 +149,7 @@ static void test_states(void)
 
 int main(void)
 {
+    test_std();
     test_states();
     test_told();
     test_alike();

@@ -3,6 +3,7 @@
  * Kinds of problems by paths made by hand; and problems of random executions, whose sums are made a
  * second time, slowly.
  */
+#include "analysis/compare/names.h"
 #include "analysis/findings/kinds.h"
 #include "analysis/findings/places.h"
 #include "analysis/findings/problems.h"
@@ -56,6 +57,9 @@ static void test_kinds(void)
     KIND(WEFT_PROBLEM_LOCK_SLEEP, "m", "get", "-m", "@lease", "back_off", "nanosleep",
          ":blocked: timer");
     KIND(WEFT_PROBLEM_LOCK_NO_CPU, "m-", "get", "-m", "@low", "work", ":preempted", "@burner");
+    KIND(WEFT_PROBLEM_OTHER, "m-", "get", "-m", "@low", "work", ":preempted", "!burner");
+    KIND(WEFT_PROBLEM_FSYNC, "c-", "get", "wait", "@log", "fsync", "!kworker", ":preempted",
+         "!burner");
     KIND(WEFT_PROBLEM_LOCK_NET, "m-", "get", "-m", "@b", "ask", "recv", "@peer", "answer",
          ":running");
     KIND(WEFT_PROBLEM_LOCK_WAIT, "mc", "get", "-m", "@b", "wait", "pthread_cond_wait", "@c", "work",
@@ -79,6 +83,22 @@ static void test_kinds(void)
     KIND(WEFT_PROBLEM_CODE, "", "compress", ":running");
     KIND(WEFT_PROBLEM_CODE, "", "compress");
     KIND(WEFT_PROBLEM_UNKNOWN, "", "f", ":unknown");
+}
+
+/* Time that another program takes from this one, but not from what this one asked for. */
+static void test_outside(void)
+{
+    struct scene scene;
+    begin(&scene, "request");
+    const uint32_t taken = PATH(&scene, "get", ":preempted", "!burner");
+    const uint32_t behind = PATH(&scene, "get", "@log", "work", ":preempted", "!burner");
+    const uint32_t asked = PATH(&scene, "get", "fsync", "!kworker", ":preempted", "!burner");
+    const uint32_t own = PATH(&scene, "get", ":preempted", "@other", ":running");
+    tap_ok(weft_node_is_outside(&scene.matrix, taken) &&
+               weft_node_is_outside(&scene.matrix, behind) &&
+               !weft_node_is_outside(&scene.matrix, asked) &&
+               !weft_node_is_outside(&scene.matrix, own),
+           "time that other programs took");
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -313,6 +333,7 @@ static void test_sums(void)
 int main(void)
 {
     test_kinds();
+    test_outside();
     test_sums();
     return tap_done();
 }

@@ -25,6 +25,23 @@ static bool begins_with_any(struct weft_str text, const char *const *starts, siz
     return false;
 }
 
+/* Rust's "<std::fs::File>::sync_all", "<T as core::ops::FnOnce<()>>::call_once": by the trait if
+ * there is one, as a program may implement its own for a type of the library. */
+static bool is_of_rust_std(struct weft_str name)
+{
+    static const char *const spaces[] = { "std::", "core::", "alloc::" };
+    static const char *const paths[] = { "core::ops::",    "core::ptr::",  "core::iter::",
+                                         "alloc::boxed::", "alloc::vec::", "alloc::sync::" };
+    static const char as[] = " as ";
+    const size_t n_as = sizeof as - 1;
+    if (!begins_with(name, "<"))
+        return begins_with_any(name, paths, sizeof paths / sizeof *paths);
+    const char *trait = memmem(name.bytes, name.n_bytes, as, n_as);
+    const size_t at = trait ? (size_t)(trait - name.bytes) + n_as : 1;
+    const struct weft_str rest = { name.bytes + at, name.n_bytes - at };
+    return begins_with_any(rest, spaces, sizeof spaces / sizeof *spaces);
+}
+
 bool weft_name_is_of_std(struct weft_str name)
 {
     static const char *const spaces[] = { "std::", "__gnu_cxx::" };
@@ -32,7 +49,7 @@ bool weft_name_is_of_std(struct weft_str name)
     for (size_t i = 0; i < name.n_bytes && name.bytes[i] != '(' && name.bytes[i] != '<'; i++)
         at = name.bytes[i] == ' ' ? i + 1 : at;
     const struct weft_str rest = { name.bytes + at, name.n_bytes - at };
-    return begins_with_any(name, spaces, sizeof spaces / sizeof *spaces) ||
+    return is_of_rust_std(name) || begins_with_any(name, spaces, sizeof spaces / sizeof *spaces) ||
            begins_with_any(rest, spaces, sizeof spaces / sizeof *spaces);
 }
 
@@ -221,15 +238,16 @@ uint64_t weft_path_likeness(const struct weft_frame_path *path)
 bool weft_node_is_outside(const struct weft_ecct_matrix *matrix, uint32_t node)
 {
     struct weft_frame_path path;
+    bool is_foreign = false; /* the thread that the path came to */
     if (node == WEFT_ID_NONE)
         return false;
     weft_frame_path_of(matrix, node, &path);
-    for (size_t i = 1; i < path.n; i++) {
-        const struct weft_frame *frame = path.frames[i];
-        const struct weft_frame *above = path.frames[i - 1];
-        if (frame->kind == WEFT_FRAME_THREAD && frame->module.n_bytes > 0 &&
-            above->state == WEFT_FRAME_PREEMPTED)
-            return true;
+    for (size_t i = 1; i < path.n && !is_foreign; i++) {
+        if (path.frames[i]->kind != WEFT_FRAME_THREAD)
+            continue;
+        is_foreign = path.frames[i]->module.n_bytes > 0;
+        if (is_foreign && path.frames[i - 1]->state == WEFT_FRAME_PREEMPTED)
+            return true; /* else what it was asked for takes long, with a CPU or without */
     }
     return false;
 }

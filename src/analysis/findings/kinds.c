@@ -241,8 +241,9 @@ static enum weft_problem_kind lock_kind(enum weft_problem_kind end)
     case WEFT_PROBLEM_SLEEP:
         return WEFT_PROBLEM_LOCK_SLEEP;
     case WEFT_PROBLEM_CPU:
-    case WEFT_PROBLEM_OTHER:
         return WEFT_PROBLEM_LOCK_NO_CPU;
+    case WEFT_PROBLEM_OTHER: /* it is no fault of the holder */
+        return WEFT_PROBLEM_OTHER;
     case WEFT_PROBLEM_CHILD:
     case WEFT_PROBLEM_QUEUE:
     case WEFT_PROBLEM_SERIAL:
@@ -259,8 +260,7 @@ static uint64_t add_text(uint64_t hash, const char *text)
     return hash;
 }
 
-/* The program's function in which a thread waits. */
-static const struct weft_frame *function_in(const struct weft_frame_path *path,
+const struct weft_frame *weft_kind_function(const struct weft_frame_path *path,
                                             const struct weft_path_part *part)
 {
     size_t places[WEFT_NAMED_FUNCTIONS];
@@ -286,13 +286,13 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
     const struct weft_frame *function;
     if (lock) {
         hash = add_text(hash, "lock");
-        function = kind->object ? kind->object : function_in(path, lock);
+        function = kind->object ? kind->object : weft_kind_function(path, lock);
     } else if (kind->holder) {
         hash = add_text(add_text(hash, "thread"), weft_problem_kind_name(kind->kind));
         function = NULL;
     } else {
         hash = add_text(hash, weft_problem_kind_name(kind->kind));
-        function = tells_apart(kind->kind) ? function_in(path, &kind->waiting) : NULL;
+        function = tells_apart(kind->kind) ? weft_kind_function(path, &kind->waiting) : NULL;
     }
     if (function)
         hash = weft_frame_hash(hash, function);
@@ -360,7 +360,7 @@ static void follow(struct following *it)
         it->has_lock = true;
         it->is_allocator = it->call == CALL_ALLOCATOR;
         it->lock = it->part;
-        kind->where = function_in(it->path, &it->part);
+        kind->where = weft_kind_function(it->path, &it->part);
         it->hop = HOP_NONE;
         it->n_threads = 0;
         kind->object = lock_name(it->path, &it->part);
@@ -405,7 +405,7 @@ static enum weft_problem_kind end_of(struct following *it)
  * same work, of which there may be no more at a time. */
 static bool is_same_work(const struct following *it)
 {
-    const struct weft_frame *function = function_in(it->path, &it->kind.waiting);
+    const struct weft_frame *function = weft_kind_function(it->path, &it->kind.waiting);
     for (size_t i = it->kind.holding.from; function && i < it->kind.holding.to; i++)
         if (weft_str_equal(it->path->frames[i]->name, function->name))
             return true;

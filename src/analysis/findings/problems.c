@@ -28,7 +28,8 @@ static const double AS_MUCH = 0.5;
 static const double NEARLY_ALL = 0.8;
 static const double EVIDENCE_P = 0.05;
 static const double FEW = 0.1; /* of the slow ones, for another program to be worth a line */
-static const double LEAST_OF_WHOLE = 0.02; /* of a critical path */
+static const double LEAST_OF_WHOLE = 0.02; /* of a critical path, */
+static const double AVOIDABLE = 0.1;       /* and of what comes before work on it */
 
 /* Times of one key. */
 struct group {
@@ -151,6 +152,66 @@ static enum weft_problem_kind kind_of(const struct group *group)
     return most;
 }
 
+/* What locks without a name are known by: the function in which the holder is for the most part. 0:
+ * of other groups. */
+static uint64_t key_of_hold(const struct grouping *grouping, const struct group *group)
+{
+    const enum weft_problem_kind kind = kind_of(group);
+    struct weft_frame_path path;
+    if (!weft_problem_is_of_lock(kind) || group->more_ns <= 0)
+        return 0;
+    weft_frame_path_of(grouping->finding->matrix, group->kinds[kind].node, &path);
+    const struct weft_kind found = weft_kind_of(&path);
+    const struct weft_frame *function = weft_kind_function(&path, &found.holding);
+    if (found.object || !found.holder || !function)
+        return 0;
+    return weft_frame_hash(weft_frame_hash(WEFT_FRAME_HASH, found.holder), function);
+}
+
+static void join_group(struct group *to, const struct group *from)
+{
+    to->more_ns += from->more_ns;
+    for (unsigned kind = 0; kind < WEFT_PROBLEM_KINDS; kind++) {
+        to->kinds[kind].more_ns += from->kinds[kind].more_ns;
+        if (from->kinds[kind].most_ns <= to->kinds[kind].most_ns)
+            continue;
+        to->kinds[kind].most_ns = from->kinds[kind].most_ns;
+        to->kinds[kind].node = from->kinds[kind].node;
+    }
+}
+
+/* One lock without a name is asked for in several functions: what its holder does makes it one.
+ * False without memory. */
+static bool join_unnamed(struct grouping *grouping)
+{
+    struct weft_map *holds = weft_map_new();
+    uint32_t *firsts = calloc(grouping->groups.n + 1, sizeof *firsts); /* by number of the hold */
+    uint32_t *to = calloc(grouping->groups.n + 1, sizeof *to);
+    bool is_good = holds && firsts && to;
+    for (uint32_t i = 0; is_good && i < grouping->groups.n; i++) {
+        struct group *group = &grouping->groups.items[i];
+        const uint64_t key = key_of_hold(grouping, group);
+        bool is_new = true;
+        const uint32_t hold = key ? weft_map_add(holds, key, &is_new) : 0;
+        is_good = hold != WEFT_MAP_NONE;
+        to[i] = i;
+        if (key && is_good && is_new)
+            firsts[hold] = i;
+        if (!key || !is_good || is_new)
+            continue;
+        to[i] = firsts[hold];
+        join_group(&grouping->groups.items[to[i]], group);
+        *group = (struct group){ .key = group->key };
+    }
+    for (size_t i = 0; is_good && i < grouping->finding->matrix->n_nodes; i++)
+        if (grouping->of[i] > 0)
+            grouping->of[i] = to[grouping->of[i] - 1] + 1;
+    weft_map_free(holds);
+    free(firsts);
+    free(to);
+    return is_good;
+}
+
 static bool make_groups(struct grouping *grouping)
 {
     const struct weft_compare_table *table = grouping->table;
@@ -162,6 +223,7 @@ static bool make_groups(struct grouping *grouping)
     for (size_t i = 0; is_good && i < table->n_nodes; i++)
         is_good =
             table->nodes[i].node == 0 || take_node(grouping, &table->nodes[i], &kinds[i], keys);
+    is_good = is_good && join_unnamed(grouping);
     grouping->ns = calloc(grouping->groups.n + 1, sizeof *grouping->ns);
     grouping->touched = calloc(grouping->groups.n + 1, sizeof *grouping->touched);
     is_good = is_good && grouping->ns && grouping->touched;
@@ -437,10 +499,32 @@ static void measure(const struct grouping *grouping, const struct group *group,
     problem->worst = group->worst;
 }
 
-/* What the program does itself first; then what costs more. */
+/* Is it a wait of which a whole run would be rid of a tenth, or more? Work and full CPUs are part
+ * of every run. */
+static bool is_avoidable(const struct weft_problem *problem)
+{
+    switch (problem->kind) {
+    case WEFT_PROBLEM_SERIAL:
+    case WEFT_PROBLEM_QUEUE:
+    case WEFT_PROBLEM_CPU:
+    case WEFT_PROBLEM_OTHER:
+    case WEFT_PROBLEM_INTERRUPT:
+    case WEFT_PROBLEM_MORE_WORK:
+    case WEFT_PROBLEM_CODE:
+    case WEFT_PROBLEM_UNKNOWN:
+        return false;
+    default:
+        return is_whole_finding(problem->finding) && problem->share >= AVOIDABLE;
+    }
+}
+
+/* What the program does itself first, of a whole run what it need not wait for; then what costs
+ * more. */
 static int by_cost(const void *a, const void *b)
 {
     const struct weft_problem *x = a, *y = b;
+    if (is_avoidable(x) != is_avoidable(y))
+        return is_avoidable(x) ? -1 : 1;
     const bool is_x_outside = weft_kind_is_outside(x->kind) && !is_whole_finding(x->finding);
     const bool is_y_outside = weft_kind_is_outside(y->kind) && !is_whole_finding(y->finding);
     if (is_x_outside != is_y_outside)

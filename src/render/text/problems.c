@@ -83,14 +83,29 @@ static const struct words {
                                "record with the kernel's events (as root)" },
 };
 
-/* The function at fault: the innermost of the program's in which the holder is; without one, the
- * execution's own thread. */
+/* The thread at fault, and where it is: the one that the others wait for in the end; of a lock, its
+ * holder; of a wait for another program, the execution's own. */
+struct culprit {
+    struct weft_str thread;
+    const struct weft_chain *chain;
+};
+
+static struct culprit culprit_of(const struct weft_problem *problem)
+{
+    const bool is_of_own =
+        problem->kind == WEFT_PROBLEM_NETWORK || problem->kind == WEFT_PROBLEM_CHILD;
+    const bool is_of_last = !weft_problem_is_of_lock(problem->kind) &&
+                            problem->preemptor.n_bytes == 0 && problem->lasting.n > 0;
+    if (is_of_last && !is_of_own)
+        return (struct culprit){ problem->last, &problem->lasting };
+    if (problem->holding.n > 0 && !is_of_own)
+        return (struct culprit){ problem->holder, &problem->holding };
+    return (struct culprit){ problem->holder, &problem->waiting };
+}
+
 static const struct weft_frame *function_of(const struct weft_problem *problem)
 {
-    const bool is_of_holder = problem->holder.n_bytes > 0 && problem->holding.n > 0 &&
-                              problem->kind != WEFT_PROBLEM_NETWORK &&
-                              problem->kind != WEFT_PROBLEM_CHILD;
-    const struct weft_chain *chain = is_of_holder ? &problem->holding : &problem->waiting;
+    const struct weft_chain *chain = culprit_of(problem).chain;
     return chain->n > 0 ? chain->links[chain->n - 1] : NULL;
 }
 
@@ -140,7 +155,7 @@ static void put_mark(struct weft_output *out, const struct weft_problem *problem
     else if (mark == MARK_IT)
         weft_output_text(out, "the lock");
     else if (mark == MARK_HOLDER && problem->holder.n_bytes > 0)
-        weft_words_name(out, problem->holder);
+        weft_words_name(out, culprit_of(problem).thread);
     else if (mark == MARK_PREEMPTOR && problem->preemptor.n_bytes > 0)
         weft_words_name(out, problem->preemptor);
     else if (mark != MARK_FUNCTION)
@@ -186,7 +201,7 @@ static void put_head(struct weft_output *out, const struct weft_problem *problem
     if (!is_of_other)
         return;
     weft_output_text(out, " (thread ");
-    weft_words_name(out, problem->holder);
+    weft_words_name(out, culprit_of(problem).thread);
     weft_output_text(out, ")");
 }
 
