@@ -17,10 +17,13 @@ struct kind {
     void (*handle)(unsigned number, bool is_broken); /* a request, by one of the workers */
     void (*background)(bool is_broken);              /* again and again, by another thread */
     unsigned n_requests;                             /* 0: 600 */
-    unsigned every_us;                               /* a request comes; 0: 600 */
+    unsigned every_us;                               /* a request comes; 0: 1000 */
+    void (*run)(bool is_broken);                     /* the whole program; NULL: a server */
 };
 
-extern const struct kind lock_kinds[], wait_kinds[], work_kinds[]; /* up to one without a name */
+extern const struct kind lock_kinds[], wait_kinds[], work_kinds[],
+    together_kinds[]; /* up to one
+                       * without a name */
 
 /* Computes for so long, not counting the time that the thread does not run. */
 void compute_us(unsigned us);

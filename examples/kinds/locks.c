@@ -203,11 +203,11 @@ CALL void audit(bool is_broken)
 }
 
 const struct kind lock_kinds[] = {
-    { "deadlock", end_soon, handle_transfer, audit, 0, 0 },
-    { "lock", NULL, handle_lookup, flush_table, 0, 0 },
-    { "lock-io", open_journal, handle_lookup, commit_journal, 0, 0 },
-    { "lock-sleep", NULL, handle_lookup, renew_lease, 0, 0 },
-    { "rwlock", NULL, handle_reader, reload_config, 0, 0 },
-    { "spin", make_counter, handle_counted, report_counters, 0, 0 },
+    { "deadlock", end_soon, handle_transfer, audit, 0, 0, NULL },
+    { "lock", NULL, handle_lookup, flush_table, 0, 0, NULL },
+    { "lock-io", open_journal, handle_lookup, commit_journal, 0, 0, NULL },
+    { "lock-sleep", NULL, handle_lookup, renew_lease, 0, 0, NULL },
+    { "rwlock", NULL, handle_reader, reload_config, 0, 0, NULL },
+    { "spin", make_counter, handle_counted, report_counters, 0, 0, NULL },
     { 0 },
 };

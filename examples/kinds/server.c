@@ -112,7 +112,7 @@ static void serve(void)
 
 static const struct kind *find(const char *name)
 {
-    const struct kind *const lists[] = { lock_kinds, wait_kinds, work_kinds };
+    const struct kind *const lists[] = { lock_kinds, wait_kinds, work_kinds, together_kinds };
     for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++)
         for (const struct kind *one = lists[i]; one->name; one++) {
             if (!name)
@@ -135,6 +135,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s KIND [--healthy] | --list\n", argv[0]);
         return 2;
     }
-    serve();
+    if (kind->run)
+        kind->run(is_broken);
+    else
+        serve();
     return 0;
 }

@@ -221,12 +221,12 @@ CALL void handle_query(unsigned number, bool is_broken)
 }
 
 const struct kind wait_kinds[] = {
-    { "fsync", open_file, handle_order, NULL, 0, 0 },
-    { "disk", open_file, handle_record, NULL, 0, 0 },
-    { "page-faults", map_file, handle_scan, NULL, 0, 0 },
-    { "network", start_peer, handle_remote, NULL, 0, 0 },
-    { "sleep", NULL, handle_retry, NULL, 0, 0 },
-    { "child", NULL, handle_upload, NULL, 0, 0 },
-    { "pool", make_pool, handle_query, export_all, 0, 0 },
+    { "fsync", open_file, handle_order, NULL, 0, 0, NULL },
+    { "disk", open_file, handle_record, NULL, 0, 0, NULL },
+    { "page-faults", map_file, handle_scan, NULL, 0, 0, NULL },
+    { "network", start_peer, handle_remote, NULL, 0, 0, NULL },
+    { "sleep", NULL, handle_retry, NULL, 0, 0, NULL },
+    { "child", NULL, handle_upload, NULL, 0, 0, NULL },
+    { "pool", make_pool, handle_query, export_all, 0, 0, NULL },
     { 0 },
 };

@@ -90,8 +90,8 @@ CALL void handle_short(unsigned number, bool is_broken)
 }
 
 const struct kind work_kinds[] = {
-    { "more-work", make_keys, handle_find, NULL, 0, 0 },
-    { "slower-code", NULL, handle_page, NULL, 0, 0 },
-    { "cpu", NULL, handle_short, recompute_all, 0, 0 },
+    { "more-work", make_keys, handle_find, NULL, 0, 0, NULL },
+    { "slower-code", NULL, handle_page, NULL, 0, 0, NULL },
+    { "cpu", NULL, handle_short, recompute_all, 0, 0, NULL },
     { 0 },
 };

@@ -10,7 +10,7 @@
 #include "render/human.h"
 #include "render/text/compare_words.h"
 #include "render/text/notes.h"
-#include "render/text/problems.h"
+#include "render/text/problem_words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,6 +64,12 @@ static void print_trace(const struct weft_trace *trace, const struct weft_note_s
     weft_say("\n");
 }
 
+static void put_path(struct weft_output *out, const struct weft_problem *problem)
+{
+    weft_problem_put_path_head(out, problem);
+    weft_output_printf(out, ", %s of the critical path", weft_human_share(problem->share).text);
+}
+
 /* What diagnose would say first, and how to see the rest. */
 static void print_finding(const struct weft_findings *findings, const char *path)
 {
@@ -74,10 +80,12 @@ static void print_finding(const struct weft_findings *findings, const char *path
         return;
     if (problems->n_deadlocks > 0)
         weft_output_text(out, "deadlock");
-    else if (findings->table->whole)
-        weft_output_text(out, "where the time goes");
+    else if (weft_problems_n_leading(problems) > 0)
+        weft_sync_put_sentence(out, &problems->syncs[0]);
     else if (problems->n_rows == 0)
         weft_output_text(out, "nothing significant");
+    else if (findings->table->whole)
+        put_path(out, &problems->rows[0]);
     else
         weft_problem_put_sentence(out, &problems->rows[0]);
     weft_output_text(out, ": weft diagnose ");

@@ -15,6 +15,7 @@
 #include "query/comparison.h"
 #include "query/deadlocks.h"
 #include "query/executions.h"
+#include "query/synchronization.h"
 #include "query/work.h"
 #include "render/output.h"
 #include "schema/compare_cut.h"
@@ -713,6 +714,14 @@ static enum weft_code count_work(const struct gathering *gathering, struct weft_
     return WEFT_OK;
 }
 
+static enum weft_code look_at_locks(struct gathering *gathering,
+                                    struct weft_problems_table *problems)
+{
+    WEFT_TRY(weft_starved_look(gathering->session, problems, gathering->err));
+    return weft_syncs_look(gathering->session, gathering->findings->arena, problems,
+                           gathering->err);
+}
+
 static enum weft_code judge(struct gathering *gathering)
 {
     struct weft_findings_basis *basis = gathering->basis;
@@ -734,8 +743,10 @@ static enum weft_code judge(struct gathering *gathering)
         code = weft_deadlocks_find(gathering->session, findings->arena,
                                    &findings->table->problems->deadlocks,
                                    &findings->table->problems->n_deadlocks, gathering->err);
-    return code == WEFT_OK && basis->whole
-               ? weft_findings_add_whole(findings->table, basis->whole, gathering->err)
+    if (code == WEFT_OK && basis->whole)
+        code = weft_findings_add_whole(findings->table, basis->whole, gathering->err);
+    return code == WEFT_OK && gathering->session
+               ? look_at_locks(gathering, findings->table->problems)
                : code;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "schema/problems.h"
 
+#include "schema/findings.h"
+
 const char *weft_problem_kind_name(enum weft_problem_kind kind)
 {
     static const char *const names[WEFT_PROBLEM_KINDS] = {
@@ -13,6 +15,7 @@ const char *weft_problem_kind_name(enum weft_problem_kind kind)
         [WEFT_PROBLEM_LOCK_SLEEP] = "lock_held_while_sleeping",
         [WEFT_PROBLEM_LOCK_WAIT] = "lock_held_while_waiting",
         [WEFT_PROBLEM_LOCK_NO_CPU] = "lock_holder_without_cpu",
+        [WEFT_PROBLEM_STARVED] = "writer_starvation",
         [WEFT_PROBLEM_ALLOCATOR] = "memory_allocator",
         [WEFT_PROBLEM_SPIN] = "spinning",
         [WEFT_PROBLEM_SERIAL] = "serial_section",
@@ -45,4 +48,22 @@ bool weft_problems_have(const struct weft_problems_table *table, const struct we
                 return true;
     }
     return false;
+}
+
+const char *weft_sync_kind_name(enum weft_sync_kind kind)
+{
+    static const char *const names[WEFT_SYNC_KINDS] = {
+        [WEFT_SYNC_HERD] = "thundering_herd", [WEFT_SYNC_IMBALANCE] = "load_imbalance"
+    };
+    return kind < WEFT_SYNC_KINDS ? names[kind] : "unknown";
+}
+
+size_t weft_problems_n_leading(const struct weft_problems_table *table)
+{
+    const struct weft_problem *first = table->n_rows > 0 ? &table->rows[0] : NULL;
+    const bool is_request = first && !first->is_small && first->finding->table->n_a > 0;
+    size_t n = 0;
+    while (n < table->n_syncs && (!is_request || table->syncs[n].share > first->share))
+        n++;
+    return n;
 }

@@ -18,7 +18,8 @@ enum weft_problem_kind {
     WEFT_PROBLEM_LOCK_NET,    /* for a socket, */
     WEFT_PROBLEM_LOCK_SLEEP,  /* sleeps, */
     WEFT_PROBLEM_LOCK_WAIT,   /* waits for another thread, */
-    WEFT_PROBLEM_LOCK_NO_CPU, /* or has no CPU */
+    WEFT_PROBLEM_LOCK_NO_CPU, /* or has no CPU, */
+    WEFT_PROBLEM_STARVED,     /* by readers, one after the other, while a writer waits */
     WEFT_PROBLEM_ALLOCATOR,   /* a lock of malloc */
     WEFT_PROBLEM_SPIN,        /* CPU time spent waiting for a lock */
     WEFT_PROBLEM_SERIAL,      /* at a barrier, or for the end of a thread */
@@ -81,9 +82,11 @@ struct weft_problem {
     double usual_here_ns, slow_here_ns; /* mean time in it, of all usual and all slow ones */
     double
         p; /* that these differ by chance, of all groups of times compared; 0: nothing compared */
-    double cost_ns;   /* what slow executions spend on it more than usual, together */
-    double share;     /* of the time of all executions */
-    double explained; /* of what the slow ones take longer */
+    uint64_t n_overtaking; /* STARVED: readers that got the lock before a writer that had asked for
+                            * it, in the worst execution */
+    double cost_ns;        /* what slow executions spend on it more than usual, together */
+    double share;          /* of the time of all executions */
+    double explained;      /* of what the slow ones take longer */
     struct weft_confidence_basis confidence;
     uint32_t worst;  /* the execution that spends most on it */
     uint32_t node;   /* where most of it lies */
@@ -104,6 +107,34 @@ struct weft_deadlock_wait {
     bool is_join; /* for the end of the holder */
 };
 
+/* How threads work together over the whole trace, whichever executions suffer from it. */
+enum weft_sync_kind {
+    WEFT_SYNC_HERD,      /* broadcasts wake many threads, most of which wait again at once */
+    WEFT_SYNC_IMBALANCE, /* one thread comes last to a barrier for the most part */
+    WEFT_SYNC_KINDS,
+};
+
+/* Stable name of a kind ("thundering_herd"). */
+const char *weft_sync_kind_name(enum weft_sync_kind kind);
+
+struct weft_sync_problem {
+    enum weft_sync_kind kind;
+    struct weft_str object; /* name of the condition or barrier, or its address */
+    struct weft_str thread; /* HERD: wakes the most often; IMBALANCE: comes last the most often, */
+    uint64_t tid;
+    struct weft_str function;       /* mostly from there; may be empty */
+    struct weft_str other;          /* one of the threads that are woken, or that wait, */
+    struct weft_str other_function; /* and from where; may be empty */
+    uint32_t n_others;              /* how many threads */
+    uint64_t n_events;              /* broadcasts; waits at the barrier */
+    uint64_t n_woken, n_futile;     /* HERD: wakeups by them; those that waited again at once */
+    uint64_t n_last;                /* IMBALANCE: waits that it ended */
+    uint64_t cost_ns;               /* HERD: from broadcasts until the last one woken for nothing
+                                     * was awake; IMBALANCE: waits for it */
+    double share; /* HERD: of the duration of the trace; IMBALANCE: of that of all its threads */
+    uint64_t worst_tid, worst_start_ns, worst_end_ns; /* the worst broadcast, or wait */
+};
+
 /* Why a finding that is significant has no row. */
 enum weft_unlisted {
     WEFT_LISTED,           /* it has, or is not significant */
@@ -116,9 +147,15 @@ struct weft_problems_table {
     uint8_t *unlisted;                    /* enum weft_unlisted, by row of the findings */
     struct weft_deadlock_wait *deadlocks; /* cycle by cycle; the findings' */
     size_t n_deadlocks;                   /* waits */
-    struct weft_problem *rows;            /* the most expensive first */
+    struct weft_sync_problem *syncs;      /* the most expensive first; the findings' */
+    size_t n_syncs;
+    struct weft_problem *rows; /* the most expensive first */
     size_t n_rows;
 };
+
+/* Those of `syncs` that come before the rows: all, or those that cost more than the first row does.
+ */
+size_t weft_problems_n_leading(const struct weft_problems_table *table);
 
 /* Is there a row of the finding, or one that is why executions of it are slow, too? */
 bool weft_problems_have(const struct weft_problems_table *table,

@@ -33,9 +33,12 @@ PLANTED = {
     "pool": (("pool_too_small",), "connections", "query_database", None),
     "more-work": (("slower_code", "more_work"), None, "find_key", None),
     "slower-code": (("slower_code", "more_work"), None, "compress", None),
+    "herd": (("thundering_herd",), "jobs_ready", "take_job", "submit_job"),
+    "imbalance": (("load_imbalance",), "step_barrier", "run_steps", "run_steps"),
+    "starvation": (("writer_starvation",), "settings_lock", "update_settings", "read_settings"),
 }
 # These need no fault that others may have: shared by all.
-HEALTHY = ["lock", "lock-sleep", "rwlock", "sleep", "child", "pool", "slower-code"]
+HEALTHY = ["lock", "lock-sleep", "rwlock", "sleep", "child", "pool", "slower-code", "herd"]
 
 
 def findings(kind, *variant):
@@ -50,7 +53,7 @@ def is_named(found, kind):
         return False
     first = found[0]
     functions = " ".join(first["waiter_functions"])
-    holders = " ".join(first["holder_functions"] + first["last_functions"])
+    holders = " ".join(first["holder_functions"] + first.get("last_functions", []))
     return (first["kind"] in kinds and (lock is None or first["object"] == lock) and waiter in functions
             and (holder is None or holder in holders))
 

@@ -281,10 +281,24 @@ static enum weft_code run_calls(struct weft_ecct_stacks *stacks, struct weft_ecc
 
 /* ---- samples and spans ----------------------------------------------------------------------- */
 
+/* Where a thread enters the kernel: what it calls from there is the kernel's. */
+static bool enters_kernel(struct weft_str name)
+{
+    static const char *const starts[] = { "entry_SYSCALL", "do_syscall_", "x64_sys_call",
+                                          "asm_exc_",      "asm_sysvec_", "asm_common_interrupt",
+                                          "el0t_",         "el0_svc",     "invoke_syscall" };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (name.n_bytes >= strlen(starts[i]) &&
+            memcmp(name.bytes, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
 /* A folded stack, "main;run;step". */
 static enum weft_code go_down(struct weft_ecct_tree *tree, struct weft_str stack,
                               struct weft_ecct_spot *spot, struct weft_err *err)
 {
+    struct weft_str module = { 0 };
     enum weft_code code = WEFT_OK;
     while (stack.n_bytes && code == WEFT_OK) {
         const char *end = memchr(stack.bytes, ';', stack.n_bytes);
@@ -292,8 +306,10 @@ static enum weft_code go_down(struct weft_ecct_tree *tree, struct weft_str stack
         const size_t n_gone = end ? n + 1 : n;
         uint32_t frame;
         if (n) {
-            code = weft_ecct_tree_frame(tree, (struct weft_str){ stack.bytes, n },
-                                        (struct weft_str){ 0 }, WEFT_FRAME_FUNCTION, &frame, err);
+            const struct weft_str name = { stack.bytes, n };
+            if (enters_kernel(name))
+                module = WEFT_STR("[kernel]");
+            code = weft_ecct_tree_frame(tree, name, module, WEFT_FRAME_FUNCTION, &frame, err);
             WEFT_THEN(code, weft_ecct_tree_node(tree, spot->node, frame, spot->confidence,
                                                 &spot->node, err));
         }

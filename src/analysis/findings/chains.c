@@ -53,6 +53,14 @@ static size_t functions_of(const struct weft_frame_path *path, const struct weft
     return n;
 }
 
+/* Does the thread run, or could it? */
+static bool is_running_in(const struct weft_frame_path *path, const struct weft_path_part *part)
+{
+    const uint8_t state =
+        part->state < part->to ? path->frames[part->state]->state : WEFT_FRAME_NO_STATE;
+    return state == WEFT_FRAME_RUNNING || state == WEFT_FRAME_PREEMPTED;
+}
+
 /* Which function is next below the links so far, of a path: NULL if the path does not lead there,
  * or is not of the threads that the problem names. *has_any: does it have functions at all? */
 static const struct weft_frame *next_of(const struct descent *descent,
@@ -65,7 +73,7 @@ static const struct weft_frame *next_of(const struct descent *descent,
                                                                     : &kind.lasting;
     const bool is_other = descent->whose == LASTING &&
                           (!kind.last || !weft_str_equal(kind.last->name, descent->problem->last));
-    const bool is_running = descent->whose == LASTING && kind.preemptor;
+    const bool is_running = is_running_in(path, part);
     const size_t n = is_other ? 0 : functions_of(path, part, is_running, functions, LEVELS);
     *has_any = n > 0;
     for (size_t i = 0; i < descent->n; i++)

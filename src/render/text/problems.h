@@ -20,9 +20,6 @@ void weft_problems_put_head(const struct weft_view *view,
 size_t weft_problems_put(struct weft_output *out, const struct weft_problems_table *problems,
                          size_t most);
 
-/* "Lock contention on `m`: 4 of 479 `get` took 22.9 ms instead of 130 µs". */
-void weft_problem_put_sentence(struct weft_output *out, const struct weft_problem *problem);
-
 /* "trace": what the first line says of it; null of a database. */
 void weft_problems_json_trace(struct weft_json *json, const struct weft_view *view);
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Opens the operations on locks - of the whole trace once if it has conditions or barriers, of the
+ * worst execution of each problem of a lock - and lets the analyses look at them.
+ */
+#include "query/synchronization.h"
+
+#include "analysis/findings/synchronization.h"
+#include "model/locks/locks.h"
+#include "query/session.h"
+#include "schema/findings.h"
+
+static const uint64_t MOST_OPERATIONS = UINT64_C(8000000); /* and calls, to be read */
+static const uint64_t MARGIN_NS = UINT64_C(1000000);
+enum { LEAST_OVERTAKING = 2 };
+
+/* Too many operations for the memory are none. */
+static enum weft_code open_locks(struct weft_session *session, const struct weft_locks_span *span,
+                                 struct weft_locks **locks, struct weft_err *err)
+{
+    const struct weft_run *run = weft_session_run(session);
+    const enum weft_code code =
+        weft_locks_open(weft_session_trace(session), span, run->memory_bytes, locks, err);
+    if (code != WEFT_E_LIMIT)
+        return code;
+    weft_locks_close(*locks);
+    *locks = NULL;
+    *err = (struct weft_err){ 0 };
+    return WEFT_OK;
+}
+
+enum weft_code weft_syncs_look(struct weft_session *session, struct weft_arena *arena,
+                               struct weft_problems_table *problems, struct weft_err *err)
+{
+    const struct weft_trace *trace = weft_session_trace(session);
+    const struct weft_store_meta *meta = weft_trace_meta(trace);
+    const struct weft_locks_span span = { .to_ns = meta->duration_ns + 1 };
+    struct weft_locks *locks = NULL;
+    if (meta->calls + meta->events > MOST_OPERATIONS || !weft_syncs_may_be(trace))
+        return WEFT_OK;
+    enum weft_code code = open_locks(session, &span, &locks, err);
+    if (code == WEFT_OK && locks)
+        code = weft_syncs_find(trace, locks, arena, &problems->syncs, &problems->n_syncs, err);
+    weft_locks_close(locks);
+    return code;
+}
+
+/* ---- writers --------------------------------------------------------------------------------- */
+
+static uint32_t thread_of(const struct weft_trace *trace, const struct weft_execution_item *item)
+{
+    for (uint32_t id = 0; id < weft_trace_n_threads(trace); id++) {
+        const struct weft_model_thread *thread = weft_trace_thread(trace, id);
+        if (thread->info.tid == item->tid && !thread->info.is_foreign &&
+            thread->first_ns <= item->end_ns && thread->last_ns >= item->start_ns)
+            return id;
+    }
+    return WEFT_ID_NONE;
+}
+
+/* Readers that asked for the lock after the operation did, and got it before. */
+static uint64_t count_overtaking(const struct weft_locks *locks, size_t at)
+{
+    size_t n_ops;
+    const struct weft_lock_op *ops = weft_locks_ops(locks, &n_ops);
+    const struct weft_lock_op *writer = &ops[at];
+    uint64_t n = 0;
+    if (weft_locks_object(locks, writer->object)->kind != WEFT_LOCK_RWLOCK ||
+        writer->flags & WEFT_LOCK_SHARED)
+        return 0;
+    while (at-- > 0 && ops[at].object == writer->object && ops[at].got_ns > writer->start_ns)
+        n += ops[at].flags & WEFT_LOCK_SHARED && ops[at].start_ns > writer->start_ns &&
+             ops[at].thread_id != writer->thread_id;
+    return n;
+}
+
+static enum weft_code look_at_worst(struct weft_session *session, struct weft_problem *problem,
+                                    struct weft_err *err)
+{
+    const struct weft_execution_item *item = &problem->finding->matrix->items[problem->worst];
+    const uint32_t thread_id = thread_of(weft_session_trace(session), item);
+    const struct weft_locks_span span = { .from_ns = item->start_ns > MARGIN_NS
+                                                         ? item->start_ns - MARGIN_NS
+                                                         : 0,
+                                          .to_ns = item->end_ns + 1,
+                                          .without_sites = true };
+    struct weft_locks *locks = NULL;
+    if (thread_id == WEFT_ID_NONE)
+        return WEFT_OK;
+    const enum weft_code code = open_locks(session, &span, &locks, err);
+    const size_t at = code == WEFT_OK && locks
+                          ? weft_locks_find(locks, thread_id, item->start_ns, item->end_ns)
+                          : SIZE_MAX;
+    if (at != SIZE_MAX)
+        problem->n_overtaking = count_overtaking(locks, at);
+    if (problem->n_overtaking >= LEAST_OVERTAKING)
+        problem->kind = WEFT_PROBLEM_STARVED;
+    weft_locks_close(locks);
+    return code;
+}
+
+enum weft_code weft_starved_look(struct weft_session *session, struct weft_problems_table *problems,
+                                 struct weft_err *err)
+{
+    const uint64_t *n = weft_trace_meta(weft_session_trace(session))->events_of_kind;
+    enum weft_code code = WEFT_OK;
+    if (n[WEFT_EVENT_LOCK_REQUEST] + n[WEFT_EVENT_LOCK_ACQUIRED] == 0)
+        return WEFT_OK;
+    for (size_t i = 0; code == WEFT_OK && i < problems->n_rows; i++)
+        if (weft_problem_is_of_lock(problems->rows[i].kind))
+            code = look_at_worst(session, &problems->rows[i], err);
+    return code;
+}
