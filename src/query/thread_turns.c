@@ -85,8 +85,9 @@ static bool is_wait(struct weft_str label)
 {
     struct weft_str caller;
     const struct weft_str name = part_of(label, &caller);
+    const bool is_of_interpreter = weft_str_is_one_of(caller, "take_gil|PyCOND_TIMEDWAIT");
     return (weft_is_wait_name(name) || weft_wait_for_of_name(name) == WEFT_WAITS_FOR_INPUT) &&
-           !is_amid_work(name);
+           !is_amid_work(name) && !is_of_interpreter;
 }
 
 static enum weft_code see_call(void *context, const struct weft_execution_row *row,

@@ -154,6 +154,19 @@ static enum call call_in(const struct weft_frame_path *path, const struct weft_p
     return found;
 }
 
+/* Does a thread wait there for the lock of Python's or Ruby's interpreter? */
+static bool is_of_interpreter(const struct weft_frame_path *path, const struct weft_path_part *part)
+{
+    const struct weft_frame *state = part->state < part->to ? path->frames[part->state] : NULL;
+    if (part->is_preempted || (state && state->state == WEFT_FRAME_RUNNING))
+        return false;
+    for (size_t i = part->from; i < part->to; i++)
+        if (path->frames[i]->kind == WEFT_FRAME_FUNCTION &&
+            weft_str_is_one_of(path->frames[i]->name, "take_gil|gvl_acquire_basic"))
+            return true;
+    return false;
+}
+
 /* ---- the thread at the end ------------------------------------------------------------------- */
 
 /* What a thread does that is neither waiting for another one nor for a lock. */
@@ -172,6 +185,8 @@ static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
         return WEFT_PROBLEM_CPU;
     if (state->state == WEFT_FRAME_UNKNOWN)
         return WEFT_PROBLEM_UNKNOWN;
+    if (is_of_interpreter(path, part))
+        return WEFT_PROBLEM_LOCK;
     if (call == CALL_FSYNC)
         return WEFT_PROBLEM_FSYNC;
     if (call == CALL_CHILD)
@@ -284,7 +299,10 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
 {
     uint64_t hash = WEFT_FRAME_HASH;
     const struct weft_frame *function;
-    if (lock) {
+    if (kind->is_of_interpreter) {
+        hash = add_text(hash, "interpreter");
+        function = NULL;
+    } else if (lock) {
         hash = add_text(hash, "lock");
         function = kind->object ? kind->object : weft_kind_function(path, lock);
     } else if (kind->holder) {
@@ -296,7 +314,7 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
     }
     if (function)
         hash = weft_frame_hash(hash, function);
-    return kind->holder ? weft_frame_hash(hash, kind->holder) : hash;
+    return kind->holder && !kind->is_of_interpreter ? weft_frame_hash(hash, kind->holder) : hash;
 }
 
 static const struct weft_frame *lock_name(const struct weft_frame_path *path,
@@ -356,19 +374,21 @@ static void follow(struct following *it)
     const struct weft_frame *thread = it->path->frames[it->part.to];
     const struct weft_path_part next = weft_path_part_at(it->path, it->part.to + 1);
     struct weft_kind *kind = &it->kind;
-    if (is_lock(thread, it->call)) {
+    const bool is_gil = is_of_interpreter(it->path, &it->part);
+    if (is_gil || is_lock(thread, it->call)) {
+        kind->is_of_interpreter = is_gil;
         it->has_lock = true;
         it->is_allocator = it->call == CALL_ALLOCATOR;
         it->lock = it->part;
         kind->where = weft_kind_function(it->path, &it->part);
         it->hop = HOP_NONE;
         it->n_threads = 0;
-        kind->object = lock_name(it->path, &it->part);
+        kind->object = is_gil ? NULL : lock_name(it->path, &it->part);
         kind->last = NULL;
     } else {
         it->n_threads++;
     }
-    if (!is_lock(thread, it->call) && it->hop == HOP_NONE) {
+    if (!is_gil && !is_lock(thread, it->call) && it->hop == HOP_NONE) {
         it->hop = hop_of(thread, it->call);
         kind->is_of_end |= thread->waited_for - 1 == WEFT_LOCK_JOIN;
         if (!it->has_lock)
@@ -471,6 +491,8 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
         follow(&it);
     }
     it.kind.kind = kind_at(&it, end_of(&it));
+    if (!it.has_lock && it.kind.kind == WEFT_PROBLEM_LOCK)
+        it.kind.is_of_interpreter = is_of_interpreter(path, &it.part);
     it.kind.key = key_of(path, &it.kind, it.has_lock ? &it.lock : NULL);
     return it.kind;
 }

@@ -37,6 +37,7 @@ struct group {
     struct {
         double more_ns, most_ns; /* what slow ones have more, and the most of one node: */
         uint32_t node;
+        bool has_holder; /* it names the thread that is waited for, as others may not */
     } kinds[WEFT_PROBLEM_KINDS];
     double more_ns;               /* of all kinds */
     double sum_ns[2], squares[2]; /* of usual and slow executions */
@@ -74,7 +75,7 @@ enum { USUAL, SLOW };
 struct node_kind {
     uint64_t key;
     enum weft_problem_kind kind;
-    bool is_of_end;
+    bool is_of_end, has_holder;
 };
 
 /* Is it time of the execution's own thread, of which the place says what to change? */
@@ -102,9 +103,12 @@ static bool take_node(struct grouping *grouping, const struct weft_compare_node 
         return true;
     group->more_ns += more_ns;
     group->kinds[kind->kind].more_ns += more_ns;
-    if (more_ns > group->kinds[kind->kind].most_ns) {
+    const bool has_more = more_ns > group->kinds[kind->kind].most_ns;
+    const bool has_holder = group->kinds[kind->kind].has_holder;
+    if (kind->has_holder != has_holder ? kind->has_holder : has_more) {
         group->kinds[kind->kind].most_ns = more_ns;
         group->kinds[kind->kind].node = row->node;
+        group->kinds[kind->kind].has_holder = kind->has_holder;
     }
     return true;
 }
@@ -121,7 +125,7 @@ static bool find_kinds(const struct grouping *grouping, struct node_kind *kinds)
         struct weft_frame_path path;
         weft_frame_path_of(grouping->finding->matrix, table->nodes[i].node, &path);
         const struct weft_kind kind = weft_kind_of(&path);
-        kinds[i] = (struct node_kind){ kind.key, kind.kind, kind.is_of_end };
+        kinds[i] = (struct node_kind){ kind.key, kind.kind, kind.is_of_end, kind.holder };
         if (is_of_place(&kind))
             placed[table->nodes[i].node] = (uint8_t)(kind.kind + 1);
     }
@@ -163,7 +167,7 @@ static uint64_t key_of_hold(const struct grouping *grouping, const struct group 
     weft_frame_path_of(grouping->finding->matrix, group->kinds[kind].node, &path);
     const struct weft_kind found = weft_kind_of(&path);
     const struct weft_frame *function = weft_kind_function(&path, &found.holding);
-    if (found.object || !found.holder || !function)
+    if (found.object || found.is_of_interpreter || !found.holder || !function)
         return 0;
     return weft_frame_hash(weft_frame_hash(WEFT_FRAME_HASH, found.holder), function);
 }
@@ -451,7 +455,9 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
     weft_frame_path_of(matrix, node, &path);
     const struct weft_kind kind = weft_kind_of(&path);
     problem->node = node;
-    problem->object = kind.object ? kind.object->name : (struct weft_str){ 0 };
+    problem->object = kind.is_of_interpreter ? WEFT_STR("GIL")
+                      : kind.object          ? kind.object->name
+                                             : (struct weft_str){ 0 };
     problem->where = kind.where ? kind.where->name : (struct weft_str){ 0 };
     problem->waiter = matrix->items[group->worst].thread;
     problem->holder = kind.holder ? kind.holder->name : (struct weft_str){ 0 };

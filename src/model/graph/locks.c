@@ -18,6 +18,9 @@
  * before the path are looked for. */
 #define MARGIN_NS UINT64_C(1000000)
 
+/* From the end of a wait in the kernel to that of its call, as a rule. */
+#define AWAKE_NS UINT64_C(2000000)
+
 /* From the wakeup of a thread that is killed to its end, at most. */
 #define DYING_NS UINT64_C(1000000000)
 #define MOST_BACK_NS UINT64_C(2000000000)
@@ -276,6 +279,34 @@ static bool is_open(const struct weft_locks *locks, uint32_t thread_id,
     return true;
 }
 
+/* A wait that time ended, in a loop that waits for a condition with a limit, as Python's threads do
+ * for the GIL: it waits for the thread that ends the last one. */
+static enum weft_code retry(struct locks_graph *graph, const struct weft_locks *locks,
+                            uint32_t thread_id, struct weft_graph_state *state,
+                            struct weft_graph_edge *edge, struct weft_err *err)
+{
+    size_t n_ops;
+    const size_t at = weft_locks_find(locks, thread_id, state->start_ns, state->end_ns);
+    const struct weft_lock_op *ops = weft_locks_ops(locks, &n_ops);
+    const uint32_t *first = weft_locks_twins(locks)->first;
+    if (at == SIZE_MAX || !covers(&ops[at], state))
+        return WEFT_OK;
+    const bool is_in_one = ops[at].got_ns > state->end_ns + AWAKE_NS; /* one call, several waits */
+    const struct weft_lock_end end =
+        is_in_one ? weft_locks_ended_by(locks, at) : weft_locks_retried_until(locks, at);
+    uint32_t number;
+    if (end.thread_id == WEFT_ID_NONE || first[end.thread_id] == first[thread_id])
+        return WEFT_OK;
+    WEFT_TRY(number_of(graph, weft_locks_object(locks, ops[at].object), &number, err));
+    *edge = (struct weft_graph_edge){ .from_ns = state->end_ns,
+                                      .to_ns = state->end_ns,
+                                      .from_thread_id = end.thread_id,
+                                      .kind = WEFT_PATH_SIGNAL,
+                                      .lock = number + 1 };
+    state->reason = WEFT_PATH_THREAD;
+    return WEFT_OK;
+}
+
 /* Whether a lock can explain more of a wait than the inner graph does. */
 static bool is_refined(const struct weft_graph_state *state, const struct weft_graph_edge *edge)
 {
@@ -307,7 +338,8 @@ static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
     if (code != WEFT_OK || state->reason == WEFT_PATH_TASK || !may_be_lock(of(graph), state))
         return code;
     const bool may_open = may_be_open(of(graph), thread_id, state);
-    if (!may_open && !is_refined(state, edge))
+    const bool is_timed_out = state->reason == WEFT_PATH_TIMER && !weft_graph_has_source(edge);
+    if (!may_open && !is_timed_out && !is_refined(state, edge))
         return WEFT_OK;
     struct process *process;
     code = process_of(of(graph), thread_id, &process, err);
@@ -316,6 +348,8 @@ static enum weft_code cause(struct weft_graph *graph, uint32_t thread_id,
         return code;
     if (may_open && is_open(process->locks, thread_id, state, edge))
         return find_holder(of(graph), process, thread_id, state, edge, err);
+    if (is_timed_out)
+        return retry(of(graph), process->locks, thread_id, state, edge, err);
     return is_refined(state, edge) ? refine(of(graph), process->locks, thread_id, state, edge, err)
                                    : WEFT_OK;
 }

@@ -173,6 +173,10 @@ static enum weft_code weft_lock_lives_split(struct weft_lock_finder *finder,
 /* Operations after a release of unknown begin that are asked whether they waited for it. */
 enum { LOOK_AHEAD = 1024, SHARE = 2 };
 
+/* Waits with a limit that are one wait: of the limit, and from one to the next. */
+#define LONGEST_RETRY_NS UINT64_C(20000000)
+#define RETRIED_NS UINT64_C(50000)
+
 struct weft_locks {
     const struct weft_trace *trace;
     struct weft_twins twins;
@@ -693,21 +697,56 @@ bool weft_locks_is_contended(const struct weft_locks *locks, size_t at)
 
 /* ---- by thread and time ---------------------------------------------------------------------- */
 
-size_t weft_locks_find(const struct weft_locks *locks, uint32_t thread_id, uint64_t from_ns,
-                       uint64_t to_ns)
+/* The place in by_thread of the first that the thread got after from_ns. */
+static size_t first_after(const struct weft_locks *locks, uint32_t id, uint64_t from_ns)
 {
-    const uint32_t id = locks->twins.first[thread_id];
-    const struct weft_lock_op *ops = locks->ops.items;
-    size_t low = 0, high = locks->ops.n, best = SIZE_MAX;
-    uint64_t most_ns = 0, last_ns = UINT64_MAX;
-    while (low < high) { /* first that was got after from_ns */
+    size_t low = 0, high = locks->ops.n;
+    while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const struct weft_lock_op *op = &ops[locks->by_thread[middle]];
+        const struct weft_lock_op *op = &locks->ops.items[locks->by_thread[middle]];
         if (op->thread_id < id || (op->thread_id == id && op->got_ns <= from_ns))
             low = middle + 1;
         else
             high = middle;
     }
+    return low;
+}
+
+struct weft_lock_end weft_locks_retried_until(const struct weft_locks *locks, size_t at)
+{
+    const struct weft_lock_op *ops = locks->ops.items, *op = &ops[at];
+    const struct weft_lock_end none = { .thread_id = WEFT_ID_NONE, .site = WEFT_ID_NONE };
+    uint64_t last_ns = op->got_ns;
+    if (weft_locks_object(locks, op->object)->kind != WEFT_LOCK_CONDITION ||
+        op->got_ns - op->start_ns > LONGEST_RETRY_NS)
+        return none;
+    size_t i = first_after(locks, op->thread_id, op->got_ns), n_others = 0;
+    for (; i < locks->ops.n && n_others < LOOK_AHEAD; i++) {
+        const struct weft_lock_op *next = &ops[locks->by_thread[i]];
+        if (next->thread_id != op->thread_id)
+            return none;
+        if (next->object != op->object) { /* the mutex of the wait is got again at its end */
+            n_others++;
+            continue;
+        }
+        if (next->start_ns > last_ns + RETRIED_NS)
+            return none;
+        n_others = 0;
+        const struct weft_lock_end end = weft_locks_ended_by(locks, locks->by_thread[i]);
+        if (end.thread_id != WEFT_ID_NONE)
+            return end;
+        last_ns = next->got_ns;
+    }
+    return none;
+}
+
+size_t weft_locks_find(const struct weft_locks *locks, uint32_t thread_id, uint64_t from_ns,
+                       uint64_t to_ns)
+{
+    const uint32_t id = locks->twins.first[thread_id];
+    const struct weft_lock_op *ops = locks->ops.items;
+    size_t low = first_after(locks, id, from_ns), best = SIZE_MAX;
+    uint64_t most_ns = 0, last_ns = UINT64_MAX;
     for (; low < locks->ops.n; low++) {
         const struct weft_lock_op *op = &ops[locks->by_thread[low]];
         if (op->thread_id != id || op->got_ns > last_ns)

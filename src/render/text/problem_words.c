@@ -258,7 +258,10 @@ size_t weft_deadlock_end(const struct weft_problems_table *problems, size_t firs
 
 void weft_problem_put_fix(struct weft_output *out, const struct weft_problem *problem)
 {
-    put_words(out, problem, kinds[problem->kind].fix);
+    const bool is_of_interpreter = weft_str_equal(problem->object, WEFT_STR("GIL"));
+    put_words(out, problem,
+              is_of_interpreter ? "release the GIL in #, or use several processes"
+                                : kinds[problem->kind].fix);
 }
 
 /* ---- synchronization ------------------------------------------------------------------------- */
