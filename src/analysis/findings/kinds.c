@@ -302,8 +302,8 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
     if (kind->is_of_interpreter) {
         hash = add_text(hash, "interpreter");
         function = NULL;
-    } else if (lock) {
-        hash = add_text(hash, "lock");
+    } else if (lock) { /* without the time that other programs take from its holder */
+        hash = add_text(hash, kind->kind == WEFT_PROBLEM_OTHER ? "other" : "lock");
         function = kind->object ? kind->object : weft_kind_function(path, lock);
     } else if (kind->holder) {
         hash = add_text(add_text(hash, "thread"), weft_problem_kind_name(kind->kind));

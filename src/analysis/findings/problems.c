@@ -27,7 +27,8 @@ static const double POSSIBLE_SHARE = 0.1; /* the same of what may be chance */
 static const double AS_MUCH = 0.5;
 static const double NEARLY_ALL = 0.8;
 static const double EVIDENCE_P = 0.05;
-static const double FEW = 0.1; /* of the slow ones, for another program to be worth a line */
+static const double FEW = 0.1;      /* of the slow ones, to be worth a line beside other programs */
+static const double STILL_SLOW = 2; /* times as long as usual, without what other programs took */
 static const double LEAST_OF_WHOLE = 0.02; /* of a critical path, */
 static const double AVOIDABLE = 0.1;       /* and of what comes before work on it */
 
@@ -348,8 +349,10 @@ static void count_main(struct grouping *grouping, uint32_t item)
         take_most(group->is_outside ? &outside : &inside, group,
                   here_ns - usual_mean(grouping, group));
     }
+    const double without_ns = ns - outside.sum_ns;
     const bool is_slow_without =
-        finding->is_versus || ns - outside.sum_ns >= (double)finding->tail.slow_min_ns;
+        finding->is_versus || (without_ns > (double)finding->tail.fast_max_ns &&
+                               without_ns > STILL_SLOW * finding->tail.fast_median_ns);
     struct group *main =
         inside.group && (is_slow_without || inside.ns > outside.ns) ? inside.group : outside.group;
     grouping->slower_ns += ns - grouping->usual_ns;
@@ -499,8 +502,12 @@ static void measure(const struct grouping *grouping, const struct group *group,
     problem->confidence.lost = finding->confidence.lost;
     problem->is_evident =
         problem->p <= EVIDENCE_P && (group->n_with[SLOW] > 1 || is_whole_finding(finding));
+    /* no CPU is the program's own fault only if it lasts, and others leave it some */
+    const bool is_no_fault =
+        problem->kind == WEFT_PROBLEM_CPU &&
+        (finding->is_full || problem->cost_ns < SMALL_SHARE * (double)finding->trace_ns);
     problem->is_small =
-        problem->share < (problem->is_evident ? SMALL_SHARE : POSSIBLE_SHARE) ||
+        is_no_fault || problem->share < (problem->is_evident ? SMALL_SHARE : POSSIBLE_SHARE) ||
         (weft_kind_is_outside(problem->kind) && (double)group->n_main < FEW * (double)table->n_b);
     problem->worst = group->worst;
 }
@@ -540,6 +547,20 @@ static int by_cost(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
+/* Was it found that most are slow for other programs? */
+static bool is_of_other_programs(const struct weft_finding *finding)
+{
+    return !finding->is_significant && (finding->verdict == WEFT_VERDICT_OTHER_PROGRAM ||
+                                        finding->verdict == WEFT_VERDICT_FULL_MACHINE);
+}
+
+/* Are enough slow for it without the time that other programs took? */
+static bool is_slow_without(const struct grouping *grouping, const struct group *group)
+{
+    return !group->is_outside && group->n_main > 1 &&
+           (double)group->n_main >= FEW * (double)grouping->table->n_b;
+}
+
 /* Does it explain enough of what the slow executions last longer? Other programs apart, of what is
  * left without them. */
 static bool is_worth_it(const struct grouping *grouping, const struct group *group)
@@ -551,6 +572,8 @@ static bool is_worth_it(const struct grouping *grouping, const struct group *gro
     const double cost_ns = more_ns(grouping, group);
     if (group->is_of_end && grouping->finding->verdict == WEFT_VERDICT_SINGLE)
         return false; /* a program that ends */
+    if (is_of_other_programs(grouping->finding) && !is_slow_without(grouping, group))
+        return false;
     return grouping->slower_ns > 0 && cost_ns > 0 && (group->n_main > 0 || is_whole) &&
            cost_ns >= least * (grouping->slower_ns - outside_ns);
 }
@@ -679,10 +702,12 @@ static int by_rank(const void *a, const void *b)
     return by_cost(a, b);
 }
 
-/* Single executions that are far slower are worth a look, too, whatever statistics say. */
+/* Single executions that are far slower are worth a look, too, whatever statistics say; and where
+ * other programs had the CPU, what is slow without that. */
 static bool is_listed(const struct weft_finding *finding)
 {
-    return finding->table && (finding->is_significant || finding->verdict == WEFT_VERDICT_SINGLE);
+    return finding->table && (finding->is_significant || finding->verdict == WEFT_VERDICT_SINGLE ||
+                              is_of_other_programs(finding));
 }
 
 static size_t n_rows_of(const struct weft_problems_table *table, const struct weft_finding *finding)
@@ -698,8 +723,8 @@ static void say_why(const struct weft_findings_table *findings, struct weft_prob
                     enum weft_unlisted why)
 {
     for (size_t i = 0; i < findings->n_rows; i++)
-        if (is_listed(&findings->rows[i]) && table->unlisted[i] == WEFT_LISTED &&
-            n_rows_of(table, &findings->rows[i]) == 0)
+        if (is_listed(&findings->rows[i]) && !is_of_other_programs(&findings->rows[i]) &&
+            table->unlisted[i] == WEFT_LISTED && n_rows_of(table, &findings->rows[i]) == 0)
             table->unlisted[i] = (uint8_t)why;
 }
 
