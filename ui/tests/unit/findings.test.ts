@@ -82,6 +82,19 @@ it('what is slow without one cause is said', () => {
   ]);
 });
 
+it('a problem of the whole run says of what its cost is a share', () => {
+  const herd = card({
+    kind: 'thundering_herd',
+    type: null,
+    of_lock: false,
+    share_of: 'of the run',
+  });
+  const one = diagnosis([herd]);
+  expect(plain(headlineOf(one))).toBe('Lock contention on m, 42.0 % of the run');
+  expect(linksOf(one.findings[0]!).map(({ label }) => label)).toEqual(['woken by', 'waiters']);
+  expect(budgetOf(one)).toEqual([]);
+});
+
 it('losses are said, and a source that does not count them', () => {
   const trace = { file: 'kv.weft', duration_ns: 1e9, threads: 1 };
   const lossy = diagnosis([], { trace: { ...trace, lost_records: 5 }, types: [] });

@@ -41,6 +41,8 @@ export interface Finding {
   slowHereNs: number;
   costNs: number;
   costShare: number;
+  /** 'of the run'; '' of executions and of a critical path. */
+  shareOf: string;
   isSmall: boolean;
   confidence: string;
   confidenceValue: number;
@@ -122,6 +124,7 @@ function decodeFinding(json: Json): Finding {
     slowHereNs: num(json, 'slow_here_ns'),
     costNs: num(json, 'cost_ns'),
     costShare: num(json, 'cost_share'),
+    shareOf: text(json, 'share_of'),
     isSmall: json['small'] === true,
     confidence: text(confidence, 'level'),
     confidenceValue: num(confidence, 'value'),
@@ -196,8 +199,11 @@ const DISK: KindLook = { words: 'waiting for a disk', look: LOOK.DISK, letter: '
 const CPU: KindLook = { words: 'waiting for a CPU', look: LOOK.READY, letter: '' };
 
 const KINDS: Record<string, KindLook> = {
+  writer_starvation: LOCK,
   memory_allocator: { words: 'in the memory allocator', look: LOOK.LOCK, letter: 'L' },
   spinning: { words: 'spinning', look: LOOK.RUN, letter: '' },
+  thundering_herd: { words: 'waking threads', look: LOOK.UNKNOWN, letter: '' },
+  load_imbalance: { words: 'waiting at a barrier', look: LOOK.UNKNOWN, letter: '' },
   serial_section: { words: 'waiting for one thread', look: LOOK.UNKNOWN, letter: '' },
   pool_too_small: { words: 'waiting for the pool', look: LOOK.LOCK, letter: 'L' },
   waiting_for_thread: { words: 'waiting for a thread', look: LOOK.UNKNOWN, letter: '' },
@@ -220,8 +226,8 @@ export function lookOfKind({ kind, isOfLock }: Finding): KindLook {
 }
 
 /** Of what a finding's cost is a share. */
-export const wholeOf = ({ isPath }: Finding): string =>
-  isPath ? 'of the critical path' : 'of request time';
+export const wholeOf = ({ isPath, shareOf }: Finding): string =>
+  shareOf !== '' ? shareOf : isPath ? 'of the critical path' : 'of request time';
 
 /** "T7 a > b" of a thread and the functions that it is in, and what it is called in a card. */
 export interface Link {
@@ -231,17 +237,23 @@ export interface Link {
   more: string;
 }
 
+const HOLDERS: Record<string, string> = {
+  pool_too_small: 'holder',
+  thundering_herd: 'woken by',
+  load_imbalance: 'last',
+};
+
 /** Which threads hold up, and which are held up: the rows of a card. */
 export function linksOf(finding: Finding): Link[] {
   const { holder, last, waiter, waiterThreads, kind, preemptor } = finding;
-  const isHeld = finding.isOfLock || kind === 'pool_too_small';
+  const label = HOLDERS[kind] ?? (finding.isOfLock ? 'holder' : 'waits for');
   const links: Link[] = [];
   if (holder !== '')
     links.push({
-      label: isHeld ? 'holder' : 'waits for',
+      label,
       thread: holder,
       functions: finding.holderFunctions,
-      more: preemptor !== '' && isHeld ? `preempted by ${preemptor}` : '',
+      more: preemptor !== '' && label === 'holder' ? `preempted by ${preemptor}` : '',
     });
   if (last !== '')
     links.push({ label: 'waiting for', thread: last, functions: finding.lastFunctions, more: '' });
@@ -259,8 +271,7 @@ export function headlineOf({ deadlocks, findings, types }: Diagnosis): string {
   const first = findings[0];
   if (deadlocks.length > 0)
     return `Deadlock: ${deadlocks.filter(({ cycle }) => cycle === 1).length} threads wait for each other to the end`;
-  if (!first && types.some(({ isSpread }) => isSpread))
-    return 'Slow executions, without one cause';
+  if (!first && types.some(({ isSpread }) => isSpread)) return 'Slow executions, without one cause';
   if (!first) return 'Nothing significant was found';
   if (first.isSmall) return `Only a small finding: ${first.title}`;
   return `${first.title}, ${share(first.costShare)} ${wholeOf(first)}`;
@@ -305,7 +316,7 @@ export function budgetOf({ findings }: Diagnosis): Part[] {
     .map(({ type: own, costShare }, finding) => ({ finding, share: costShare, own }))
     .filter(({ own, share: part }) => own === type && part > 0);
   const sum = parts.reduce((all, one) => all + one.share, 0);
-  if (parts.length === 0 || sum > 1.001) return [];
+  if (!type || parts.length === 0 || sum > 1.001) return [];
   const rest = Math.max(0, 1 - sum);
   const own = parts.map(({ finding, share: part }) => ({ finding, share: part }));
   return rest > 0.001 ? [...own, { finding: -1, share: rest }] : own;
