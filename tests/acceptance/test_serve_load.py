@@ -3,7 +3,7 @@
 """weft serve under load: 50 clients pan and zoom at random over the largest trace, at once, as pages
 do: each asks for the levels of detail of 64 threads again and again, now and then for a call or an
 interval, and sometimes goes away before the answer is there. No question may fail, and the server
-stays within --mem."""
+stays within --mem. WEFT_LOAD_SECONDS says how long, and WEFT_LOAD_TRACE over which trace."""
 import http.client
 import json
 import os
@@ -17,7 +17,7 @@ import urllib.parse
 import support
 
 CLIENTS = 50
-SECONDS = float(os.environ.get("WEFT_LOAD_SECONDS", "60"))
+SECONDS = float(os.environ.get("WEFT_LOAD_SECONDS", "20"))
 MEMORY_MB = 512
 
 

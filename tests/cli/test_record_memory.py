@@ -30,7 +30,8 @@ for (let k = 0; k < 1000; k++) {
 }
 document.getElementById('o').textContent = 'sum ' + sum;
 </script></body></html>"""
-BROWSER = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+BROWSER = [shutil.which("chromium") or shutil.which("chromium-headless-shell"),
+           "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
            "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 
@@ -71,7 +72,7 @@ def main():
             skip("stacks are recorded by root only")
         else:
             test_interpreter()
-            if shutil.which("chromium"):
+            if BROWSER[0]:
                 test_browser()
             else:
                 skip("there is no browser")

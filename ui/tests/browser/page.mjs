@@ -33,13 +33,14 @@ export function writePage(json, path, dist = new URL('../../dist/', import.meta.
 }
 
 export function findChromium() {
-  const candidates = [process.env.WEFT_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser'];
+  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser'];
+  const candidates = [process.env.WEFT_CHROMIUM, ...names.map(name => `/usr/bin/${name}`)];
   return candidates.find(path => path && existsSync(path)) ?? null;
 }
 
 export async function openBrowser() {
   const executablePath = findChromium();
-  if (!executablePath) throw new Error('no Chromium: install the package chromium');
+  if (!executablePath) throw new Error('no Chromium: install the package chromium-headless-shell');
   return chromium.launch({ executablePath, args: FLAGS, env: { ...process.env, HOME: '/tmp' } });
 }
 

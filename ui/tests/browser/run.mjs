@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The page in a headless browser. usage: node run.mjs [PAGE.html]
-// Without a page it makes some from synthetic data. Prints TAP; the exit status is 0 when all passed.
+// Without a page it makes some from synthetic data and dist/ (`npm run build`). Prints TAP; the exit
+// status is 0 when all passed.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { execFileSync } from 'node:child_process';
 import { makeData, withIdle } from '../fixtures/make.mjs';
 import { testCompare } from './compare.mjs';
 import { testFunctions } from './functions.mjs';
@@ -751,11 +751,6 @@ async function main() {
   }
   const folder = mkdtempSync(join(tmpdir(), 'weft-page-'));
   const given = process.argv[2];
-  if (!given)
-    execFileSync('npm', ['run', '--silent', 'build'], {
-      cwd: new URL('../..', import.meta.url).pathname,
-      stdio: 'inherit',
-    });
   const path = given ?? writePage(JSON.stringify(makeData(40)), join(folder, 'n40.html'));
   const browser = await openBrowser();
   try {
