@@ -186,7 +186,7 @@ static void weft_progress_line_stop(struct weft_progress_line *line)
 
 /* ---- common ---------------------------------------------------------------------------------- */
 
-enum { JOBS_MAX = 1024, MEMORY_MAX_BYTES = 1 << 30, WORKER_BYTES = 48 << 20 };
+enum { LINE_COLUMNS = 100, JOBS_MAX = 1024, MEMORY_MAX_BYTES = 1 << 30, WORKER_BYTES = 48 << 20 };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -207,6 +207,8 @@ static const struct weft_option common_options[] = {
     { 0, "color", "auto|always|never",
       "colours in text; auto: on a terminal, unless NO_COLOR is set", WEFT_OPTION_CHOICE,
       FIELD(color), colors },
+    { 0, "wide", NULL, "text: all columns, and names in full; else lines have at most 100 columns",
+      WEFT_OPTION_FLAG, FIELD(wide), NULL },
     { 'o', "output", "FILE", "write to FILE, which appears whole or not at all", WEFT_OPTION_OUTPUT,
       FIELD(output), NULL },
     { 0, "force", NULL, "overwrite a trace, a recording or a database", WEFT_OPTION_FLAG,
@@ -232,20 +234,11 @@ static const struct weft_option common_options[] = {
 
 /* The group of each common option; 0: every command has it. */
 static const unsigned common_groups[] = {
-    WEFT_COMMON_FORMAT,
-    WEFT_COMMON_FORMAT,
-    WEFT_COMMON_FORMAT,
-    WEFT_COMMON_FORMAT,
-    WEFT_COMMON_OUTPUT,
-    WEFT_COMMON_OUTPUT,
-    WEFT_COMMON_TID,
-    WEFT_COMMON_PROCESSES,
-    WEFT_COMMON_PATHS,
-    WEFT_COMMON_WORK,
-    WEFT_COMMON_WORK | WEFT_COMMON_MEMORY,
-    WEFT_COMMON_TALK,
-    WEFT_COMMON_TALK,
-    0,
+    WEFT_COMMON_FORMAT, WEFT_COMMON_FORMAT, WEFT_COMMON_FORMAT,
+    WEFT_COMMON_FORMAT, WEFT_COMMON_FORMAT, WEFT_COMMON_OUTPUT,
+    WEFT_COMMON_OUTPUT, WEFT_COMMON_TID,    WEFT_COMMON_PROCESSES,
+    WEFT_COMMON_PATHS,  WEFT_COMMON_WORK,   WEFT_COMMON_WORK | WEFT_COMMON_MEMORY,
+    WEFT_COMMON_TALK,   WEFT_COMMON_TALK,   0,
 };
 
 enum { N_COMMON = sizeof common_options / sizeof *common_options };
@@ -468,13 +461,16 @@ static bool wants_colour(const struct weft_cli *cli)
            !(term && strcmp(term, "dumb") == 0);
 }
 
-static size_t terminal_columns(const struct weft_cli *cli)
+/* Of a line of text: a narrow terminal has fewer. 0 with --wide: any number. */
+static size_t line_columns(const struct weft_cli *cli)
 {
     struct winsize size;
-    if (cli->common.output || !isatty(STDOUT_FILENO) ||
-        ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+    if (cli->common.wide)
         return 0;
-    return size.ws_col;
+    if (cli->common.output || !isatty(STDOUT_FILENO) ||
+        ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return LINE_COLUMNS;
+    return size.ws_col < LINE_COLUMNS ? size.ws_col : LINE_COLUMNS;
 }
 
 static bool is_stdout(const char *path)
@@ -532,7 +528,7 @@ enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view)
         .trace = cli->session ? weft_session_trace(cli->session) : NULL,
         .path = cli->shown_path ? cli->shown_path : cli->inputs[0],
         .format = (enum weft_format)cli->common.format,
-        .style = { .has_colour = wants_colour(cli), .n_columns = terminal_columns(cli) },
+        .style = { .has_colour = wants_colour(cli), .n_columns = line_columns(cli) },
         .has_filter = cli->common.tids.n > 0,
     };
     if (view->trace && leaves_out_foreign(cli))

@@ -313,6 +313,8 @@ void weft_view_left_out_json(const struct weft_view *view, struct weft_json *jso
 
 /* `text` in bold, or dim, if the view has colours. */
 void weft_view_head(const struct weft_view *view); /* the trace's path, bold */
+/* The first line: file, length, threads, `about`, and whether records are lost. */
+void weft_view_headline(const struct weft_view *view, const char *about);
 void weft_view_bold(const struct weft_view *view, const char *text);
 void weft_view_dim(const struct weft_view *view, const char *text);
 

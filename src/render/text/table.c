@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMN_GAP = 2, LEAST_TEXT_COLUMNS = 12 };
-
-/* ---- text ------------------------------------------------------------------------------------ */
+enum { COLUMN_GAP = 2, READABLE_TEXT_COLUMNS = 28, LEAST_TEXT_COLUMNS = 12 };
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
@@ -86,6 +84,7 @@ struct layout {
     struct weft_str texts[WEFT_TABLE_COLUMNS_MAX];
     bool are_text[WEFT_TABLE_COLUMNS_MAX];
     bool are_bad[WEFT_TABLE_COLUMNS_MAX];
+    bool have_values[WEFT_TABLE_COLUMNS_MAX]; /* in some row */
     size_t widths[WEFT_TABLE_COLUMNS_MAX];
 };
 
@@ -133,6 +132,29 @@ static void widen(struct layout *layout, size_t column, struct weft_str text)
         layout->widths[column] = n_columns;
 }
 
+/* Unknown, zero, "no" and empty text are no values; any identity or point of time is one. */
+static bool has_value(const struct weft_cell *cell, enum weft_unit unit)
+{
+    if (cell->is_null)
+        return false;
+    switch (unit) {
+    case WEFT_UNIT_TEXT:
+        return cell->text.n_bytes > 0;
+    case WEFT_UNIT_ID:
+    case WEFT_UNIT_AT:
+        return true;
+    case WEFT_UNIT_SHARE:
+    case WEFT_UNIT_RATIO:
+        return cell->real < 0 || cell->real > 0;
+    case WEFT_UNIT_COUNT:
+    case WEFT_UNIT_NS:
+    case WEFT_UNIT_BYTES:
+    case WEFT_UNIT_BOOL:
+        break;
+    }
+    return cell->number != 0;
+}
+
 static void format_row(struct layout *layout, size_t row)
 {
     const struct weft_table *table = layout->table;
@@ -142,14 +164,38 @@ static void format_row(struct layout *layout, size_t row)
         const struct weft_cell cell = read_cell(field, &layout->cursor);
         layout->texts[i] = format_cell(layout, &cell, field->unit);
         layout->are_bad[i] = cell.is_bad;
+        layout->have_values[i] |= has_value(&cell, field->unit);
     }
     pass(table, row);
 }
 
-/* The widest text column that may still be narrowed, or SIZE_MAX. */
-static size_t widest_text(const struct layout *layout)
+/* ---- which columns, and how wide ------------------------------------------------------------- */
+
+static void drop_column(struct layout *layout, size_t column)
 {
-    size_t widest = SIZE_MAX, width = LEAST_TEXT_COLUMNS;
+    const size_t n_after = --layout->n_fields - column;
+#define SHIFT(member)                                                                              \
+    memmove(&layout->member[column], &layout->member[column + 1], n_after * sizeof *layout->member)
+    SHIFT(fields);
+    SHIFT(heads);
+    SHIFT(are_text);
+    SHIFT(have_values);
+    SHIFT(widths);
+#undef SHIFT
+}
+
+/* Columns without a value in any row; the last one stays. */
+static void drop_empty(struct layout *layout)
+{
+    for (size_t i = layout->n_fields; i-- > 0 && layout->n_fields > 1;)
+        if (!layout->have_values[i])
+            drop_column(layout, i);
+}
+
+/* The widest text column above `least`, or SIZE_MAX. */
+static size_t widest_text(const struct layout *layout, size_t least)
+{
+    size_t widest = SIZE_MAX, width = least;
     for (size_t i = 0; i < layout->n_fields; i++) {
         if (layout->are_text[i] && layout->widths[i] > width) {
             widest = i;
@@ -167,15 +213,43 @@ static size_t all_columns(const struct layout *layout)
     return n_all;
 }
 
-/* Narrows the widest text columns until all columns fit the terminal, as far as that goes. */
+static bool is_too_wide(const struct layout *layout)
+{
+    return layout->style->n_columns > 0 && all_columns(layout) > layout->style->n_columns;
+}
+
+static void narrow_texts(struct layout *layout, size_t least)
+{
+    size_t widest;
+    while (is_too_wide(layout) && (widest = widest_text(layout, least)) != SIZE_MAX)
+        layout->widths[widest]--;
+}
+
+/* The columns of details, from the last one on. */
+static void drop_details(struct layout *layout)
+{
+    for (size_t i = layout->n_fields; i-- > 1 && is_too_wide(layout);)
+        if (layout->table->type->fields[layout->fields[i]].is_detail)
+            drop_column(layout, i);
+}
+
+/* Numbers from the last one on, if that is what it takes: names say what a row is about. */
+static void drop_numbers(struct layout *layout)
+{
+    for (size_t i = layout->n_fields; i-- > 1 && is_too_wide(layout);)
+        if (!layout->are_text[i])
+            drop_column(layout, i);
+}
+
+/* Makes all columns fit the line: narrows texts as far as they stay readable, then drops details,
+ * then narrows further, then drops numbers. */
 static void fit_width(struct layout *layout)
 {
-    size_t n_all = all_columns(layout), widest;
-    while (layout->style->n_columns > 0 && n_all > layout->style->n_columns &&
-           (widest = widest_text(layout)) != SIZE_MAX) {
-        layout->widths[widest]--;
-        n_all--;
-    }
+    narrow_texts(layout, READABLE_TEXT_COLUMNS);
+    drop_details(layout);
+    narrow_texts(layout, LEAST_TEXT_COLUMNS);
+    drop_numbers(layout);
+    narrow_texts(layout, 4);
 }
 
 static void choose_fields(struct layout *layout)
@@ -206,6 +280,8 @@ static bool lay_out(struct layout *layout)
         for (size_t i = 0; i < layout->n_fields; i++)
             widen(layout, i, layout->texts[i]);
     }
+    if (layout->table->n_rows > 0)
+        drop_empty(layout);
     fit_width(layout);
     return true;
 }
