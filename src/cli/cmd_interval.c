@@ -82,7 +82,7 @@ const struct weft_command weft_cmd_interval = {
         "first and the last event of a thread in which it was in no recorded function.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_ALL,
+    .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,

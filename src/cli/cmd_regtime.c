@@ -82,7 +82,7 @@ const struct weft_command weft_cmd_regtime = {
         "printed. A threshold is a share of the thread's time (1%) or a time (5ms).",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_ALL,
+    .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,

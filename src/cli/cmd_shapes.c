@@ -537,7 +537,7 @@ const struct weft_command weft_cmd_shapes = {
         "and clusters have numbers, which stay the same for the same trace and options.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_ALL,
+    .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,
     .n_inputs_min = 0, /* --new-in may name it */
     .n_inputs_max = 1,
     .run = run,

@@ -42,33 +42,33 @@ static const struct weft_list lists[WEFT_INTERPLAY_LISTS] = {
 
 /* ---- renderings ------------------------------------------------------------------------------ */
 
-static void put_thread(const struct interplay *interplay, uint32_t thread_id)
+static void put_thread(const struct interplay *interplay, uint32_t thread_id,
+                       struct weft_output *out)
 {
     const struct weft_thread_info *info = info_of(interplay, thread_id);
-    weft_output_plain(interplay->view->out, info->name);
-    weft_output_printf(interplay->view->out, " (tid %" PRIu64 ")", info->tid);
+    weft_output_plain(out, info->name);
+    weft_output_printf(out, " (tid %" PRIu64 ")", info->tid);
 }
 
 /* The largest wait-for relation that is not idle, in one sentence. */
-static void print_headline(const struct interplay *interplay)
+static void put_headline(const struct interplay *interplay, struct weft_output *out)
 {
     const struct weft_interplay_table *table = interplay->table;
-    struct weft_output *out = interplay->view->out;
     const struct weft_interplay_cell *most =
         table->headline == WEFT_ID_NONE ? NULL : &table->cells[table->headline];
     if (!most) {
         const bool is_idle = table->n_waits > 0 && table->n_joined > 0;
         weft_output_text(out, is_idle ? "All waits for other threads are idle: for work, or for "
-                                        "the end of a thread.\n"
-                              : table->n_waits > 0 ? "Threads wait; releasers are unknown.\n"
-                                                   : "No thread waits for another one.\n");
+                                        "the end of a thread."
+                              : table->n_waits > 0 ? "Threads wait; releasers are unknown."
+                                                   : "No thread waits for another one.");
         return;
     }
     weft_output_text(out, "Largest blocker: ");
-    put_thread(interplay, most->releaser_id);
+    put_thread(interplay, most->releaser_id, out);
     weft_output_text(out, " blocks ");
-    put_thread(interplay, most->waiter_id);
-    weft_output_printf(out, " for %s, %s (%s of waiting).\n", weft_human_ns(most->sum_ns).text,
+    put_thread(interplay, most->waiter_id, out);
+    weft_output_printf(out, " for %s, %s (%s of waiting).", weft_human_ns(most->sum_ns).text,
                        weft_human_plural(most->count, "wait").text,
                        weft_human_share(weft_share_of(most->sum_ns, table->wait_ns)).text);
 }
@@ -95,8 +95,9 @@ static void put_counts(const struct interplay *interplay, struct weft_output *ou
             weft_output_printf(out, "; %s %s", weft_human_count(table->by_unknown[i]).text,
                                weft_unknown_reason_text((enum weft_unknown_reason)i));
     if (is_known(interplay, WEFT_KNOWN_UNCONTENDED))
-        weft_output_printf(out, "; %s",
-                           weft_human_plural(table->uncontended, "uncontended acquisition").text);
+        weft_output_printf(out, "; %s uncontended acquisition%s",
+                           weft_human_count(table->uncontended).text,
+                           table->uncontended == 1 ? "" : "s");
 }
 
 static void put_odds(const struct interplay *interplay, struct weft_output *out)
@@ -128,20 +129,12 @@ static void put_lacks(const struct interplay *interplay, struct weft_output *out
     }
 }
 
-/* Writes a line with breaks between words, behind `indent` columns that are written. */
-static void print_wrapped(const struct interplay *interplay, size_t indent,
+static void print_wrapped(const struct interplay *interplay,
                           void (*put)(const struct interplay *interplay, struct weft_output *out))
 {
-    struct weft_output *line;
-    struct weft_err err = { 0 };
-    if (weft_output_to_memory(&line, &err) != WEFT_OK) {
-        weft_output_fail(interplay->view->out, &err);
-        return;
-    }
+    struct weft_output *line = weft_view_line(interplay->view);
     put(interplay, line);
-    if (weft_output_held(line).n_bytes > 0)
-        weft_words_wrapped(interplay->view->out, weft_output_held(line), indent);
-    weft_output_drop(line, interplay->view->out);
+    weft_view_line_end(interplay->view, line, 0);
 }
 
 static void put_all_counts(const struct interplay *interplay, struct weft_output *out)
@@ -214,9 +207,9 @@ static void print_text(const struct interplay *interplay, const struct weft_list
     const struct weft_view *view = interplay->view;
     struct weft_lists others = *all;
     weft_view_headline(view, weft_human_plural(interplay->table->n_waits, "wait").text);
-    print_headline(interplay);
-    print_wrapped(interplay, 0, put_all_counts);
-    print_wrapped(interplay, 0, put_lacks);
+    print_wrapped(interplay, put_headline);
+    print_wrapped(interplay, put_all_counts);
+    print_wrapped(interplay, put_lacks);
     weft_left_out_text(view, &interplay->table->left_out);
     if (!all->shown) {
         print_groups(interplay);

@@ -89,24 +89,26 @@ static void print_deadlocks(const struct locks *locks)
 static void print_answer(const struct locks *locks)
 {
     const struct weft_locks_table *table = locks->table;
-    struct weft_output *out = locks->view->out;
     if (table->n_rows == 0)
         return;
+    struct weft_output *out = weft_view_line(locks->view);
     const struct weft_locks_row *worst = &table->rows[0];
     char label[WEFT_LOCK_LABEL_BYTES];
     weft_lock_label(&locks->in, &worst->object, label);
     if (worst->blame_ns == 0) {
         weft_output_text(out, worst->wait_ns > worst->idle_ns
-                                  ? "No contention on held locks.\n"
-                                  : "No contention: all waits are idle.\n");
+                                  ? "No contention on held locks."
+                                  : "No contention: all waits are idle.");
+        weft_view_line_end(locks->view, out, 0);
         return;
     }
     weft_output_printf(out, "Most blame: ");
     weft_output_plain(out, weft_str_of(label));
-    weft_output_printf(out, " blocked others for %s in %s, longest %s.\n",
+    weft_output_printf(out, " blocked others for %s in %s, longest %s.",
                        weft_human_ns(worst->blame_ns).text,
                        weft_human_plural(worst->contended, "wait").text,
                        weft_human_ns(worst->longest_wait_ns).text);
+    weft_view_line_end(locks->view, out, 0);
 }
 
 static void print_text(const struct locks *locks, const struct weft_lists *all)

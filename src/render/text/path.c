@@ -328,8 +328,7 @@ static void print_list(const struct path *path, enum list list, const char *titl
     weft_table_text(&table, &path->view->style, path->view->out);
     const size_t n_all = list == SEGMENTS ? path->table->n_segments : n_rows;
     if (table.n_rows < n_all)
-        weft_output_printf(path->view->out, "%zu more; --limit 0 shows all\n",
-                           n_all - table.n_rows);
+        weft_output_printf(path->view->out, "%zu more: --limit 0\n", n_all - table.n_rows);
 }
 
 static void print_foot(const struct path *path)

@@ -78,7 +78,8 @@ struct layout {
     const struct weft_style *style;
     struct weft_arena *arena; /* of the row */
     struct cursor cursor;
-    size_t n_fields; /* that are shown */
+    size_t n_fields;  /* that are shown */
+    size_t n_dropped; /* that are neither empty nor details */
     size_t fields[WEFT_TABLE_COLUMNS_MAX];
     struct weft_str heads[WEFT_TABLE_COLUMNS_MAX];
     struct weft_str texts[WEFT_TABLE_COLUMNS_MAX];
@@ -184,11 +185,17 @@ static void drop_column(struct layout *layout, size_t column)
 #undef SHIFT
 }
 
-/* Columns without a value in any row; the last one stays. */
+/* Columns without a value in any row. The first of numbers stays: rows are ranked by it, and it may
+ * be what was asked for. */
 static void drop_empty(struct layout *layout)
 {
+    size_t first = 0;
+    while (first < layout->n_fields &&
+           (layout->are_text[first] ||
+            layout->table->type->fields[layout->fields[first]].unit == WEFT_UNIT_ID))
+        first++;
     for (size_t i = layout->n_fields; i-- > 0 && layout->n_fields > 1;)
-        if (!layout->have_values[i])
+        if (!layout->have_values[i] && i != first)
             drop_column(layout, i);
 }
 
@@ -237,8 +244,10 @@ static void drop_details(struct layout *layout)
 static void drop_numbers(struct layout *layout)
 {
     for (size_t i = layout->n_fields; i-- > 1 && is_too_wide(layout);)
-        if (!layout->are_text[i])
+        if (!layout->are_text[i]) {
             drop_column(layout, i);
+            layout->n_dropped++;
+        }
 }
 
 /* Makes all columns fit the line: narrows texts as far as they stay readable, then drops details,
@@ -331,6 +340,9 @@ static void print_layout(struct layout *layout, struct weft_output *out)
                        &n_blank, out);
         weft_output_text(out, "\n");
     }
+    if (layout->n_dropped > 0)
+        weft_output_printf(out, "%s: --wide\n",
+                           weft_human_plural(layout->n_dropped, "more column").text);
 }
 
 static void no_memory(const struct weft_table *table, struct weft_output *out)

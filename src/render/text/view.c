@@ -2,6 +2,7 @@
 #include "model/trace.h"
 #include "render/human.h"
 #include "render/json/json.h"
+#include "render/text/compare_words.h"
 #include "render/text/render.h"
 
 #include <string.h>
@@ -84,6 +85,25 @@ void weft_view_headline(const struct weft_view *view, const char *about)
         weft_output_printf(view->out, "   %s", about);
     }
     weft_output_text(view->out, "\n");
+}
+
+struct weft_output *weft_view_line(const struct weft_view *view)
+{
+    struct weft_output *line;
+    struct weft_err err = { 0 };
+    if (weft_output_to_memory(&line, &err) == WEFT_OK)
+        return line;
+    weft_output_fail(view->out, &err);
+    return view->out;
+}
+
+void weft_view_line_end(const struct weft_view *view, struct weft_output *line, size_t indent)
+{
+    if (line == view->out)
+        return;
+    if (weft_output_held(line).n_bytes > 0)
+        weft_words_wrapped(view->out, weft_output_held(line), indent);
+    weft_output_drop(line, view->out);
 }
 
 void weft_view_dim(const struct weft_view *view, const char *text)
