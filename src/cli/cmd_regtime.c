@@ -74,12 +74,14 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_regtime = {
     .name = "regtime",
-    .summary = "compress each thread to a few rows that keep what is unusual",
+    .summary = "compress each thread to a few rows; unusual calls keep their own",
     .arguments = "TRACE",
     .about =
-        "Long calls and long gaps keep their rows, exact; runs of short calls between them become\n"
-        "expressions, whose calling context tree counts every call. What the row budget folds is\n"
-        "printed. A threshold is a share of the thread's time (1%) or a time (5ms).",
+        "Long calls and long gaps keep exact rows. Runs of short calls between them become one "
+        "row\n"
+        "with a calling context tree (RegTime calls it an expression). What is aggregated to meet "
+        "the\n"
+        "row budget is printed. A threshold is a share of the thread's time (1%) or a time (5ms).",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,

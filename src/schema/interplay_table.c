@@ -120,10 +120,11 @@ static const struct weft_field thread_fields[] = {
                WAITS, .given = WEFT_MEMBER(ROW, released), WEFT_AND_COLUMN(U32, "most_depth")),
     WEFT_FIELD("never_waits", NULL, BOOL, never_waits, "no wait and no blocking I/O", WAITS,
                WEFT_AND_COLUMN(U8, "never_waits")),
-    WEFT_FIELD("waits_all_along", NULL, BOOL, waits_all_along, "one wait takes 95 % of its life",
-               WAITS, WEFT_AND_COLUMN(U8, "waits_all_along")),
-    WEFT_FIELD("first_ns", NULL, AT, first_ns, "start of its life in the window"),
-    WEFT_FIELD("last_ns", NULL, AT, last_ns, "end of its life in the window"),
+    WEFT_FIELD("waits_all_along", NULL, BOOL, waits_all_along,
+               "one wait takes 95 % of its lifetime", WAITS,
+               WEFT_AND_COLUMN(U8, "waits_all_along")),
+    WEFT_FIELD("first_ns", NULL, AT, first_ns, "start of its lifetime in the window"),
+    WEFT_FIELD("last_ns", NULL, AT, last_ns, "end of its lifetime in the window"),
 };
 
 const struct weft_table_type weft_interplay_threads_type =
@@ -245,7 +246,7 @@ static const struct weft_field pattern_fields[] = {
     WEFT_FIELD("object", NULL, TEXT, object, "object that it is about", .get = get_object),
     WEFT_FIELD("from_ns", NULL, AT, from_ns, "where it starts"),
     WEFT_FIELD("to_ns", NULL, AT, to_ns, "where it ends"),
-    WEFT_FIELD("count", NULL, COUNT, count, "waits, turns or acquisitions, by pattern"),
+    WEFT_FIELD("count", NULL, COUNT, count, "waits, wake-ups or acquisitions, by pattern"),
     WEFT_FIELD("value_ns", NULL, NS, value_ns, "time waited, or a period, by pattern"),
     WEFT_FIELD("before_ns", NULL, NS, before_ns, "the period before, or of the notification"),
     WEFT_FIELD("cost_ns", "cost", NS, cost_ns, "time that threads were kept waiting",

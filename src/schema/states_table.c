@@ -150,9 +150,9 @@ static WEFT_GET(get_unexplained)
 
 static const struct weft_field wait_fields[] = {
     WEFT_FIELD_THREAD("tid", "tid", "thread", "thread", thread_id, "the thread"),
-    WEFT_FIELD("first_ns", NULL, AT, first_ns, "start of its life in the window"),
-    WEFT_FIELD("last_ns", NULL, AT, last_ns, "end of its life in the window"),
-    WEFT_DURATION("life_ns", "lifetime", first_ns, last_ns, "its life in the window"),
+    WEFT_FIELD("first_ns", NULL, AT, first_ns, "start of its lifetime in the window"),
+    WEFT_FIELD("last_ns", NULL, AT, last_ns, "end of its lifetime in the window"),
+    WEFT_DURATION("life_ns", "lifetime", first_ns, last_ns, "its lifetime in the window"),
     WEFT_FIELD("cpu_ns", "CPU time", NS, cpu_ns, "CPU time", NEEDS(STATES)),
     WEFT_FIELD("cpu_clocked_ns", NULL, NS, clocked_ns, "of it, by the thread's own clock",
                NEEDS(STATES), .zero_is_unknown = true),
@@ -181,7 +181,7 @@ static const struct weft_field wait_fields[] = {
     WEFT_FIELD("blocked", NULL, COUNT, kind_count[WEFT_STATE_BLOCKED], "times blocked",
                NEEDS(STATES)),
     WEFT_GETTER("unexplained_share", NULL, SHARE, get_unexplained,
-                "share of its life that is unexplained or unknown", NEEDS(STATES)),
+                "share of its lifetime that is unexplained or unknown", NEEDS(STATES)),
     WEFT_FIELD_ID("thread_id", thread_id, "id of the thread"),
 };
 

@@ -264,10 +264,10 @@ static enum weft_code check_lock(const struct job *job, struct weft_err *err)
     const int n_shown = lock.n_bytes < 80 ? (int)lock.n_bytes : 80;
     if (n_locks == 0)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "no lock is called '%.*s': nothing here tells of locks", n_shown,
+                         "no lock is called '%.*s': no lock operations recorded", n_shown,
                          lock.bytes);
     return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                     "no lock is called '%.*s', nor is it the address of one; there %s %zu "
+                     "no lock has the name or address '%.*s'; there %s %zu "
                      "('weft locks' lists %s)",
                      n_shown, lock.bytes, n_locks == 1 ? "is" : "are", n_locks,
                      n_locks == 1 ? "it" : "them");
@@ -764,7 +764,7 @@ enum weft_code weft_locks_run(const struct weft_trace *trace,
     *table = NULL;
     if (opts->from_ns > opts->to_ns)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected an interval that ends after it begins");
+                         "expected an interval that ends after its start");
     const struct weft_locks_span span = { .to_ns = opts->to_ns < UINT64_MAX ? opts->to_ns + 1
                                                                             : opts->to_ns };
     enum weft_code code = weft_locks_open(trace, &span, run->memory_bytes / SHARE, &job.locks, err);

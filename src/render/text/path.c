@@ -362,8 +362,8 @@ static bool print_text(const struct path *path)
     print_list(path, THREADS, "threads\n");
     print_list(path, FUNCTIONS, "functions\n");
     print_list(path, SPANS, "spans\n");
-    print_list(path, PREEMPTORS, "who had the processor meanwhile\n");
-    print_list(path, SHARERS, "whose requests block devices served meanwhile\n");
+    print_list(path, PREEMPTORS, "threads that had the CPU\n");
+    print_list(path, SHARERS, "requests that block devices served\n");
     print_foot(path);
     return true;
 }
