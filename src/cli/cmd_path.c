@@ -33,14 +33,14 @@ static const struct weft_option options[] = {
       WEFT_OPTION_COUNT, MEMBER(call_depth), NULL },
     { 0, "rules", "FILE", "a file of rules, whose dependencies (depend ...) the path also follows",
       WEFT_OPTION_FILE, MEMBER(rules), NULL },
-    { 0, "width", "COLUMNS", "of the picture; 0: none (default: 72)", WEFT_OPTION_COUNT,
+    { 0, "width", "COLUMNS", "of the picture; 0: none (default: 60)", WEFT_OPTION_COUNT,
       MEMBER(width), NULL },
     { 'n', "limit", "N",
       "rows of each list, the longest segments; 0: all (default: 20 as text, else all)",
       WEFT_OPTION_COUNT, MEMBER(limit), NULL },
 };
 
-enum { TEXT_LIMIT = 20, PICTURE_WIDTH = 72, WIDTH_MAX = 10000 };
+enum { TEXT_LIMIT = 20, PICTURE_WIDTH = 60, WIDTH_MAX = 10000 };
 
 struct asked {
     const struct options *opts;

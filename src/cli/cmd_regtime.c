@@ -14,11 +14,9 @@ struct options {
 
 static const struct weft_option options[] = {
     WEFT_REGTIME_OPTIONS(struct options, regtime),
-    { 0, "from", "TIME",
-      "of the trace from TIME on alone, such as 1.5s; thresholds are of that part",
+    { 0, "from", "TIME", "only from TIME on, such as 1.5s; thresholds are of that part",
       WEFT_OPTION_TEXT, offsetof(struct options, from), NULL },
-    { 0, "to", "TIME", "of the trace before TIME alone", WEFT_OPTION_TEXT,
-      offsetof(struct options, to), NULL },
+    { 0, "to", "TIME", "only before TIME", WEFT_OPTION_TEXT, offsetof(struct options, to), NULL },
     { 0, "threads", NULL, "one row a thread (default)", WEFT_OPTION_FLAG,
       offsetof(struct options, threads), NULL },
     { 0, "segments", NULL, "every row of every thread (JSON always has them)", WEFT_OPTION_FLAG,

@@ -288,15 +288,17 @@ static void print_totals(const struct regtime *regtime)
 {
     const struct weft_regtime_table *table = regtime->table;
     const struct weft_store_meta *meta = weft_trace_meta(regtime->view->trace);
-    struct weft_output *out = regtime->view->out;
+    struct weft_output *out = weft_view_line(regtime->view);
     weft_output_printf(out, "%zu threads: %s calls -> %s rows, ", table->n_threads,
                        weft_human_count(table->calls_before).text,
                        weft_human_count(table->rows_after).text);
     weft_output_printf(
-        out, "ratio %s; %s records -> %s, ratio %s (leaf call 1, other 2)\n",
+        out, "ratio %s; %s records -> %s, ratio %s (leaf call 1, other 2)",
         weft_human_ratio(ratio_of(table->calls_before, table->rows_after)).text,
         weft_human_count(table->records_before).text, weft_human_count(table->records_after).text,
         weft_human_ratio(ratio_of(table->records_before, table->records_after)).text);
+    weft_view_line_end(regtime->view, out, 0);
+    out = regtime->view->out;
     if (!regtime->view->has_filter && meta->bytes_in > 0) {
         uint64_t n_bytes = bytes_after(regtime);
         weft_output_printf(out, "size: %s imported -> %s of rows as JSON, ratio %s\n",
