@@ -23,9 +23,8 @@
  * from thread to thread. */
 
 #define WEFT_PATH_LEGEND                                                                           \
-    "= runs, # in the kernel, ! interrupted, - preempted, . blocked (t timer, n network, d "       \
-    "device, "                                                                                     \
-    "l lock), ? unknown\n"
+    "= runs, # in the kernel, ! interrupted, - preempted, ? unknown,\n"                            \
+    ". blocked (t timer, n network, d device, l lock)\n"
 
 enum { ROWS_MAX = 16, NAME_COLUMNS = 16 };
 
