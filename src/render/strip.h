@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define WEFT_STRIP_LEGEND                                                                          \
-    "time: \xe2\x96\x81..\xe2\x96\x88 in runs of short calls, \xe2\x94\x80 only long "       \
+    "time: \xe2\x96\x81..\xe2\x96\x88 in runs of short calls, \xe2\x94\x80 only long "             \
     "calls, "                                                                                      \
     "\xc2\xb7 less than half in calls, blank: no calls"
 

@@ -160,16 +160,44 @@ static void put_right(struct weft_output *out, const char *text, size_t n_column
     weft_output_text(out, text);
 }
 
-static void print_group(const struct interplay *interplay, const struct kind_group *group)
+/* A line: kind, how many (0: not printed), cost, and the evidence behind it. */
+static void print_pattern(const struct interplay *interplay,
+                          const struct weft_interplay_pattern *pattern, uint64_t count,
+                          uint64_t cost_ns)
 {
     struct weft_output *out = interplay->view->out;
-    const char *title = weft_pattern_kind_title((enum weft_pattern_kind)group->first->kind);
-    weft_output_printf(out, "%-*s", KIND_COLUMNS, title);
-    put_right(out, weft_human_count(group->count).text, FOUND_COLUMNS);
-    put_right(out, group->cost_ns ? weft_human_ns(group->cost_ns).text : "-", COST_COLUMNS);
+    const size_t n_found = count ? FOUND_COLUMNS + GAP : 0;
+    weft_output_printf(out, "%-*s", KIND_COLUMNS,
+                       weft_pattern_kind_title((enum weft_pattern_kind)pattern->kind));
+    if (count)
+        put_right(out, weft_human_count(count).text, FOUND_COLUMNS);
+    put_right(out, cost_ns ? weft_human_ns(cost_ns).text : "-", COST_COLUMNS);
     weft_output_repeat(out, " ", GAP);
-    weft_words_wrapped(out, group->first->text,
-                       KIND_COLUMNS + FOUND_COLUMNS + COST_COLUMNS + 3 * GAP);
+    weft_words_wrapped(out, pattern->text, KIND_COLUMNS + n_found + COST_COLUMNS + 2 * GAP);
+}
+
+static void print_title(const struct interplay *interplay, const char *heads)
+{
+    weft_output_text(interplay->view->out, "\n");
+    weft_view_bold(interplay->view, "patterns");
+    weft_output_text(interplay->view->out, "\n");
+    weft_view_dim(interplay->view, heads);
+    weft_output_text(interplay->view->out, "\n");
+}
+
+/* Each pattern, at most `limit` of them; 0: all. */
+static void print_each(const struct interplay *interplay, uint64_t limit)
+{
+    const struct weft_interplay_table *table = interplay->table;
+    const size_t n = limit && limit < table->n_patterns ? (size_t)limit : table->n_patterns;
+    if (n == 0)
+        return;
+    print_title(interplay, "kind               cost  evidence");
+    for (size_t i = 0; i < n; i++)
+        print_pattern(interplay, &table->patterns[i], 0, table->patterns[i].cost_ns);
+    if (n < table->n_patterns)
+        weft_output_printf(interplay->view->out, "%s more: --limit 0\n",
+                           weft_human_count(table->n_patterns - n).text);
 }
 
 /* A line a kind, in the order of the list of patterns. */
@@ -190,13 +218,11 @@ static void print_groups(const struct interplay *interplay)
     }
     if (n == 0)
         return;
-    weft_output_text(interplay->view->out, "\n");
-    weft_view_bold(interplay->view, "patterns");
-    weft_output_text(interplay->view->out, "\n");
-    weft_view_dim(interplay->view, "kind            found      cost  costliest");
-    weft_output_text(interplay->view->out, "\n");
-    for (size_t i = 0; i < n; i++)
-        print_group(interplay, &groups[order[i]]);
+    print_title(interplay, "kind            found      cost  costliest");
+    for (size_t i = 0; i < n; i++) {
+        const struct kind_group *group = &groups[order[i]];
+        print_pattern(interplay, group->first, group->count, group->cost_ns);
+    }
     if (table->n_patterns > n)
         weft_output_printf(interplay->view->out, "all %s: --patterns\n",
                            weft_human_count(table->n_patterns).text);
@@ -211,11 +237,14 @@ static void print_text(const struct interplay *interplay, const struct weft_list
     print_wrapped(interplay, put_all_counts);
     print_wrapped(interplay, put_lacks);
     weft_left_out_text(view, &interplay->table->left_out);
-    if (!all->shown) {
+    if (!all->shown)
         print_groups(interplay);
-        others.shown = (1U << WEFT_INTERPLAY_LISTS) - 1 - (1U << WEFT_INTERPLAY_PATTERNS);
-    }
-    weft_lists_text(&others, view);
+    else if (all->shown & 1U << WEFT_INTERPLAY_PATTERNS)
+        print_each(interplay, all->limit);
+    others.shown = all->shown ? all->shown : (1U << WEFT_INTERPLAY_LISTS) - 1;
+    others.shown &= ~(1U << WEFT_INTERPLAY_PATTERNS);
+    if (others.shown)
+        weft_lists_text(&others, view);
 }
 
 /* null: not in the sources. */
