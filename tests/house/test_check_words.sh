@@ -14,10 +14,10 @@ ok() { # ok NAME COMMAND...
 }
 has() { echo "$found" | grep -q "$1"; }
 ok "a bad tree fails" [ $status -ne 0 ]
-ok "a literal is found" has "src/bad.c:3: 'nobody'"
-ok "each term of a line is found" has "src/bad.c:3: 'told'"
-ok "a term of hardware is found" has "src/bad.c:3: 'processor'"
-ok "a comma and too are found" has "src/bad.c:3: ', too'"
+ok "a literal is found" has "src/bad.c:[0-9]*: 'nobody'"
+ok "each term of a line is found" has "src/bad.c:[0-9]*: 'told'"
+ok "a term of hardware is found" has "src/bad.c:[0-9]*: 'processor'"
+ok "a comma and too are found" has "src/bad.c:[0-9]*: ', too'"
 ok "a page is searched" has "docs/bad.md:1: 'had at once'"
 ok "so is its last line" has "docs/bad.md:5: 'goes on'"
 ok "a wide line is found" has "wide.txt:1: 101 columns"

@@ -11,7 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMN_GAP = 2, READABLE_TEXT_COLUMNS = 28, LEAST_TEXT_COLUMNS = 12 };
+enum {
+    COLUMN_GAP = 2,
+    BELOW_MAX = 4,
+    BELOW_INDENT = 4,
+    READABLE_TEXT_COLUMNS = 28,
+    LEAST_TEXT_COLUMNS = 12
+};
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
@@ -78,7 +84,9 @@ struct layout {
     const struct weft_style *style;
     struct weft_arena *arena; /* of the row */
     struct cursor cursor;
-    size_t n_fields;  /* that are shown */
+    size_t n_fields;         /* that are columns */
+    size_t below[BELOW_MAX]; /* fields below the row */
+    size_t n_below;
     size_t n_dropped; /* that are neither empty nor details */
     size_t fields[WEFT_TABLE_COLUMNS_MAX];
     struct weft_str heads[WEFT_TABLE_COLUMNS_MAX];
@@ -204,7 +212,8 @@ static size_t widest_text(const struct layout *layout, size_t least)
 {
     size_t widest = SIZE_MAX, width = least;
     for (size_t i = 0; i < layout->n_fields; i++) {
-        if (layout->are_text[i] && layout->widths[i] > width) {
+        if (layout->are_text[i] && layout->widths[i] > width &&
+            !layout->table->type->fields[layout->fields[i]].is_whole) {
             widest = i;
             width = layout->widths[i];
         }
@@ -268,6 +277,11 @@ static void choose_fields(struct layout *layout)
         const char *head = table->heads ? table->heads[i] : table->type->fields[i].head;
         if (!head || is_omitted(table, i))
             continue;
+        if (table->type->fields[i].is_below && layout->style->n_columns > 0) {
+            assert(layout->n_below < BELOW_MAX);
+            layout->below[layout->n_below++] = i;
+            continue;
+        }
         assert(layout->n_fields < WEFT_TABLE_COLUMNS_MAX);
         layout->fields[layout->n_fields] = i;
         layout->are_text[layout->n_fields] = table->type->fields[i].unit == WEFT_UNIT_TEXT;
@@ -326,6 +340,25 @@ static void print_cell(const struct layout *layout, size_t column, struct weft_s
     *n_blank += COLUMN_GAP + (is_text ? n_pad : 0);
 }
 
+/* The fields below a row that have a value, a line each. */
+static void print_below(struct layout *layout, size_t row, struct weft_output *out)
+{
+    const size_t width = layout->style->n_columns - BELOW_INDENT;
+    go_to(layout->table, row, &layout->cursor);
+    for (size_t i = 0; i < layout->n_below; i++) {
+        const struct weft_field *field = &layout->table->type->fields[layout->below[i]];
+        const struct weft_cell cell = read_cell(field, &layout->cursor);
+        if (!has_value(&cell, field->unit))
+            continue;
+        const struct weft_str text = format_cell(layout, &cell, field->unit);
+        put_blanks(BELOW_INDENT, out);
+        const struct weft_str shown =
+            field->is_whole ? text : weft_utf8_elide(layout->arena, text, width);
+        weft_output_write(out, shown.bytes, shown.n_bytes);
+        weft_output_text(out, "\n");
+    }
+}
+
 static void print_layout(struct layout *layout, struct weft_output *out)
 {
     size_t n_blank = 0;
@@ -339,6 +372,8 @@ static void print_layout(struct layout *layout, struct weft_output *out)
             print_cell(layout, i, layout->texts[i], layout->are_bad[i] ? "\033[31m" : NULL,
                        &n_blank, out);
         weft_output_text(out, "\n");
+        if (layout->n_below > 0)
+            print_below(layout, row, out);
     }
     if (layout->n_dropped > 0)
         weft_output_printf(out, "%s: --wide\n",
