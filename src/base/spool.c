@@ -86,7 +86,7 @@ static enum weft_code map_array(struct weft_spool *spool, uint64_t n_bytes, stru
     const int failure = posix_fallocate(spool->fd, (off_t)spool->end_off, (off_t)n_whole);
     if (failure)
         return weft_fail_errno(err, failure,
-                               "cannot make a temporary file larger (TMPDIR says where it is)");
+                               "cannot make a temporary file larger (TMPDIR sets its folder)");
     void *bytes = mmap(NULL, (size_t)n_whole, PROT_READ | PROT_WRITE, MAP_SHARED, spool->fd,
                        (off_t)spool->end_off);
     if (bytes == MAP_FAILED)

@@ -22,7 +22,7 @@ struct weft_question {
     { 0,                                                                                           \
       "from",                                                                                      \
       "TIME",                                                                                      \
-      "where the window begins, such as 1.5s or @123456789 (default: start)",                      \
+      "start of the window, such as 1.5s or @123456789 (default: start)",                          \
       WEFT_OPTION_TEXT,                                                                            \
       from,                                                                                        \
       NULL },                                                                                      \

@@ -28,7 +28,7 @@ int weft_cli_signal(void);
 
 /* Which common options a command takes. */
 enum weft_common_mask {
-    WEFT_COMMON_FORMAT = 1, /* --json, --format, --raw, --color */
+    WEFT_COMMON_FORMAT = 1, /* --json, --format, --raw, --color, --wide */
     WEFT_COMMON_OUTPUT = 2,
     WEFT_COMMON_TID = 4,
     WEFT_COMMON_WORK = 8,  /* --jobs, --mem */
@@ -45,7 +45,7 @@ struct weft_common {
     uint64_t jobs, memory_bytes;
     unsigned format; /* enum weft_format */
     unsigned color;
-    bool all_processes, json, raw, quiet, verbose, help, force, with_paths;
+    bool all_processes, json, raw, wide, quiet, verbose, help, force, with_paths;
 };
 
 struct weft_cli;

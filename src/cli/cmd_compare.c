@@ -200,7 +200,7 @@ static int run(struct weft_cli *cli, int argc, char **argv)
         return weft_cli_usage(cli, "--report needs --gate");
     if (!opts.a && !opts.b)
         return weft_cli_usage(cli, "expected --a FILTER, --b FILTER or both: of all executions "
-                                   "against all there is nothing to tell");
+                                   "nothing is left to compare with");
     struct asked asked = { .cli = cli, .opts = &opts };
     if (opts.gate && weft_gate_parse(opts.gate, &asked.gate, &cli->err) != WEFT_OK)
         return refuse_gate(cli); /* 1 would say that B is worse */
@@ -219,12 +219,13 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_compare = {
     .name = "compare",
-    .summary = "what differs between two groups of executions",
+    .summary = "compare two groups of requests or other executions",
     .arguments = "DATABASE|TRACE",
     .about =
-        "Executions of two groups that filters choose: how much longer those of B last, with the\n"
-        "evidence; in which contexts, on all threads that they depended on; and what makes the\n"
-        "slow ones slow. The executions are those of a database, or of a trace by rules.",
+        "Compares two groups of executions that filters select: how much longer those of B take,\n"
+        "with the evidence; in which calling contexts, on all threads that they depend on; and "
+        "which\n"
+        "causes the slow ones have. The executions come from a database, or from a trace by rules.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,

@@ -14,9 +14,9 @@ struct options {
 
 static const struct weft_option options[] = {
     WEFT_OPTION_WINDOW(MEMBER(from), MEMBER(to)),
-    { 0, "threads", NULL, "the threads that ran on each processor", WEFT_OPTION_FLAG,
-      MEMBER(threads), NULL },
-    { 'n', "limit", "N", "threads a processor, at most; 0: all (default: 10 as text, else all)",
+    { 0, "threads", NULL, "the threads that ran on each CPU", WEFT_OPTION_FLAG, MEMBER(threads),
+      NULL },
+    { 'n', "limit", "N", "threads a CPU, at most; 0: all (default: 10 as text, else all)",
       WEFT_OPTION_COUNT, MEMBER(limit), NULL },
 };
 
@@ -49,11 +49,11 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_cpu = {
     .name = "cpu",
-    .summary = "what each processor did",
+    .summary = "time of each CPU: running, interrupts, idle",
     .arguments = "TRACE",
-    .about = "Of a trace with events of a kernel: how long each processor ran threads, served "
-             "interrupts\n"
-             "and was idle, how often a thread came to it, and how often from another processor.",
+    .about = "From kernel events: how long each CPU ran threads, served interrupts and was idle. "
+             "Also how\n"
+             "often threads were scheduled on it, and migrated from another CPU.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_ALL,

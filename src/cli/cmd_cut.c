@@ -69,13 +69,14 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_cut = {
     .name = "cut",
-    .summary = "make a smaller trace of a part of one",
+    .summary = "cut a trace to a time range or threads",
     .arguments = "TRACE",
     .about =
-        "Writes what happened from --from on and before --to, of all threads or those of --tid.\n"
-        "TIME counts from the start of the trace (1.5s, 20ms), or is the source's own, in ns\n"
-        "(@123456789). Calls that are open at an edge are kept and marked. Prints what 'weft\n"
-        "info' does of the new trace.",
+        "Writes the events from --from up to --to, of all threads or those of --tid. TIME counts "
+        "from\n"
+        "the start of the trace (1.5s, 20ms), or is a time stamp of the source in ns "
+        "(@123456789).\n"
+        "Calls that cross a boundary are kept and marked. Prints 'weft info' of the new trace.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_ALL,

@@ -28,47 +28,45 @@ enum { NO_SORT = 2 };
 
 static const struct weft_option options[] = {
     { 0, "begin", "RULE",
-      "where an execution begins, such as enter:NAME, begin:NAME, instant:NAME, "
+      "start of an execution, such as enter:NAME, begin:NAME, instant:NAME, "
       "syscall_exit:accept, each with 'where FIELD=VALUE'; or a whole one: call:NAME, span:NAME, "
       "mark:NAME, syscall:NAME",
       WEFT_OPTION_TEXT, MEMBER(rule.begin), NULL },
-    { 0, "end", "RULE", "where it ends; the same point as the begin: from one to the next",
+    { 0, "end", "RULE", "its end; the same point as the start: from one to the next",
       WEFT_OPTION_TEXT, MEMBER(rule.end), NULL },
     { 0, "match", "FIELD[=FIELD]",
-      "a field, such as id or fd, that begin and end have to agree in (default: the same thread)",
+      "a field, such as id or fd, that start and end share (default: same thread)",
       WEFT_OPTION_TEXT, MEMBER(rule.match), NULL },
     { 0, "within", "thread|process|trace",
-      "where the end may be (default: the thread, with --match the process)", WEFT_OPTION_TEXT,
+      "scope of the end (default: the thread, with --match the process)", WEFT_OPTION_TEXT,
       MEMBER(rule.within), NULL },
-    { 0, "thread", "NAME|TID", "only executions that begin on such a thread", WEFT_OPTION_TEXT,
+    { 0, "thread", "NAME|TID", "only executions that start on such a thread", WEFT_OPTION_TEXT,
       MEMBER(rule.thread), NULL },
     { 0, "metric", "NAME[=FIELD],...",
-      "fields of begin or end, or counters (counter:NAME), that are metrics", WEFT_OPTION_TEXT,
+      "fields of start or end, or counters (counter:NAME), as metrics", WEFT_OPTION_TEXT,
       MEMBER(rule.metrics), NULL },
-    { 0, "type", "NAME", "what the executions are called; with --rules: only this type",
-      WEFT_OPTION_TEXT, MEMBER(rule.type), NULL },
+    { 0, "type", "NAME", "name of the type; with --rules: only this type", WEFT_OPTION_TEXT,
+      MEMBER(rule.type), NULL },
     { 0, "rules", "FILE", "types of executions, from a file of rules", WEFT_OPTION_FILE,
       MEMBER(rules), NULL },
-    { 0, "path", NULL, "the time in each state on the critical path of each, too", WEFT_OPTION_FLAG,
+    { 0, "path", NULL, "also the time in each state on the critical path of each", WEFT_OPTION_FLAG,
       MEMBER(with_paths), NULL },
-    { 0, "no-metrics", NULL, "durations alone: reads nothing but what the rules need",
-      WEFT_OPTION_FLAG, MEMBER(without_metrics), NULL },
-    { 0, "db", "FILE",
-      "add their trees and metrics to this database, which is made if it does not exist",
+    { 0, "no-metrics", NULL, "only durations: reads only what the rules need", WEFT_OPTION_FLAG,
+      MEMBER(without_metrics), NULL },
+    { 0, "db", "FILE", "add their trees and metrics to this database (created if missing)",
       WEFT_OPTION_DATABASE, MEMBER(database), NULL },
-    { 0, "tag", "TEXT", "with --db: the version, configuration or run that they are of",
-      WEFT_OPTION_TEXT, MEMBER(tag), NULL },
-    { 0, "host", "TEXT", "with --db: the machine that they are of", WEFT_OPTION_TEXT, MEMBER(host),
-      NULL },
-    { 0, "slower-than", "TIME", "list only those that take so long, the longest first",
+    { 0, "tag", "TEXT", "with --db: tag of version, configuration or run", WEFT_OPTION_TEXT,
+      MEMBER(tag), NULL },
+    { 0, "host", "TEXT", "with --db: the machine", WEFT_OPTION_TEXT, MEMBER(host), NULL },
+    { 0, "slower-than", "TIME", "list only those of at least TIME, the longest first",
       WEFT_OPTION_DURATION, MEMBER(slower_than_ns), NULL },
     { 0, "count", "RULE",
-      "instead of a list: how often this happens during slow ones (--slower-than) and others, and "
+      "instead of a list: how often this occurs in slow ones (--slower-than) and others, and "
       "how long; with --path: on their critical paths",
       WEFT_OPTION_TEXT, MEMBER(count), NULL },
-    { 0, "by", "FIELD,...", "with --count: fields that tell apart what is counted (default: name)",
+    { 0, "by", "FIELD,...", "with --count: fields by which events are grouped (default: name)",
       WEFT_OPTION_TEXT, MEMBER(by), NULL },
-    { 0, "sort", "start|duration", "by begin, or the longest first", WEFT_OPTION_CHOICE,
+    { 0, "sort", "start|duration", "by start, or the longest first", WEFT_OPTION_CHOICE,
       MEMBER(sort), sorts },
     { 'n', "limit", "N", "rows of the list, at most; 0: all (default: 20 as text, else all)",
       WEFT_OPTION_COUNT, MEMBER(limit), NULL },
@@ -107,7 +105,7 @@ static void tell_no_function(struct weft_cli *cli, const struct weft_rule *rule,
                              struct weft_str other)
 {
     weft_cli_quiet_line(cli);
-    weft_say("weft: no function is called '%.*s'", (int)rule->name.n_bytes, rule->name.bytes);
+    weft_say("weft: no function has the name '%.*s'", (int)rule->name.n_bytes, rule->name.bytes);
     if (other.n_bytes)
         weft_say("; one is '%.*s'", (int)other.n_bytes, other.bytes);
     weft_say("\n");
@@ -124,7 +122,7 @@ static void tell_absent(struct weft_cli *cli, const struct weft_rules *rules)
         struct weft_str other;
         if (!weft_rule_has_kind(trace, rule)) {
             weft_cli_quiet_line(cli);
-            weft_say("weft: the trace has nothing of the kind '%s', which '%.*s' asks for\n",
+            weft_say("weft: no event of kind '%s' in the trace, as in '%.*s'\n",
                      weft_rule_kind_name(rule), (int)type->name.n_bytes, type->name.bytes);
         } else if (!weft_rule_has_function(trace, rule, &other)) {
             tell_no_function(cli, rule, other);
@@ -399,7 +397,7 @@ static int propose(struct weft_cli *cli, const struct options *opts)
         ((opts->tag || opts->host) && !opts->database) || opts->with_paths ||
         opts->without_metrics || opts->sort != NO_SORT)
         return weft_cli_usage(cli, "expected --begin RULE or --rules FILE; "
-                                   "'weft executions TRACE' says which the trace suggests");
+                                   "'weft executions TRACE' lists detected types");
     if (opts->database)
         return store_proposed(cli, opts);
     enum weft_code code = weft_cli_open(cli);
@@ -451,12 +449,14 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_executions = {
     .name = "executions",
-    .summary = "what a program does again and again, and which of it is slow",
+    .summary = "find repeated operations (requests, iterations) and the slow ones",
     .arguments = "TRACE",
     .about =
-        "Executions of a type, from a begin to an end that rules name: calls, spans, executions\n"
-        "that the program marked, points, system calls. Their number, durations and metrics, and\n"
-        "with --slower-than those that take too long.",
+        "An execution is a request, an iteration or another repeated operation. Rules name its "
+        "start\n"
+        "and end: calls, spans, marks of the program, tracepoints, system calls. Prints number,\n"
+        "durations and metrics; with --slower-than the slow ones. Without rules, lists the types\n"
+        "that are detected in the trace.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_ALL,

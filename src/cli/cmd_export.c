@@ -31,7 +31,7 @@ static const struct weft_option options[] = {
       WEFT_OPTION_TEXT, MEMBER(from), NULL },
     { 0, "to", "TIME", "only what happens before TIME", WEFT_OPTION_TEXT, MEMBER(to), NULL },
     { 0, "weight", "self|calls|samples|stacks",
-      "folded: own time in ns, calls, weights of samples, stacks (default: self)",
+      "folded: self time in ns, calls, weights of samples, stacks (default: self)",
       WEFT_OPTION_CHOICE, MEMBER(weight), weights },
     { 0, "raw", NULL, "CSV: names exactly as they are, unsafe for terminals and spreadsheets",
       WEFT_OPTION_FLAG, MEMBER(raw), NULL },
@@ -49,13 +49,13 @@ static void tell_lost(const struct options *opts, const struct weft_export_total
 {
     const char *format = formats[opts->format];
     if (totals->events_lost)
-        weft_say("weft: %s has no place for events that are no calls: %s left out\n", format,
+        weft_say("weft: %s only holds calls: %s other events omitted\n", format,
                  weft_human_count(totals->events_lost).text);
     if (totals->weightless)
-        weft_say("weft: %s stacks say where, not how long: left out; --weight stacks counts them\n",
+        weft_say("weft: %s stacks have no duration: omitted; --weight stacks counts them\n",
                  weft_human_count(totals->weightless).text);
     if (totals->args_lost)
-        weft_say("weft: %s has no place for arguments: those of %s calls left out\n", format,
+        weft_say("weft: %s does not hold arguments: those of %s calls omitted\n", format,
                  weft_human_count(totals->args_lost).text);
     if (totals->threads_merged)
         weft_say(

@@ -32,15 +32,15 @@ static const struct weft_option options[] = {
       MEMBER(diff), NULL },
     { 0, "a", "FILTER", "with --diff: the executions of group A (default: all)", WEFT_OPTION_TEXT,
       MEMBER(a), NULL },
-    { 0, "b", "FILTER", "those of group B, or without --diff those that are shown (default: all)",
+    { 0, "b", "FILTER", "group B; without --diff the executions shown (default: all)",
       WEFT_OPTION_TEXT, MEMBER(b), NULL },
     WEFT_OPTIONS_COMPARED(MEMBER(compared)),
-    { 0, "strip", "PREFIX", "leave this out where names begin with it, such as a namespace",
-      WEFT_OPTION_TEXT, MEMBER(strip), NULL },
+    { 0, "strip", "PREFIX", "strip this prefix of names, such as a namespace", WEFT_OPTION_TEXT,
+      MEMBER(strip), NULL },
     { 'f', "format", "svg|folded", "a picture, or folded stacks (default: svg)", WEFT_OPTION_CHOICE,
       MEMBER(format), formats },
     { 0, "weight", "self|calls|samples|stacks",
-      "of a trace without rules: own time in ns, calls, weights of samples, stacks (default: the "
+      "of a trace without rules: self time in ns, calls, weights of samples, stacks (default: the "
       "first of self, samples and stacks that the trace has)",
       WEFT_OPTION_CHOICE, MEMBER(weight), weights },
 };
@@ -203,12 +203,13 @@ const struct weft_command weft_cmd_flame = {
     .name = "flame",
     .summary = "flame graph of executions, of their difference, or of a trace",
     .arguments = "DATABASE|TRACE",
-    .about =
-        "A picture (SVG) or folded stacks. Of executions, each context with all threads that it\n"
-        "depended on, as wide as its mean time; with --diff as wide as in group B, and coloured "
-        "by\n"
-        "the evidence that B is slower or faster there. Of a trace without rules, its calls,\n"
-        "samples or stacks.",
+    .about = "A picture (SVG) or folded stacks. Of executions: each calling context, with all "
+             "threads that\n"
+             "it depended on; the width is the mean time. With --diff the width is that of group "
+             "B, and the\n"
+             "colour is the evidence that B is slower or faster there. Without rules: calls, "
+             "samples or\n"
+             "stacks of the trace.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_PATHS | WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_WORK |

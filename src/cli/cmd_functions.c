@@ -73,9 +73,9 @@ const struct weft_command weft_cmd_functions = {
     .name = "functions",
     .summary = "calls, times and percentiles of every function",
     .arguments = "TRACE",
-    .about =
-        "Times are of calls that both began and ended inside the trace; calls still open at its\n"
-        "end are counted, calls entered before it are neither. Percentiles are exact.",
+    .about = "Times are of calls that start and end in the trace. Calls still open at its end are "
+             "counted;\n"
+             "calls entered before it are not. Percentiles are exact.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_ALL,

@@ -4,6 +4,7 @@
  * also the source of completion and of the option lists of man pages.
  */
 #include "cli/cli.h"
+#include "render/text/compare_words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static void print_option(const struct weft_option *option, struct weft_output *o
         n = 0;
     }
     weft_output_repeat(out, " ", (size_t)(OPTION_COLUMNS - n));
-    weft_output_printf(out, "%s\n", option->help);
+    weft_words_wrapped(out, weft_str_of(option->help), OPTION_COLUMNS);
 }
 
 void weft_help_command(const struct weft_command *command, struct weft_output *out)

@@ -98,17 +98,21 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_import = {
     .name = "import",
-    .summary = "make a .weft file of foreign traces",
+    .summary = "convert traces of other tools to .weft",
     .arguments = "INPUT...",
     .about =
-        "The format is detected by content: LLVM XRay logs (flight data recorder, basic mode),\n"
-        "uftrace directories, CTF (LTTng), perf.data, trace.dat (trace-cmd), WiredTiger operation\n"
-        "tracking (a directory or its files), text traces (direction name ns, or --> name tid\n"
-        "ns), trace event JSON (Chrome, Perfetto), CSV of spans with a line of column names, or\n"
-        ".weft files. An input is a file, a directory, a pipe, or - for standard input; packed by\n"
-        "gzip or zstd too. Inputs that are not one trace by themselves are merged, as 'weft\n"
-        "merge' does. Without -o, the output takes the name of the input, ending in .weft, in\n"
-        "the current folder. Prints what 'weft info' does.",
+        "The format is detected by content: LLVM XRay logs (flight data recorder, basic mode), "
+        "uftrace\n"
+        "directories, CTF (LTTng), perf.data, trace.dat (trace-cmd), WiredTiger operation tracking "
+        "(a\n"
+        "directory or its files), text traces (direction name ns, or --> name tid ns), trace "
+        "event\n"
+        "JSON (Chrome, Perfetto), CSV of spans with a line of column names, or .weft files. An "
+        "input\n"
+        "is a file, a directory, a pipe, or - for standard input; it may be compressed by gzip or\n"
+        "zstd. Inputs of several traces are merged as by 'weft merge'. Without -o, the output has "
+        "the\n"
+        "name of the input, with .weft, in the current folder. Prints 'weft info' of it.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,

@@ -83,11 +83,11 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_info = {
     .name = "info",
-    .summary = "what is in a trace, and what was lost or repaired",
+    .summary = "contents of a trace, and its data quality",
     .arguments = "TRACE|DATABASE",
-    .about = "Reads the directory of a .weft file only: it takes milliseconds at any size\n"
-             "(--private reads all of it). Of a\n"
-             "database of executions: of which traces they are, under which types and tags.",
+    .about = "Reads only the directory of a .weft file, which takes milliseconds at any size "
+             "(--private\n"
+             "reads all of it). Of a database of executions: its traces, types and tags.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = (WEFT_COMMON_ALL & ~(unsigned)WEFT_COMMON_TID) | WEFT_COMMON_PROCESSES,

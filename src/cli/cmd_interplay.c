@@ -19,21 +19,21 @@ static const char *const lists[] = { "patterns", "threads", "matrix", "pairs",
 
 static const struct weft_option options[] = {
     WEFT_OPTION_WINDOW(MEMBER(from), MEMBER(to)),
-    { 0, "object", "OBJECT", "only waits for this object, by its address (0x...) or its name",
+    { 0, "object", "OBJECT", "only waits for this object, by address (0x...) or name",
       WEFT_OPTION_TEXT, MEMBER(object), NULL },
-    { 0, "matrix", NULL, "only the list of who waits for whom", WEFT_OPTION_FLAG, MEMBER(is_matrix),
+    { 0, "matrix", NULL, "only the wait-for relations of threads", WEFT_OPTION_FLAG,
+      MEMBER(is_matrix), NULL },
+    { 0, "patterns", NULL, "only the patterns, each of them", WEFT_OPTION_FLAG, MEMBER(is_patterns),
       NULL },
-    { 0, "patterns", NULL, "only the patterns that were found", WEFT_OPTION_FLAG,
-      MEMBER(is_patterns), NULL },
     { 0, "list", "patterns|threads|matrix|pairs|objects|waits|losses",
       "which list is written as CSV (default: patterns)", WEFT_OPTION_CHOICE, MEMBER(list), lists },
-    { 0, "table", "FILE", "what functions do that block, a line each (see weft-interplay(1))",
+    { 0, "table", "FILE", "blocking functions, one a line (see weft-interplay(1))",
       WEFT_OPTION_FILE, MEMBER(table), NULL },
-    { 'n', "limit", "N", "rows of each list, at most; 0: all (default: 12 as text, else all)",
+    { 'n', "limit", "N", "rows of each list, at most; 0: all (default: 10 as text, else all)",
       WEFT_OPTION_COUNT, MEMBER(limit), NULL },
 };
 
-enum { TEXT_LIMIT = 12, MOST_TABLE_BYTES = 16 << 20 };
+enum { TEXT_LIMIT = 10, MOST_TABLE_BYTES = 16 << 20 };
 
 static enum weft_code read_table(struct weft_cli *cli, const char *path)
 {
@@ -86,15 +86,15 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_interplay = {
     .name = "interplay",
-    .summary = "who waits for whom, and what lets them go on",
+    .summary = "thread interaction: waits, and which thread ended them",
     .arguments = "TRACE",
     .about =
-        "Every wait of a thread - for a lock, a condition, a semaphore, a barrier, the end of a\n"
-        "thread - joined with the one release that ended it: who waits for whom, from which\n"
-        "functions, how long, who never waits and who always does, and patterns that show in it,\n"
-        "such as farmers and their workers, convoys, idle threads and polling. From what a "
-        "program\n"
-        "tells, what a kernel tells, or both; each answer says what cannot be known.",
+        "Joins each wait of a thread (lock, condition, semaphore, barrier, end of a thread) with\n"
+        "the release that ended it. Shows the largest blocker, patterns by kind (convoys, "
+        "polling,\n"
+        "producers, imbalance, idle threads), wait-for relations, wait and wake sites, and\n"
+        "objects. Sources are the program's events, kernel events, or both. What the sources do\n"
+        "not contain is listed.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,

@@ -73,16 +73,15 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_interval = {
     .name = "interval",
-    .summary = "what every thread did from one point of time to another",
+    .summary = "time of each thread in a time range, by function",
     .arguments = "TRACE",
     .about =
-        "Exact for any interval, and as fast for a long one as for a short one: the file keeps "
-        "sums\n"
-        "of its parts. Calls are cut at the interval's borders. 'in no call' is time between the\n"
+        "Exact for any interval, and as fast for a long one as for a short one: the file contains\n"
+        "partial sums. Calls are cut at the range boundaries. 'outside calls' is time between the\n"
         "first and the last event of a thread in which it was in no recorded function.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_ALL,
+    .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,

@@ -16,15 +16,15 @@ static const char *const lists[] = { "locks",  "sites",   "blockers", "contexts"
 
 static const struct weft_option options[] = {
     WEFT_OPTION_WINDOW(MEMBER(from), MEMBER(to)),
-    { 0, "lock", "LOCK", "only this lock, by its address (0x...) or its name", WEFT_OPTION_TEXT,
+    { 0, "lock", "LOCK", "only this lock, by address (0x...) or name", WEFT_OPTION_TEXT,
       MEMBER(lock), NULL },
     { 0, "list", "locks|sites|blockers|contexts|orders|convoys|open",
       "which list is written as CSV (default: locks)", WEFT_OPTION_CHOICE, MEMBER(list), lists },
-    { 'n', "limit", "N", "rows of each list, at most; 0: all (default: 12 as text, else all)",
+    { 'n', "limit", "N", "rows of each list, at most; 0: all (default: 10 as text, else all)",
       WEFT_OPTION_COUNT, MEMBER(limit), NULL },
 };
 
-enum { TEXT_LIMIT = 12 };
+enum { TEXT_LIMIT = 10 };
 
 static enum weft_code request(struct weft_cli *cli, void *context, union weft_request *request)
 {
@@ -58,14 +58,15 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_locks = {
     .name = "locks",
-    .summary = "who waited for which lock, and who had it meanwhile",
+    .summary = "lock contention: blame, waiters, holders, hold times",
     .arguments = "TRACE",
     .about =
-        "Contention: of every lock, condition, barrier and joined thread how often it was got and\n"
-        "waited for, from which functions, who made whom wait and what that one did meanwhile,\n"
-        "which locks are taken while others are held (and where the other way round, too), and\n"
-        "convoys. From events of a lock library, from calls of functions like\n"
-        "pthread_mutex_lock, or from futex system calls alone; each answer says which.",
+        "Ranks locks by blame: the time that other threads were blocked by them. Idle waits come\n"
+        "last: for new work in a thread's loop, and for the end of threads. Also lists "
+        "acquisition\n"
+        "sites, blocking pairs, what holders did while others waited, lock order and its\n"
+        "inversions, convoys, and waits that did not end. Sources are lock events, calls such as\n"
+        "pthread_mutex_lock, or futex system calls; each answer shows its source.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,

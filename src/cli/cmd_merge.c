@@ -51,10 +51,11 @@ const struct weft_command weft_cmd_merge = {
     .summary = "make one trace of several",
     .arguments = "TRACE TRACE...",
     .about =
-        "Times are aligned by CLOCK_MONOTONIC if all traces know it and are of one host and boot,\n"
-        "else by the wall clock; else each begins at 0, and a note says so. Functions of the same\n"
-        "module, name and address become one, and threads of which a kernel and a program tell;\n"
-        "other threads stay apart. Prints what 'weft info' does of the new trace.",
+        "Times are aligned by CLOCK_MONOTONIC if all traces have it and are of one host and boot,\n"
+        "else by the wall clock; else each starts at 0, and a note records this. Functions of the "
+        "same\n"
+        "module, name and address become one, as do threads of a kernel and a program trace;\n"
+        "other threads stay separate. Prints what 'weft info' does of the new trace.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_FORMAT | WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,

@@ -19,29 +19,28 @@ struct options {
 static const struct weft_option options[] = {
     { 0, "thread", "TID", "whose path", WEFT_OPTION_TEXT, MEMBER(thread), NULL },
     { 0, "from", "TIME",
-      "where the path begins, such as 1.5s or @123456789 (default: the thread's first event)",
+      "start of the path, such as 1.5s or @123456789 (default: the thread's first event)",
       WEFT_OPTION_TEXT, MEMBER(from), NULL },
-    { 0, "to", "TIME", "where it ends (default: where the thread's last state or event does)",
+    { 0, "to", "TIME", "its end (default: where the thread's last state or event does)",
       WEFT_OPTION_TEXT, MEMBER(to), NULL },
     { 0, "during", "TID:FUNCTION:N",
       "the path of the N-th longest call of FUNCTION on thread TID (default: the longest)",
       WEFT_OPTION_TEXT, MEMBER(during), NULL },
-    { 0, "span", "NAME",
-      "the path of the longest span that is called so, or whose name holds this, on its thread",
+    { 0, "span", "NAME", "the path of the longest span with this name, or whose name contains it",
       WEFT_OPTION_TEXT, MEMBER(span), NULL },
     { 0, "call-depth", "N",
       "name the functions called at this depth, 0 being the outermost (default: the innermost)",
       WEFT_OPTION_COUNT, MEMBER(call_depth), NULL },
-    { 0, "rules", "FILE", "a file of rules, whose dependencies (depend ...) the path follows, too",
+    { 0, "rules", "FILE", "a file of rules, whose dependencies (depend ...) the path also follows",
       WEFT_OPTION_FILE, MEMBER(rules), NULL },
-    { 0, "width", "COLUMNS", "of the picture; 0: none (default: 72)", WEFT_OPTION_COUNT,
+    { 0, "width", "COLUMNS", "of the picture; 0: none (default: 60)", WEFT_OPTION_COUNT,
       MEMBER(width), NULL },
     { 'n', "limit", "N",
       "rows of each list, the longest segments; 0: all (default: 20 as text, else all)",
       WEFT_OPTION_COUNT, MEMBER(limit), NULL },
 };
 
-enum { TEXT_LIMIT = 20, PICTURE_WIDTH = 72, WIDTH_MAX = 10000 };
+enum { TEXT_LIMIT = 20, PICTURE_WIDTH = 60, WIDTH_MAX = 10000 };
 
 struct asked {
     const struct options *opts;
@@ -149,13 +148,14 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_path = {
     .name = "path",
-    .summary = "what a thread's time depended on, on whatever thread",
+    .summary = "critical path of a thread, request or call across threads",
     .arguments = "TRACE",
     .about =
-        "The critical path: where the thread was blocked, what the thread did that ended the\n"
-        "wait, and so on. Its segments fill the interval without hole or overlap; waits that\n"
-        "stay have a reason, and what nothing explains is said at the end. Without scheduling\n"
-        "events, locks and flows stand for wakeups.",
+        "The critical path: where the thread was blocked, what the thread that woke it did "
+        "before,\n"
+        "and so on. Its segments cover the interval without gap or overlap. Unresolved waits keep\n"
+        "their cause; unexplained time is listed last. Without scheduler events, locks and flows\n"
+        "replace wakeups.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_ALL & ~(unsigned)WEFT_COMMON_TID,

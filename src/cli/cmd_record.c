@@ -35,32 +35,30 @@ static const char *const waits[] = { "tree", "child", NULL };
 #define FIELD(member) offsetof(struct options, member)
 
 static const struct weft_option options[] = {
-    { 'p', "pid", "PID",
-      "record a process that runs already, with all that descend from it (their kernel level)",
+    { 'p', "pid", "PID", "attach to a running process and its descendants (kernel level)",
       WEFT_OPTION_COUNT, FIELD(pid), NULL },
-    { 0, "name", "COMM", "likewise all processes of this name, also those that begin later",
-      WEFT_OPTION_TEXT, FIELD(name), NULL },
-    { 0, "cgroup", "PATH",
-      "likewise all processes of a cgroup and those below it: system.slice/nginx.service",
+    { 0, "name", "COMM", "attach to all processes of this name, also later ones", WEFT_OPTION_TEXT,
+      FIELD(name), NULL },
+    { 0, "cgroup", "PATH", "attach to a cgroup and those below it: system.slice/nginx.service",
       WEFT_OPTION_TEXT, FIELD(cgroup), NULL },
     { 0, "container", "ID",
-      "likewise all of a container: its id of docker or podman, its name of lxc or systemd-nspawn",
-      WEFT_OPTION_TEXT, FIELD(container), NULL },
-    { 'a', "all", NULL, "record the whole machine (its kernel level)", WEFT_OPTION_FLAG, FIELD(all),
+      "attach to a container: id (docker, podman) or name (lxc, systemd-nspawn)", WEFT_OPTION_TEXT,
+      FIELD(container), NULL },
+    { 'a', "all", NULL, "record the whole machine (kernel level)", WEFT_OPTION_FLAG, FIELD(all),
       NULL },
-    { 0, "no-kernel", NULL, "nothing of the kernel: scheduling, requests, packets, stacks",
+    { 0, "no-kernel", NULL, "no kernel events: scheduling, disk requests, packets, stacks",
       WEFT_OPTION_FLAG, FIELD(no_kernel), NULL },
-    { 0, "no-stacks", NULL, "no stacks, neither by time nor of waits", WEFT_OPTION_FLAG,
+    { 0, "no-stacks", NULL, "no stacks: neither samples nor those of waits", WEFT_OPTION_FLAG,
       FIELD(no_stacks), NULL },
-    { 0, "no-locks", NULL, "no locks, waits, input and output of the program", WEFT_OPTION_FLAG,
+    { 0, "no-locks", NULL, "no locks, waits and I/O of the program", WEFT_OPTION_FLAG,
       FIELD(no_locks), NULL },
     { 0, "no-functions", NULL, "no calls of instrumented functions", WEFT_OPTION_FLAG,
       FIELD(no_functions), NULL },
     { 0, "faults", NULL,
-      "page faults of the program, too: one record each; with them, executions have the metric "
+      "also page faults of the program, one record each; with them, executions have the metric "
       "page_faults",
       WEFT_OPTION_FLAG, FIELD(faults), NULL },
-    { 0, "no-follow", NULL, "not the children of the program", WEFT_OPTION_FLAG, FIELD(no_follow),
+    { 0, "no-follow", NULL, "do not record child processes", WEFT_OPTION_FLAG, FIELD(no_follow),
       NULL },
     { 0, "no-command-line", NULL,
       "do not record the command line (by default it is recorded with secrets replaced)",
@@ -69,29 +67,27 @@ static const struct weft_option options[] = {
       "record until no process of the program is left, or until the program itself ends "
       "(default: tree)",
       WEFT_OPTION_CHOICE, FIELD(wait), waits },
-    { 0, "no-bpf", NULL, "of the kernel by perf events, even where BPF is allowed",
-      WEFT_OPTION_FLAG, FIELD(no_bpf), NULL },
-    { 0, "hz", "N", "stacks a second of each processor (default: 997)", WEFT_OPTION_COUNT,
-      FIELD(hz), NULL },
-    { 0, "wait-threshold", "TIME", "stacks of waits that take so long (default: 100us)",
+    { 0, "no-bpf", NULL, "use perf events instead of BPF", WEFT_OPTION_FLAG, FIELD(no_bpf), NULL },
+    { 0, "hz", "N", "stacks a second on each CPU (default: 997)", WEFT_OPTION_COUNT, FIELD(hz),
+      NULL },
+    { 0, "wait-threshold", "TIME", "record stacks of waits of at least TIME (default: 100us)",
       WEFT_OPTION_DURATION, FIELD(wait_threshold_ns), NULL },
     { 0, "function", "REGEX", "only functions whose names match", WEFT_OPTION_TEXT, FIELD(function),
       NULL },
     { 0, "no-function", "REGEX", "not the functions whose names match", WEFT_OPTION_TEXT,
       FIELD(no_function), NULL },
     { 0, "depth", "N", "no calls below N others", WEFT_OPTION_COUNT, FIELD(depth), NULL },
-    { 0, "min-duration", "TIME", "no calls that are shorter and hold no longer one",
+    { 0, "min-duration", "TIME", "drop calls shorter than TIME (unless they contain a longer one)",
       WEFT_OPTION_DURATION, FIELD(min_ns), NULL },
-    { 0, "cull", "N", "no more of a function that a thread has called N times, each under 1 us",
+    { 0, "cull", "N", "stop recording a function after N calls under 1 us on a thread",
       WEFT_OPTION_COUNT, FIELD(cull), NULL },
-    { 'd', "duration", "TIME",
-      "record so long, and make the trace; weft stays until the program ends", WEFT_OPTION_DURATION,
-      FIELD(duration_ns), NULL },
-    { 0, "snapshot", "TIME", "flight recorder: keep the last TIME, write when asked to",
+    { 'd', "duration", "TIME", "stop recording after TIME; leave the program running",
+      WEFT_OPTION_DURATION, FIELD(duration_ns), NULL },
+    { 0, "snapshot", "TIME", "flight recorder: keep the last TIME, write on request",
       WEFT_OPTION_DURATION, FIELD(snapshot_ns), NULL },
     { 0, "trigger", "FUNCTION>TIME", "write a snapshot when a call of FUNCTION took longer",
       WEFT_OPTION_TEXT, FIELD(trigger), NULL },
-    { 0, "size", "BYTES", "begin another file at this size; of a flight recorder: its memory",
+    { 0, "size", "BYTES", "start another file at this size; flight recorder: its memory",
       WEFT_OPTION_BYTES, FIELD(size_bytes), NULL },
 };
 
@@ -127,7 +123,7 @@ static void say_stopped(void *context, const char *text)
     weft_say("weft: record: %s\n", text);
 }
 
-/* "recording 12.3 s, 1.2 M events, 0 lost, 34 MB, recorder 49.0 ms CPU (0.4 % of a processor)" */
+/* "recording 12.3 s, 1.2 M events, 0 lost, 34 MB, recorder 49.0 ms CPU (0.4 % of a CPU)" */
 static void show(void *context, const struct weft_recorder_state *state)
 {
     struct talk *talk = context;
@@ -159,7 +155,7 @@ static void show_ledger(const struct weft_recorder_result *result)
         weft_say("; %s of its reports of forks, programs and failures were lost",
                  weft_human_count(result->n_lost_reports).text);
     if (result->has_stopped_early)
-        weft_say("; what ran after the recording stopped is not recorded");
+        weft_say("; later activity is not recorded");
     weft_say("\n");
 }
 
@@ -212,7 +208,7 @@ static enum weft_code make_traces(struct weft_cli *cli, const struct weft_record
     for (size_t k = n_made; k < result->n_files && !cli->common.quiet; k++)
         weft_closing_recording(result->files[k], &result->state);
     if (result->n_files == 0 && !cli->common.quiet)
-        weft_say("weft: no snapshot was asked for: nothing is written\n");
+        weft_say("weft: no snapshot requested: nothing is written\n");
     return code;
 }
 
@@ -324,10 +320,10 @@ static bool check(struct weft_cli *cli, const struct options *opts)
     else if (opts->trigger && !opts->snapshot_ns)
         wrong = "--trigger needs --snapshot TIME: what it writes";
     else if (opts->no_kernel && cli->n_inputs == 0)
-        wrong = "a process that runs already is recorded by the kernel's level alone: omit "
+        wrong = "a running process is only recorded at kernel level: omit "
                 "--no-kernel";
     else if (opts->pid > UINT32_MAX)
-        wrong = "-p: there is no such process";
+        wrong = "-p: no such process";
     if (wrong)
         cli->exit_status = weft_cli_usage(cli, wrong);
     return !wrong;
@@ -354,18 +350,23 @@ const struct weft_command weft_cmd_record = {
     .summary = "record a program: kernel, stacks, locks, functions, markers",
     .arguments = "[--] PROGRAM [ARGUMENT...]",
     .about =
-        "Runs a program and records all levels that the privileges allow, on one clock; of those\n"
-        "that are missing it says once what would allow them. Locks, waits, input and output, and\n"
-        "markers (weft/mark.h) come from a library that is loaded into the program; functions\n"
-        "from programs built with -finstrument-functions or XRay; scheduling, wakeups, stacks,\n"
-        "requests and packets from the kernel. The exit status is the program's, or 128 and the\n"
-        "signal that ended it. Write -- before a program whose arguments begin with dashes.\n"
+        "Runs a program and records all levels that the privileges allow, on one clock. What is\n"
+        "missing is reported once, with what would allow it. Locks, waits, I/O and markers\n"
+        "(weft/mark.h) come from a library that is loaded into the program; functions from "
+        "programs\n"
+        "built with -finstrument-functions or XRay; scheduling, wakeups, stacks, disk requests "
+        "and\n"
+        "packets from the kernel. The exit status is the program's, or 128 plus the signal that\n"
+        "ended it. Write -- before a program whose arguments start with dashes.\n"
         "\n"
-        "The recording ends when the program and all processes that descend from it have ended.\n"
-        "With --duration it ends earlier, the trace is made at once, and weft stays until the\n"
-        "program ends, and passes its exit status on; Ctrl-C then ends the program.\n"
-        "The first Ctrl-C ends the program, the second one kills it; what was recorded stays. A\n"
-        "recording whose recorder was killed is made a trace by the first command that opens it.",
+        "The recording ends when the program and all its descendants have ended. With --duration "
+        "it\n"
+        "ends earlier: weft writes the trace, waits for the program, and returns its exit status;\n"
+        "Ctrl-C then ends the program. The first Ctrl-C ends the program, the second one kills "
+        "it;\n"
+        "the recording is kept. If the recorder is killed, the first command that opens its "
+        "recording\n"
+        "makes it a trace.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_OUTPUT | WEFT_COMMON_WORK | WEFT_COMMON_TALK,

@@ -14,11 +14,9 @@ struct options {
 
 static const struct weft_option options[] = {
     WEFT_REGTIME_OPTIONS(struct options, regtime),
-    { 0, "from", "TIME",
-      "of the trace from TIME on alone, such as 1.5s; thresholds are of that part",
+    { 0, "from", "TIME", "only from TIME on, such as 1.5s; thresholds are of that part",
       WEFT_OPTION_TEXT, offsetof(struct options, from), NULL },
-    { 0, "to", "TIME", "of the trace before TIME alone", WEFT_OPTION_TEXT,
-      offsetof(struct options, to), NULL },
+    { 0, "to", "TIME", "only before TIME", WEFT_OPTION_TEXT, offsetof(struct options, to), NULL },
     { 0, "threads", NULL, "one row a thread (default)", WEFT_OPTION_FLAG,
       offsetof(struct options, threads), NULL },
     { 0, "segments", NULL, "every row of every thread (JSON always has them)", WEFT_OPTION_FLAG,
@@ -74,15 +72,17 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_regtime = {
     .name = "regtime",
-    .summary = "compress each thread to a few rows that keep what is unusual",
+    .summary = "compress each thread to a few rows; unusual calls keep their own",
     .arguments = "TRACE",
     .about =
-        "Long calls and long gaps keep their rows, exact; runs of short calls between them become\n"
-        "expressions, whose calling context tree counts every call. What the row budget folds is\n"
-        "printed. A threshold is a share of the thread's time (1%) or a time (5ms).",
+        "Long calls and long gaps keep exact rows. Runs of short calls between them become one "
+        "row\n"
+        "with a calling context tree (RegTime calls it an expression). What is aggregated to meet "
+        "the\n"
+        "row budget is printed. A threshold is a share of the thread's time (1%) or a time (5ms).",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_ALL,
+    .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,
     .n_inputs_min = 1,
     .n_inputs_max = 1,
     .run = run,

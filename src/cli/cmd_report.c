@@ -62,7 +62,7 @@ static void tell_written(const struct weft_cli *cli, uint64_t n_bytes, uint32_t 
 {
     weft_say("weft: wrote %s, %s", cli->common.output, weft_human_bytes(n_bytes).text);
     if (n_left_out > 0)
-        weft_say("; %s of other processes left out, --all-processes has them",
+        weft_say("; %s of other processes omitted (--all-processes)",
                  weft_human_plural(n_left_out, "thread").text);
     weft_say("\n");
 }
@@ -122,9 +122,9 @@ const struct weft_command weft_cmd_report = {
     .name = "report",
     .summary = "write one self-contained HTML page",
     .arguments = "TRACE -o PAGE.html",
-    .about =
-        "The page works offline, from a file: threads over one time axis, outliers, functions, and "
-        "the behaviours of the program with their ribbons.",
+    .about = "The page works offline, from a file: threads over time, outliers, functions, and the "
+             "call\n"
+             "patterns of the program with their ribbons.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_PATHS | WEFT_COMMON_OUTPUT | WEFT_COMMON_TID | WEFT_COMMON_WORK |

@@ -94,9 +94,10 @@ const struct weft_command weft_cmd_serve = {
     .summary = "show traces in the browser",
     .arguments = "TRACE...",
     .about =
-        "Prints an address that only this machine can reach, and only with the token in it. The\n"
-        "page asks the server for what it shows; nothing leaves the machine. Ends with Ctrl-C.\n"
-        "Databases of executions may stand beside traces, or alone.",
+        "Prints an address that only this machine can reach, and only with its token. The page "
+        "asks\n"
+        "this server for its data; nothing leaves the machine. Ends with Ctrl-C. Databases of\n"
+        "executions may be given with traces or alone.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_WORK | WEFT_COMMON_TALK,

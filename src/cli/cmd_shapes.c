@@ -207,21 +207,20 @@ static const char *const sorts[] = { "time",  "count", "mean", "max",    "thread
 
 static const struct weft_option options[] = {
     { 0, "threshold", "D",
-      "how far shapes of a cluster may be apart, in steps of 0.5 (default: 1.5)",
-      WEFT_OPTION_HALVES, MEMBER(threshold_halves), NULL },
-    { 0, "min-count", "N", "leave clusters of fewer calls out of the list and the ribbons",
+      "largest distance of shapes in a cluster, in steps of 0.5 (default: 1.5)", WEFT_OPTION_HALVES,
+      MEMBER(threshold_halves), NULL },
+    { 0, "min-count", "N", "omit clusters of fewer calls from the list and the ribbons",
       WEFT_OPTION_COUNT, MEMBER(min_count), NULL },
     { 'x', "exclude", "PATTERN",
-      "as if functions that hold PATTERN, or match /PATTERN/, were part of their callers",
+      "count functions that contain PATTERN, or match /PATTERN/, as their callers",
       WEFT_OPTION_TEXT, MEMBER(exclude), NULL },
     { 'f', "function", "PATTERN",
-      "list clusters and shapes of functions that hold PATTERN, or match /PATTERN/",
+      "list clusters and shapes of functions that contain PATTERN, or match /PATTERN/",
       WEFT_OPTION_TEXT, MEMBER(function), NULL },
     { 0, "calls", "PATTERN", "list those that call such a function, directly or not",
       WEFT_OPTION_TEXT, MEMBER(calls), NULL },
-    { 0, "from", "TIME", "of the trace from TIME on alone, such as 1.5s", WEFT_OPTION_TEXT,
-      MEMBER(from), NULL },
-    { 0, "to", "TIME", "of the trace before TIME alone", WEFT_OPTION_TEXT, MEMBER(to), NULL },
+    { 0, "from", "TIME", "only from TIME on, such as 1.5s", WEFT_OPTION_TEXT, MEMBER(from), NULL },
+    { 0, "to", "TIME", "only before TIME", WEFT_OPTION_TEXT, MEMBER(to), NULL },
     { 0, "cluster", "ID", "one cluster: its shapes drawn, where it occurs, and on which threads",
       WEFT_OPTION_TEXT, MEMBER(cluster), NULL },
     { 0, "diff", "A B", "shapes A and B side by side, and what their distance consists of",
@@ -230,12 +229,12 @@ static const struct weft_option options[] = {
       NULL },
     { 0, "list-shapes", NULL, "every shape (JSON: with its callees)", WEFT_OPTION_FLAG,
       MEMBER(list), NULL },
-    { 0, "threads", NULL, "how many shapes and clusters each thread has, alone", WEFT_OPTION_FLAG,
+    { 0, "threads", NULL, "only the number of shapes and clusters of each thread", WEFT_OPTION_FLAG,
       MEMBER(threads), NULL },
     { 0, "spikes", NULL, "calls far longer than others of their cluster", WEFT_OPTION_FLAG,
       MEMBER(spikes), NULL },
-    { 0, "drops", NULL, "stretches of time in which a cluster occurs far less often",
-      WEFT_OPTION_FLAG, MEMBER(drops), NULL },
+    { 0, "drops", NULL, "intervals in which a cluster occurs far less often", WEFT_OPTION_FLAG,
+      MEMBER(drops), NULL },
     { 0, "rare", NULL, "shapes seen once or on one thread, and calls slow for their shape",
       WEFT_OPTION_FLAG, MEMBER(rare), NULL },
     { 0, "new-in", "A",
@@ -529,15 +528,16 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_shapes = {
     .name = "shapes",
-    .summary = "calls grouped by what they call: the behaviours of each thread",
+    .summary = "call patterns: calls grouped by their callees",
     .arguments = "TRACE",
     .about =
         "A shape is a function and the set of its callees' shapes: order and repetition do not\n"
-        "matter. Similar shapes of one function are a cluster, a behaviour of the program. Shapes\n"
-        "and clusters have numbers, which stay the same for the same trace and options.",
+        "matter. Similar shapes of one function are a cluster, a call pattern of the program. "
+        "Numbers\n"
+        "of shapes and clusters stay the same for the same trace and options.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
-    .common = WEFT_COMMON_ALL,
+    .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,
     .n_inputs_min = 0, /* --new-in may name it */
     .n_inputs_max = 1,
     .run = run,

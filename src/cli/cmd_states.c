@@ -56,13 +56,13 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_states = {
     .name = "states",
-    .summary = "whether threads ran or waited, and for what",
+    .summary = "thread states: running, runnable, blocked, and the reason",
     .arguments = "TRACE",
-    .about = "Of a trace with events of a kernel: intervals without gaps in which a thread ran (in "
-             "user\n"
-             "or kernel mode), was interrupted, could have run (preempted), or was blocked, and by "
-             "what.\n"
-             "'other' is who woke it, or who got its processor.",
+    .about = "From kernel events: intervals without gaps in which a thread ran (in user or kernel "
+             "mode),\n"
+             "was interrupted, was runnable (preempted), or was blocked, and by what. 'other' is "
+             "the thread\n"
+             "that woke it or got its CPU.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,

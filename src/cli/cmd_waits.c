@@ -55,13 +55,12 @@ static int run(struct weft_cli *cli, int argc, char **argv)
 
 const struct weft_command weft_cmd_waits = {
     .name = "waits",
-    .summary = "what each thread spent its time on, and what it waited for",
+    .summary = "wait analysis: time of each thread by state and cause",
     .arguments = "TRACE",
-    .about =
-        "Wait-block analysis of a trace with events of a kernel: the life of each thread, divided\n"
-        "without rest into running, interrupted, preempted and blocked; what it was blocked by, "
-        "in\n"
-        "which system call, who woke it, and who had the processor while it could have run.",
+    .about = "From kernel events: the lifetime of each thread, divided without rest into running,\n"
+             "interrupted, preempted and blocked. Also what blocked it, in which system call, its "
+             "waker,\n"
+             "and which threads had the CPU while it was runnable.",
     .options = options,
     .n_options = sizeof options / sizeof *options,
     .common = WEFT_COMMON_ALL | WEFT_COMMON_PROCESSES,

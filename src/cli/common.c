@@ -186,7 +186,7 @@ static void weft_progress_line_stop(struct weft_progress_line *line)
 
 /* ---- common ---------------------------------------------------------------------------------- */
 
-enum { JOBS_MAX = 1024, MEMORY_MAX_BYTES = 1 << 30, WORKER_BYTES = 48 << 20 };
+enum { LINE_COLUMNS = 100, JOBS_MAX = 1024, MEMORY_MAX_BYTES = 1 << 30, WORKER_BYTES = 48 << 20 };
 
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -207,15 +207,16 @@ static const struct weft_option common_options[] = {
     { 0, "color", "auto|always|never",
       "colours in text; auto: on a terminal, unless NO_COLOR is set", WEFT_OPTION_CHOICE,
       FIELD(color), colors },
+    { 0, "wide", NULL, "text: all columns and full names; else at most 100 columns a line",
+      WEFT_OPTION_FLAG, FIELD(wide), NULL },
     { 'o', "output", "FILE", "write to FILE, which appears whole or not at all", WEFT_OPTION_OUTPUT,
       FIELD(output), NULL },
     { 0, "force", NULL, "overwrite a trace, a recording or a database", WEFT_OPTION_FLAG,
       FIELD(force), NULL },
     { 0, "tid", "TID,...", "only these threads, by the system's thread ids", WEFT_OPTION_NUMBERS,
       FIELD(tids), NULL },
-    { 0, "all-processes", NULL,
-      "of the recording of one program, threads of all other processes, too", WEFT_OPTION_FLAG,
-      FIELD(all_processes), NULL },
+    { 0, "all-processes", NULL, "also threads of other processes than the recorded program's",
+      WEFT_OPTION_FLAG, FIELD(all_processes), NULL },
     { 0, "with-paths", NULL, "keep absolute paths; by default only the names of files are written",
       WEFT_OPTION_FLAG, FIELD(with_paths), NULL },
     { 'j', "jobs", "N", "worker threads (default: one a CPU, as far as memory allows)",
@@ -225,27 +226,18 @@ static const struct weft_option common_options[] = {
       WEFT_OPTION_BYTES, FIELD(memory_bytes), NULL },
     { 'q', "quiet", NULL, "no progress line and no remarks on stderr", WEFT_OPTION_FLAG,
       FIELD(quiet), NULL },
-    { 'v', "verbose", NULL, "say on stderr how long it took and how much memory", WEFT_OPTION_FLAG,
-      FIELD(verbose), NULL },
+    { 'v', "verbose", NULL, "report time and memory on stderr", WEFT_OPTION_FLAG, FIELD(verbose),
+      NULL },
     { 'h', "help", NULL, "print this help", WEFT_OPTION_FLAG, FIELD(help), NULL },
 };
 
 /* The group of each common option; 0: every command has it. */
 static const unsigned common_groups[] = {
-    WEFT_COMMON_FORMAT,
-    WEFT_COMMON_FORMAT,
-    WEFT_COMMON_FORMAT,
-    WEFT_COMMON_FORMAT,
-    WEFT_COMMON_OUTPUT,
-    WEFT_COMMON_OUTPUT,
-    WEFT_COMMON_TID,
-    WEFT_COMMON_PROCESSES,
-    WEFT_COMMON_PATHS,
-    WEFT_COMMON_WORK,
-    WEFT_COMMON_WORK | WEFT_COMMON_MEMORY,
-    WEFT_COMMON_TALK,
-    WEFT_COMMON_TALK,
-    0,
+    WEFT_COMMON_FORMAT, WEFT_COMMON_FORMAT, WEFT_COMMON_FORMAT,
+    WEFT_COMMON_FORMAT, WEFT_COMMON_FORMAT, WEFT_COMMON_OUTPUT,
+    WEFT_COMMON_OUTPUT, WEFT_COMMON_TID,    WEFT_COMMON_PROCESSES,
+    WEFT_COMMON_PATHS,  WEFT_COMMON_WORK,   WEFT_COMMON_WORK | WEFT_COMMON_MEMORY,
+    WEFT_COMMON_TALK,   WEFT_COMMON_TALK,   0,
 };
 
 enum { N_COMMON = sizeof common_options / sizeof *common_options };
@@ -468,13 +460,16 @@ static bool wants_colour(const struct weft_cli *cli)
            !(term && strcmp(term, "dumb") == 0);
 }
 
-static size_t terminal_columns(const struct weft_cli *cli)
+/* Of a line of text: a narrow terminal has fewer. 0 with --wide: any number. */
+static size_t line_columns(const struct weft_cli *cli)
 {
     struct winsize size;
-    if (cli->common.output || !isatty(STDOUT_FILENO) ||
-        ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+    if (cli->common.wide)
         return 0;
-    return size.ws_col;
+    if (cli->common.output || !isatty(STDOUT_FILENO) ||
+        ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return LINE_COLUMNS;
+    return size.ws_col < LINE_COLUMNS ? size.ws_col : LINE_COLUMNS;
 }
 
 static bool is_stdout(const char *path)
@@ -532,7 +527,7 @@ enum weft_code weft_cli_view(struct weft_cli *cli, struct weft_view *view)
         .trace = cli->session ? weft_session_trace(cli->session) : NULL,
         .path = cli->shown_path ? cli->shown_path : cli->inputs[0],
         .format = (enum weft_format)cli->common.format,
-        .style = { .has_colour = wants_colour(cli), .n_columns = terminal_columns(cli) },
+        .style = { .has_colour = wants_colour(cli), .n_columns = line_columns(cli) },
         .has_filter = cli->common.tids.n > 0,
     };
     if (view->trace && leaves_out_foreign(cli))

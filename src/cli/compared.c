@@ -102,13 +102,13 @@ void weft_cli_compared_remark(struct weft_cli *cli, const struct weft_ecct_matri
                  weft_human_count(matrix->n_partial).text,
                  weft_human_plural(matrix->n_sources, "run").text);
     if (matrix->n_damaged > 0)
-        weft_say("weft: left out: %s, damaged in the database\n",
+        weft_say("weft: omitted: %s, damaged in the database\n",
                  weft_human_plural(matrix->n_damaged, "execution").text);
     if (matrix->n_damaged_metrics > 0)
-        weft_say("weft: left out: %s, damaged in the database\n",
+        weft_say("weft: omitted: %s, damaged in the database\n",
                  weft_human_plural(matrix->n_damaged_metrics, "metric").text);
     if (matrix->n_damaged_facts > 0)
-        weft_say("weft: left out: what is known of the traces of %s of %s (recorded time, losses), "
+        weft_say("weft: omitted: details of the traces of %s of %s (recorded time, losses), "
                  "damaged in the database; weft executions --db adds them again\n",
                  weft_human_count(matrix->n_damaged_facts).text,
                  weft_human_plural(matrix->n_sources, "run").text);

@@ -27,7 +27,7 @@ struct weft_compared_options {
         { 0,                                                                                       \
           "begin",                                                                                 \
           "RULE",                                                                                  \
-          "of a trace: where an execution begins, as in 'weft executions'",                        \
+          "of a trace: start of an execution, as in 'weft executions'",                            \
           WEFT_OPTION_TEXT,                                                                        \
           WEFT_COMPARED_AT(base, rule.begin),                                                      \
           NULL },                                                                                  \

@@ -194,7 +194,7 @@ static enum weft_code set_window(struct job *job, struct weft_err *err)
     if (replay->from_ns >= replay->to_ns)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                          "expected a begin before the end, found %" PRIu64 " ns and %" PRIu64
-                         " ns (the source's clock begins at @%" PRIu64 ")",
+                         " ns (the source's clock starts at @%" PRIu64 ")",
                          replay->from_ns, replay->to_ns, weft_clock_zero_ns(&meta->clock));
     if (replay->from_ns > meta->duration_ns)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
@@ -243,7 +243,7 @@ static enum weft_code choose_threads(struct job *job, struct weft_err *err)
                     job->replay.to_ns == UINT64_MAX;
     if (job->n_threads == 0 && meta->n_threads > 0)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected a time when something happened: no thread lives then");
+                         "expected a time within the trace: no thread exists then");
     return WEFT_OK;
 }
 

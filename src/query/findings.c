@@ -507,7 +507,7 @@ static const char *list_proposals(struct gathering *gathering,
 static enum weft_code nothing_repeats(struct weft_err *err)
 {
     return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                     "nothing in the trace begins and ends at least %d times: expected "
+                     "no operation in the trace occurs at least %d times: expected "
                      "--begin RULE or --rules FILE; which threads wait for which: weft interplay",
                      PROPOSAL_EXECUTIONS);
 }

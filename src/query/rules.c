@@ -527,7 +527,7 @@ static enum weft_code take_dependency(struct rules_lexer *lexer, struct making *
         code = rules_fail(lexer, "a point of time, such as exit:NAME or instant:NAME", NULL);
     }
     if (code == WEFT_OK && !rules_take_word(lexer, "to"))
-        code = rules_fail(lexer, "'to RULE': where what depends on it goes on", NULL);
+        code = rules_fail(lexer, "'to RULE': where the dependent execution continues", NULL);
     WEFT_THEN(code, set_end(lexer, making));
     making->rule.scope = WEFT_SCOPE_TRACE;
     while (code == WEFT_OK) {
@@ -692,7 +692,7 @@ static enum weft_code add_fields(struct rules_lexer *lexer, struct making *makin
     enum weft_code code = add_metrics(lexer, making);
     for (size_t i = 0; i < making->rule.n_metrics && code == WEFT_OK; i++)
         if (!making->metrics[i].field.kind)
-            code = rules_fail(lexer, "fields", "counters tell nothing apart");
+            code = rules_fail(lexer, "fields", "counters do not separate anything");
     return code;
 }
 

@@ -368,7 +368,7 @@ enum weft_code weft_session_window(const struct weft_session *session, const cha
         code = weft_session_time(session, to, to_ns, err);
     if (code == WEFT_OK && *from_ns > *to_ns)
         code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected an interval that begins before %s, found %s",
+                         "expected an interval that starts before %s, found %s",
                          to ? to : "the trace's end", from);
     return code;
 }

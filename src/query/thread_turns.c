@@ -100,7 +100,7 @@ static enum weft_code see_call(void *context, const struct weft_execution_row *r
         return WEFT_OK;
     const uint32_t id = weft_map_add(finder->keys, (uint64_t)row->thread_id << 32 | label, &is_new);
     if (id == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&finder->waits)))
-        return weft_no_memory(err, "turns of threads");
+        return weft_no_memory(err, "loop iterations");
     struct waits *waits = &finder->waits.items[id];
     if (!is_new && row->start_ns > waits->end_ns)
         waits->turn_ns += row->start_ns - waits->end_ns;
@@ -178,7 +178,7 @@ static enum weft_code add_group(struct finder *finder, const struct waits *waits
     bool is_new = false;
     const uint32_t id = weft_map_add(finder->group_keys, key, &is_new);
     if (id == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&finder->groups)))
-        return weft_no_memory(err, "turns of threads");
+        return weft_no_memory(err, "loop iterations");
     struct group *group = &finder->groups.items[id];
     if (is_new)
         *group = (struct group){ .stem = finder->stem_of[waits->thread_id],
@@ -284,7 +284,7 @@ static enum weft_code part_groups(struct finder *finder, struct weft_err *err)
 {
     struct place *places = calloc(finder->waits.n + 1, sizeof *places);
     if (!places)
-        return weft_no_memory(err, "turns of threads");
+        return weft_no_memory(err, "loop iterations");
     for (size_t i = 0; i < finder->waits.n; i++)
         places[i] = (struct place){ finder->waits.items[i].label,
                                     name_of(finder, finder->waits.items[i].thread_id) };
@@ -418,7 +418,7 @@ static enum weft_code list_turns(struct finder *finder, struct weft_thread_turn 
         WEFT_ARENA_NEW(finder->arena, finder->groups.n + 1, struct weft_thread_turn);
     size_t n = 0;
     if (!list || !count_alike(finder))
-        return weft_no_memory(err, "turns of threads");
+        return weft_no_memory(err, "loop iterations");
     for (size_t i = 0; i < finder->groups.n; i++) {
         const struct group *group = &finder->groups.items[i];
         if (group->is_mixed)
@@ -430,7 +430,7 @@ static enum weft_code list_turns(struct finder *finder, struct weft_thread_turn 
                                              .sum_ns = group->sum_ns,
                                              .is_after_sleep = is_sleep(finder, group) };
         if (!list[n].name.bytes || !list[n].begin.bytes || !list[n].end.bytes)
-            return weft_no_memory(err, "turns of threads");
+            return weft_no_memory(err, "loop iterations");
         n++;
     }
     if (n > 0)
@@ -471,7 +471,7 @@ enum weft_code weft_thread_turns_find(const struct weft_trace *trace, const stru
     enum weft_code code = finder.labels && finder.stems && finder.keys && finder.group_keys &&
                                   finder.longest && finder.stem_of
                               ? find(&finder, run, err)
-                              : weft_no_memory(err, "turns of threads");
+                              : weft_no_memory(err, "loop iterations");
     WEFT_THEN(code, list_turns(&finder, turns, n_turns, err));
     weft_strtab_free(finder.labels);
     weft_strtab_free(finder.stems);

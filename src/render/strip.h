@@ -13,8 +13,9 @@
 #include <stdint.h>
 
 #define WEFT_STRIP_LEGEND                                                                          \
-    "time: \xe2\x96\x81..\xe2\x96\x88 share of the slice in runs of short calls, \xe2\x94\x80 in " \
-    "long calls only, \xc2\xb7 less than half of it in calls, blank: no call, or slivers only"
+    "time: \xe2\x96\x81..\xe2\x96\x88 in runs of short calls, \xe2\x94\x80 only long "             \
+    "calls, "                                                                                      \
+    "\xc2\xb7 less than half in calls, blank: no calls"
 
 /* `n_columns` slices of equal length from 0 to `duration_ns`. A block's height is the share of its
  * slice that lies in expressions; a line stands for a slice that lies in notable calls without

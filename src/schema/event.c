@@ -126,7 +126,7 @@ static const struct note_words {
                                 WEFT_NOTE_CLASS_INFO },
     [WEFT_NOTE_EXCERPT] = { "excerpt", "this is a part of a longer trace", WEFT_NOTE_CLASS_INFO },
     [WEFT_NOTE_NOT_ALIGNED] = { "not_aligned",
-                                "traces without a common clock: each begins at time 0",
+                                "traces without a common clock: each starts at time 0",
                                 WEFT_NOTE_CLASS_INFO },
     [WEFT_NOTE_CLOCK_SET] = { "clock_set", "ns that a host's clock, set by packets, may be off",
                               WEFT_NOTE_CLASS_INFO },

@@ -132,9 +132,9 @@ const char *weft_proposal_why(enum weft_proposal_kind kind)
         [WEFT_PROPOSAL_PRINTS] = "lines of trace_marker",
         [WEFT_PROPOSAL_TASKS] = "tasks",
         [WEFT_PROPOSAL_SPANS] = "spans",
-        [WEFT_PROPOSAL_CALLS] = "calls that repeat at the top",
+        [WEFT_PROPOSAL_CALLS] = "repeated top-level call",
         [WEFT_PROPOSAL_CONNECTIONS] = "connections of a server",
-        [WEFT_PROPOSAL_TURNS] = "turns of threads, from wait to wait",
+        [WEFT_PROPOSAL_TURNS] = "loop iterations, from wait to wait",
         [WEFT_PROPOSAL_KERNEL_POINTS] = "tracepoints of the kernel",
     };
     return why[kind];

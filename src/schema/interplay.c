@@ -14,13 +14,13 @@ static const char *const confidence_names[] = { "none", "wakeup", "ambiguous", "
 static const char *const unknown_names[] = { "cut_end",    "failed", "timer",  "no_object",
                                              "no_release", "lossy",  "outside" };
 static const char *const unknown_texts[] = {
-    "still waits at the end of the trace",
-    "ended by its timeout, or an error",
-    "time alone ends it",
-    "no source tells for what it waits",
-    "nobody was seen to release it meanwhile",
-    "events are lost that may have told of the release",
-    "what ended it is not of these threads",
+    "not ended in the trace",
+    "ended by a timeout or an error",
+    "ended by a timer",
+    "object unknown",
+    "no release recorded",
+    "events of the release may be lost",
+    "ended by another process or an interrupt",
 };
 static const char *const pattern_names[] = { "farmer",        "leader",    "convoy",    "ping_pong",
                                              "idle",          "imbalance", "unbounded", "polling",
@@ -28,12 +28,9 @@ static const char *const pattern_names[] = { "farmer",        "leader",    "conv
 static const char *const known_names[] = { "calls",   "objects", "uncontended",
                                            "wakeups", "holds",   "io" };
 static const char *const known_lacks[] = {
-    "from which functions threads waited and released",
-    "for which object threads waited: who woke them is all that is told",
-    "what was had at once: only what had to wait is told",
-    "whether the release that ended a wait is the one that woke the thread",
-    "how long locks were held that nobody waited for",
-    "which calls read and write",
+    "call sites of waits and releases", "objects of waits (only wakeups are recorded)",
+    "uncontended acquisitions",         "which release woke a thread (no scheduler events)",
+    "hold times of uncontended locks",  "I/O calls",
 };
 static const char *const lane_names[] = { "held", "held_waited", "waits" };
 
@@ -70,6 +67,23 @@ const char *weft_unknown_reason_text(enum weft_unknown_reason reason)
 const char *weft_pattern_kind_name(enum weft_pattern_kind kind)
 {
     return NAME(pattern_names, kind);
+}
+
+const char *weft_pattern_kind_title(enum weft_pattern_kind kind)
+{
+    static const char *const titles[WEFT_PATTERNS] = {
+        [WEFT_PATTERN_FARMER] = "producer",
+        [WEFT_PATTERN_LEADER] = "taking turns",
+        [WEFT_PATTERN_CONVOY] = "lock convoy",
+        [WEFT_PATTERN_PING_PONG] = "ping-pong",
+        [WEFT_PATTERN_IDLE_WORKER] = "idle thread",
+        [WEFT_PATTERN_IMBALANCE] = "imbalance",
+        [WEFT_PATTERN_UNBOUNDED] = "endless wait",
+        [WEFT_PATTERN_POLLING] = "polling",
+        [WEFT_PATTERN_PERIOD_CHANGE] = "period change",
+        [WEFT_PATTERN_SHORT_WORK] = "short work",
+    };
+    return NAME(titles, kind);
 }
 
 const char *weft_known_name(unsigned place)

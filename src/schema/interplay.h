@@ -215,7 +215,8 @@ enum weft_pattern_kind {
     WEFT_PATTERNS,
 };
 
-const char *weft_pattern_kind_name(enum weft_pattern_kind kind); /* "farmer", "ping_pong" */
+const char *weft_pattern_kind_name(enum weft_pattern_kind kind);  /* "farmer", "ping_pong" */
+const char *weft_pattern_kind_title(enum weft_pattern_kind kind); /* "producer", for people */
 
 /* A pattern, and what says so: `text` is one sentence with the numbers of the evidence. */
 struct weft_interplay_pattern {

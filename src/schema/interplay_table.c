@@ -35,11 +35,22 @@ object_of(const struct weft_field *field, const struct weft_table_context *conte
     return place == WEFT_ID_NONE ? NULL : &table->objects[place];
 }
 
+/* For people no address is alone: "mutex 0x7f00". */
+static struct weft_str shown_name(const struct weft_table_context *context, struct weft_str name,
+                                  uint8_t kind)
+{
+    const bool is_address = name.n_bytes > 2 && name.bytes[0] == '0' && name.bytes[1] == 'x';
+    return context->is_text && is_address
+               ? weft_arena_printf(context->arena, "%s %.*s", kind_name(kind), (int)name.n_bytes,
+                                   name.bytes)
+               : name;
+}
+
 static WEFT_GET(get_object)
 {
     const struct weft_shared_object *object = object_of(field, context, row);
     if (object)
-        cell->text = object->name;
+        cell->text = shown_name(context, object->name, object->kind);
     cell->is_null = cell->text.n_bytes == 0;
 }
 
@@ -76,27 +87,28 @@ static const struct weft_field thread_fields[] = {
     WEFT_COLUMN("last_ns", F64, last_ns),
     WEFT_FIELD("waits", "waits", COUNT, waits, "its waits", WAITS, F64("waits")),
     WEFT_FIELD("wait_ns", "waited", NS, wait_ns, "their time", WAITS, F64("wait_ns")),
-    WEFT_GETTER("share", "of life", SHARE, get_life_share, "share of its life", WAITS),
+    WEFT_GETTER("share", "of lifetime", SHARE, get_life_share, "share of its lifetime", WAITS),
     WEFT_FIELD("longest_wait_ns", "longest", NS, longest_wait_ns, "the longest wait", WAITS,
                F64("longest_wait_ns")),
     WEFT_FIELD("longest_wait_at_ns", NULL, AT, longest_wait_at_ns, "its start", WAITS,
                .given = WEFT_MEMBER(ROW, waits), F64("longest_wait_at_ns")),
     WEFT_FIELD("main_releaser_tid", "tid", ID, main_releaser_id,
                "tid of the thread it waited for longest", .as = WEFT_AS_TID, WAITS),
-    WEFT_FIELD("main_releaser", "mostly for", TEXT, main_releaser_id, "name of that thread",
+    WEFT_FIELD("main_releaser", "mostly by", TEXT, main_releaser_id, "name of that thread",
                .as = WEFT_AS_THREAD, WAITS),
     WEFT_FIELD("main_releaser_ns", NULL, NS, main_releaser_ns, "for how long", WAITS),
     WEFT_FIELD("releasers", NULL, COUNT, n_releasers, "threads that it waited for", WAITS),
     WEFT_FIELD("io", NULL, COUNT, io, "blocking I/O calls", .needs = WEFT_KNOWN_IO, F64("io")),
-    WEFT_FIELD("io_ns", "i/o", NS, io_ns, "their time", .needs = WEFT_KNOWN_IO, F64("io_ns")),
+    WEFT_FIELD("io_ns", "I/O", NS, io_ns, "their time", .is_detail = true, .needs = WEFT_KNOWN_IO,
+               F64("io_ns")),
     WEFT_COLUMN("releases", F64, releases),
-    WEFT_FIELD("uncontended", "had at once", COUNT, uncontended, "uncontended acquisitions",
-               .needs = WEFT_KNOWN_UNCONTENDED, F64("uncontended")),
-    WEFT_FIELD("releases", "releases", COUNT, releases, "calls that release",
+    WEFT_FIELD("uncontended", "uncontended", COUNT, uncontended, "uncontended acquisitions",
+               .is_detail = true, .needs = WEFT_KNOWN_UNCONTENDED, F64("uncontended")),
+    WEFT_FIELD("releases", "releases", COUNT, releases, "calls that release", .is_detail = true,
                .needs = WEFT_KNOWN_RELEASES),
-    WEFT_FIELD("released", "ended waits", COUNT, released, "waits of others that it ended", WAITS,
+    WEFT_FIELD("released", "woke", COUNT, released, "waits of others that it ended", WAITS,
                F64("released")),
-    WEFT_FIELD("released_ns", "of", NS, released_ns, "their time", WAITS, F64("released_ns")),
+    WEFT_FIELD("released_ns", "blocked", NS, released_ns, "their time", WAITS, F64("released_ns")),
     WEFT_FIELD("failed", NULL, COUNT, failed, "waits that failed", WAITS, F64("failed")),
     WEFT_FIELD("cut", NULL, COUNT, cut, "waits that did not end", WAITS, F64("cut")),
     WEFT_COLUMN("main_releaser", I32, main_releaser_id),
@@ -108,10 +120,11 @@ static const struct weft_field thread_fields[] = {
                WAITS, .given = WEFT_MEMBER(ROW, released), WEFT_AND_COLUMN(U32, "most_depth")),
     WEFT_FIELD("never_waits", NULL, BOOL, never_waits, "no wait and no blocking I/O", WAITS,
                WEFT_AND_COLUMN(U8, "never_waits")),
-    WEFT_FIELD("waits_all_along", NULL, BOOL, waits_all_along, "one wait takes 95 % of its life",
-               WAITS, WEFT_AND_COLUMN(U8, "waits_all_along")),
-    WEFT_FIELD("first_ns", NULL, AT, first_ns, "start of its life in the window"),
-    WEFT_FIELD("last_ns", NULL, AT, last_ns, "end of its life in the window"),
+    WEFT_FIELD("waits_all_along", NULL, BOOL, waits_all_along,
+               "one wait takes 95 % of its lifetime", WAITS,
+               WEFT_AND_COLUMN(U8, "waits_all_along")),
+    WEFT_FIELD("first_ns", NULL, AT, first_ns, "start of its lifetime in the window"),
+    WEFT_FIELD("last_ns", NULL, AT, last_ns, "end of its lifetime in the window"),
 };
 
 const struct weft_table_type weft_interplay_threads_type =
@@ -129,22 +142,24 @@ static WEFT_GET(get_wait_share)
 }
 
 static const struct weft_field cell_fields[] = {
-    WEFT_FIELD_THREAD("waiter_tid", "tid", "waiter", "waits", waiter_id, "the waiter"),
-    WEFT_FIELD_THREAD("releaser_tid", "tid", "releaser", "for", releaser_id,
+    WEFT_FIELD_THREAD("waiter_tid", "tid", "waiter", "waiter", waiter_id, "the waiter"),
+    WEFT_FIELD_THREAD("releaser_tid", "tid", "releaser", "woken by", releaser_id,
                       "the thread that ended the waits"),
     WEFT_COLUMN("waiter", U32, waiter_id),
     WEFT_COLUMN("releaser", I32, releaser_id),
     WEFT_FIELD("count", "count", COUNT, count, "waits", F64("count")),
     WEFT_FIELD("sum_ns", "time", NS, sum_ns, "their time", F64("sum_ns")),
-    WEFT_GETTER("share", "of all", SHARE, get_wait_share, "share of all waiting"),
+    WEFT_GETTER("share", "of all", SHARE, get_wait_share, "share of all waiting",
+                .is_detail = true),
     WEFT_FIELD("longest_ns", "longest", NS, longest_ns, "the longest one", F64("longest_ns")),
-    WEFT_FIELD("longest_at_ns", "at", AT, longest_at_ns, "its start", F64("longest_at_ns")),
-    WEFT_FIELD("objects", "objects", COUNT, n_objects, "objects waited for",
+    WEFT_FIELD("longest_at_ns", "at", AT, longest_at_ns, "its start", .is_detail = true,
+               F64("longest_at_ns")),
+    WEFT_FIELD("objects", NULL, COUNT, n_objects, "objects waited for",
                WEFT_AND_COLUMN(U32, "n_objects")),
     WEFT_COLUMN("object", I32, object),
     WEFT_FIELD("object_id", NULL, ID, object, "number of the object of most time",
                .get = get_object_id),
-    WEFT_FIELD("object", "mostly", TEXT, object, "its name", .get = get_object),
+    WEFT_FIELD("object", "object", TEXT, object, "its name", .get = get_object),
     WEFT_FIELD("object_kind", NULL, TEXT, object, "its kind", .get = get_object_kind),
 };
 
@@ -159,23 +174,24 @@ const struct weft_table_type weft_interplay_cells_type =
 static const struct weft_field pair_fields[] = {
     WEFT_COLUMN("wait_site", I32, wait_site),
     WEFT_COLUMN("release_site", I32, release_site),
-    SITE("wait_function", "waits in", SITE_FUNCTION, wait_site, "the waiting function"),
-    SITE("release_function", "goes on from", SITE_FUNCTION, release_site,
+    SITE("wait_function", "wait function", SITE_FUNCTION, wait_site, "the waiting function"),
+    SITE("release_function", "waker function", SITE_FUNCTION, release_site,
          "the function that ends the waits"),
     WEFT_FIELD("kind", "kind", TEXT, kind, "kind of the object", .as = WEFT_AS_NAME,
                .name = kind_name, WEFT_AND_COLUMN(U8, "kind")),
     WEFT_FIELD("count", "count", COUNT, count, "waits", F64("count")),
     WEFT_FIELD("sum_ns", "time", NS, sum_ns, "their time", F64("sum_ns")),
     WEFT_FIELD("longest_ns", "longest", NS, longest_ns, "the longest one", F64("longest_ns")),
-    WEFT_FIELD("longest_at_ns", "at", AT, longest_at_ns, "its start", F64("longest_at_ns")),
+    WEFT_FIELD("longest_at_ns", "at", AT, longest_at_ns, "its start", .is_detail = true,
+               F64("longest_at_ns")),
     WEFT_FIELD("longest_tid", NULL, ID, longest_waiter_id, "its thread", .as = WEFT_AS_TID,
                WEFT_AND_COLUMN(U32, "longest_waiter")),
     SITE("wait_path", NULL, SITE_PATH, wait_site, "call path of the waiting function"),
     SITE("release_path", NULL, SITE_PATH, release_site, "call path of the releasing function"),
     WEFT_FIELD("confirmed", "confirmed", COUNT, confidence[WEFT_SURETY_CONFIRMED],
-               "waits whose release and wakeup agree"),
+               "waits whose release and wakeup agree", .is_detail = true),
     WEFT_FIELD("ambiguous", "ambiguous", COUNT, confidence[WEFT_SURETY_AMBIGUOUS],
-               "waits that several releases may have ended"),
+               "waits that several releases may have ended", .is_detail = true),
 };
 
 const struct weft_table_type weft_interplay_pairs_type =
@@ -186,16 +202,23 @@ const struct weft_table_type weft_interplay_pairs_type =
 #undef ROW
 #define ROW struct weft_shared_object
 
+static WEFT_GET(get_own_name)
+{
+    const ROW *object = row;
+    cell->text = shown_name(context, object->name, object->kind);
+    cell->is_null = cell->text.n_bytes == 0;
+}
+
 static const struct weft_field object_fields[] = {
     WEFT_FIELD("object_id", "id", ID, id, "number of the object in the trace"),
-    WEFT_FIELD("object", "object", TEXT, name, "its name", .zero_is_unknown = true),
+    WEFT_FIELD("object", "object", TEXT, name, "its name", .get = get_own_name),
     WEFT_FIELD("kind", "kind", TEXT, kind, "mutex, condition, join ...", .as = WEFT_AS_NAME,
                .name = kind_name),
     WEFT_FIELD("pid", NULL, ID, pid, "its process", .zero_is_unknown = true),
     WEFT_FIELD("waits", "waits", COUNT, waits, "waits for it"),
     WEFT_FIELD("wait_ns", "waited", NS, wait_ns, "their time"),
     WEFT_FIELD("waiters", "threads", COUNT, n_waiters, "threads that waited for it"),
-    WEFT_FIELD("uncontended", "had at once", COUNT, uncontended, "uncontended acquisitions",
+    WEFT_FIELD("uncontended", "uncontended", COUNT, uncontended, "uncontended acquisitions",
                .needs = WEFT_KNOWN_UNCONTENDED),
     WEFT_FIELD("releases", "releases", COUNT, releases, "releases", .needs = WEFT_KNOWN_RELEASES),
     WEFT_FIELD("never_released", "never released", BOOL, is_never_released,
@@ -223,7 +246,7 @@ static const struct weft_field pattern_fields[] = {
     WEFT_FIELD("object", NULL, TEXT, object, "object that it is about", .get = get_object),
     WEFT_FIELD("from_ns", NULL, AT, from_ns, "where it starts"),
     WEFT_FIELD("to_ns", NULL, AT, to_ns, "where it ends"),
-    WEFT_FIELD("count", NULL, COUNT, count, "waits, turns or acquisitions, by pattern"),
+    WEFT_FIELD("count", NULL, COUNT, count, "waits, wake-ups or acquisitions, by pattern"),
     WEFT_FIELD("value_ns", NULL, NS, value_ns, "time waited, or a period, by pattern"),
     WEFT_FIELD("before_ns", NULL, NS, before_ns, "the period before, or of the notification"),
     WEFT_FIELD("cost_ns", "cost", NS, cost_ns, "time that threads were kept waiting",
@@ -284,7 +307,7 @@ static const struct weft_field wait_fields[] = {
     WEFT_FIELD_THREAD("waiter_tid", "tid", "waiter", "thread", waiter_id, "the waiter"),
     SITE("wait_function", "in", SITE_FUNCTION, wait_site, "the waiting function"),
     SITE("wait_call", NULL, SITE_CALL, wait_site, "the call that waits"),
-    WEFT_FIELD_THREAD("releaser_tid", "tid", "releaser", "let go by", releaser_id,
+    WEFT_FIELD_THREAD("releaser_tid", "tid", "releaser", "woken by", releaser_id,
                       "the thread that ended it"),
     SITE("release_function", "from", SITE_FUNCTION, release_site, "the releasing function"),
     SITE("release_call", NULL, SITE_CALL, release_site, "the call that releases"),
@@ -300,13 +323,13 @@ static const struct weft_field wait_fields[] = {
     WEFT_COLUMN("n_objects", U32, n_objects),
     WEFT_FIELD("kind", "kind", TEXT, kind, "its kind", .as = WEFT_AS_NAME, .name = kind_name,
                WEFT_AND_COLUMN(U8, "kind")),
-    WEFT_FIELD("mode", "for", TEXT, mode, "any or all of several", .as = WEFT_AS_NAME,
-               .name = mode_name, WEFT_AND_COLUMN(U8, "mode")),
-    WEFT_FIELD("awaited", "of", COUNT, n_awaited, "objects of which any or all",
+    WEFT_FIELD("mode", "for", TEXT, mode, "any or all of several", .is_detail = true,
+               .as = WEFT_AS_NAME, .name = mode_name, WEFT_AND_COLUMN(U8, "mode")),
+    WEFT_FIELD("awaited", "of", COUNT, n_awaited, "objects of which any or all", .is_detail = true,
                .zero_is_unknown = true),
-    WEFT_FIELD("confidence", "sure", TEXT, confidence,
-               "confidence of the releaser, or why there is none", .get = get_confidence,
-               WEFT_AND_COLUMN(U8, "confidence")),
+    WEFT_FIELD("confidence", "evidence", TEXT, confidence,
+               "confidence of the releaser, or why there is none", .is_detail = true,
+               .get = get_confidence, WEFT_AND_COLUMN(U8, "confidence")),
     WEFT_COLUMN("flags", U8, flags),
     WEFT_FIELD("unknown", NULL, TEXT, unknown, "why there is no releaser", .get = get_unknown,
                WEFT_AND_COLUMN(U8, "unknown")),

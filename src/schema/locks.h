@@ -69,6 +69,8 @@ struct weft_lock_object {
     bool is_untold;       /* stands for all locks of calls that do not tell which one they are of */
     bool is_reused;       /* another one was at its address before */
     uint32_t nth;         /* which one at its address, from 1; 0: the only one */
+    struct weft_str place; /* function that first acquires it or waits for it; may be empty */
+    uint32_t nth_of_place; /* which one of its kind there, from 0 */
 };
 
 /* ---- the analysis ---------------------------------------------------------------------------- */
@@ -81,8 +83,11 @@ struct weft_locks_row {
     uint64_t longest_wait_at_ns;
     uint64_t hold_ns, longest_hold_ns; /* of locks that are held */
     uint64_t blocking_ns;              /* held while others waited, each wait counted */
-    uint64_t convoys, longest_convoy;  /* acquisitions in the longest one */
-    uint64_t partial;                  /* holds of which less than all is known */
+    uint64_t
+        blame_ns;     /* that others were blocked by it, idle waits excluded; each waiter counted */
+    uint64_t idle_ns; /* of waits for new work, or for the end of threads */
+    uint64_t convoys, longest_convoy; /* acquisitions in the longest one */
+    uint64_t partial;                 /* holds of which less than all is known */
     uint32_t threads;
 };
 
@@ -137,7 +142,7 @@ struct weft_locks_open {
 struct weft_locks_table {
     struct weft_arena *arena;
     uint64_t from_ns, to_ns;
-    struct weft_locks_row *rows; /* most waiting first */
+    struct weft_locks_row *rows; /* most blame first, idle waits last */
     size_t n_rows;
     struct weft_locks_site *sites; /* by lock, then most waiting first; so the others */
     size_t n_sites;

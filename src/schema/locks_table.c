@@ -34,13 +34,19 @@ void weft_lock_label(const struct weft_table_context *context,
                        joined->name.bytes);
     else if (object->name.n_bytes)
         (void)snprintf(text, n_text, "%.*s", length_of(object->name), object->name.bytes);
+    else if (context->is_text && object->place.n_bytes)
+        (void)snprintf(text, n_text, "%s in %.*s", weft_lock_kind_name(object->kind),
+                       length_of(object->place), object->place.bytes);
     else if (object->address)
         (void)snprintf(text, n_text, "0x%" PRIx64, object->address);
     else
         (void)snprintf(text, n_text, "%s", object->is_untold ? "(any)" : "(no address)");
     const size_t n = strlen(text);
-    if (object->nth)
-        (void)snprintf(text + n, n_text - n, " #%" PRIu32, object->nth);
+    const bool is_place =
+        context->is_text && !joined && !object->name.n_bytes && object->place.n_bytes > 0;
+    const uint32_t nth = is_place ? object->nth_of_place + (object->nth_of_place > 0) : object->nth;
+    if (nth)
+        (void)snprintf(text + n, n_text - n, " #%" PRIu32, nth);
 }
 
 /* Copies without the NUL that snprintf may have cut. */
@@ -73,7 +79,7 @@ static WEFT_GET(get_lock_kind)
 }
 
 #define LOCK(id_key, key, head, member, doc)                                                       \
-    WEFT_FIELD(id_key, "id", ID, member, "place in the list of locks of " doc),                    \
+    WEFT_FIELD(id_key, NULL, ID, member, "place in the list of locks of " doc),                    \
         WEFT_FIELD(key, head, TEXT, member, doc, .get = get_lock)
 
 /* ---- locks ----------------------------------------------------------------------------------- */
@@ -114,40 +120,51 @@ static WEFT_GET(get_if_held)
     cell->is_null = !weft_lock_is_held(((const ROW *)row)->object.kind);
 }
 
+/* Unknown where no wait is one of blame or idle: of what is not held, without calls around. */
+static WEFT_GET(get_blame)
+{
+    const ROW *lock = row;
+    weft_field_read(field, context, row, cell);
+    cell->is_null = lock->contended > 0 && lock->blame_ns == 0 && lock->idle_ns < lock->wait_ns &&
+                    !weft_lock_is_held(lock->object.kind);
+}
+
 static const struct weft_field lock_fields[] = {
-    { .key = "lock_id",
-      .head = "id",
-      .unit = WEFT_UNIT_ID,
-      .as = WEFT_AS_PLACE,
-      .doc = "place in the list of locks" },
-    WEFT_GETTER("lock", "lock", TEXT, get_own_name, "its name, else its address"),
-    WEFT_FIELD("kind", "kind", TEXT, object.kind, "mutex, rwlock, condition ...",
-               .as = WEFT_AS_NAME, .name = kind_name),
-    WEFT_GETTER("sources", "told by", TEXT, get_sources, "events, calls, futex"),
-    WEFT_FIELD("pid", NULL, ID, object.pid, "its process", .zero_is_unknown = true),
-    WEFT_FIELD("acquisitions", "got", COUNT, acquisitions, "acquisitions"),
-    WEFT_FIELD("contended", "waited for", COUNT, contended, "contended acquisitions"),
-    WEFT_FIELD("failed", NULL, COUNT, failed, "attempts that failed"),
-    WEFT_FIELD("threads", "threads", COUNT, threads, "threads that use it"),
-    WEFT_FIELD("wait_ns", "waits", NS, wait_ns, "time of contended acquisitions"),
+    { .key = "lock_id", .unit = WEFT_UNIT_ID, .as = WEFT_AS_PLACE, .doc = "place in the list" },
+    WEFT_GETTER("lock", "lock", TEXT, get_own_name,
+                "its name; else its address, in text the place where it is first acquired"),
+    WEFT_FIELD("blame_ns", "blame", NS, blame_ns,
+               "time that others were blocked by it, idle waits excluded", .get = get_blame),
+    WEFT_FIELD("wait_ns", "waited", NS, wait_ns, "time of contended acquisitions"),
+    WEFT_FIELD("idle_ns", "idle", NS, idle_ns, "of it, waits for new work or for ends of threads"),
     WEFT_FIELD("longest_wait_ns", "longest", NS, longest_wait_ns, "the longest wait"),
     WEFT_FIELD("longest_wait_at_ns", NULL, AT, longest_wait_at_ns, "its start",
                .given = WEFT_MEMBER(ROW, contended)),
-    WEFT_FIELD("p99_wait_ns", "p99", NS, p99_wait_ns, "99th percentile of waits"),
-    WEFT_FIELD("blocking_ns", "explained", NS, blocking_ns, "held while others waited"),
-    WEFT_FIELD("hold_ns", "holds", NS, hold_ns, "time held", .get = get_if_held),
+    WEFT_FIELD("p99_wait_ns", "p99", NS, p99_wait_ns, "99th percentile of waits",
+               .is_detail = true),
+    WEFT_FIELD("contended", "contended", COUNT, contended, "contended acquisitions"),
+    WEFT_FIELD("acquisitions", "acquired", COUNT, acquisitions, "acquisitions"),
+    WEFT_FIELD("failed", NULL, COUNT, failed, "attempts that failed"),
+    WEFT_FIELD("threads", "threads", COUNT, threads, "threads that use it", .is_detail = true),
+    WEFT_FIELD("blocking_ns", NULL, NS, blocking_ns, "held while others waited"),
+    WEFT_FIELD("hold_ns", "held", NS, hold_ns, "time held", .get = get_if_held),
     WEFT_FIELD("longest_hold_ns", "longest", NS, longest_hold_ns, "the longest hold",
-               .get = get_if_held),
-    WEFT_FIELD("partial", NULL, COUNT, partial, "holds that are known in part"),
-    WEFT_FIELD("convoys", "convoys", COUNT, convoys, "lock convoys", .get = get_if_held),
+               .is_detail = true, .get = get_if_held),
+    WEFT_FIELD("partial", NULL, COUNT, partial, "holds that are partly known"),
+    WEFT_FIELD("convoys", "convoys", COUNT, convoys, "lock convoys", .get = get_if_held,
+               .is_detail = true),
     WEFT_FIELD("longest_convoy", NULL, COUNT, longest_convoy, "acquisitions of the longest one",
                .get = get_if_held),
-    WEFT_GETTER("address", NULL, TEXT, get_address, "its address"),
+    WEFT_FIELD("kind", "kind", TEXT, object.kind, "mutex, rwlock, condition ...",
+               .as = WEFT_AS_NAME, .name = kind_name, .is_detail = true),
+    WEFT_GETTER("sources", "source", TEXT, get_sources, "events, calls, futex", .is_detail = true),
+    WEFT_FIELD("pid", NULL, ID, object.pid, "its process", .zero_is_unknown = true),
+    WEFT_GETTER("address", "address", TEXT, get_address, "its address", .is_detail = true),
     WEFT_FIELD("open", NULL, COUNT, open, "waits that did not end"),
 };
 
 const struct weft_table_type weft_locks_type =
-    WEFT_TABLE_TYPE("locks", "locks, most waiting first", lock_fields, ROW);
+    WEFT_TABLE_TYPE("locks", "locks, most blame first", lock_fields, ROW);
 
 /* ---- the other lists ------------------------------------------------------------------------- */
 
@@ -164,11 +181,11 @@ static WEFT_GET(get_site_hold)
 static const struct weft_field site_fields[] = {
     LOCK("lock_id", "lock", "lock", lock, "the lock"),
     WEFT_FIELD("function", "function", TEXT, name, "the calling function", .zero_is_unknown = true),
-    WEFT_FIELD("acquisitions", "got", COUNT, acquisitions, "acquisitions"),
-    WEFT_FIELD("contended", "waited", COUNT, contended, "contended acquisitions"),
-    WEFT_FIELD("wait_ns", "waits", NS, wait_ns, "their time"),
+    WEFT_FIELD("wait_ns", "waited", NS, wait_ns, "time of contended acquisitions"),
     WEFT_FIELD("longest_wait_ns", "longest", NS, longest_wait_ns, "the longest wait"),
-    WEFT_FIELD("hold_ns", "holds", NS, hold_ns, "time held", .get = get_site_hold),
+    WEFT_FIELD("contended", "contended", COUNT, contended, "contended acquisitions"),
+    WEFT_FIELD("acquisitions", "acquired", COUNT, acquisitions, "acquisitions"),
+    WEFT_FIELD("hold_ns", "held", NS, hold_ns, "time held", .get = get_site_hold),
 };
 
 const struct weft_table_type weft_lock_sites_type =
@@ -179,16 +196,16 @@ const struct weft_table_type weft_lock_sites_type =
 
 static const struct weft_field pair_fields[] = {
     LOCK("lock_id", "lock", "lock", lock, "the lock"),
-    WEFT_FIELD_THREAD("blocker_tid", "tid", "blocker", "had it", blocker_id, "the holder"),
-    WEFT_FIELD_THREAD("waiter_tid", "tid", "waiter", "waited", waiter_id, "the waiter"),
-    WEFT_FIELD("count", "count", COUNT, count, "waits"),
-    WEFT_FIELD("sum_ns", "time", NS, sum_ns, "their time"),
+    WEFT_FIELD_THREAD("blocker_tid", "tid", "blocker", "holder", blocker_id, "the holder"),
+    WEFT_FIELD_THREAD("waiter_tid", "tid", "waiter", "waiter", waiter_id, "the waiter"),
+    WEFT_FIELD("sum_ns", "waited", NS, sum_ns, "time of the waits"),
+    WEFT_FIELD("count", "waits", COUNT, count, "waits"),
     WEFT_FIELD("longest_ns", "longest", NS, longest_ns, "the longest one"),
     WEFT_FIELD("longest_at_ns", "at", AT, longest_at_ns, "its start"),
 };
 
 const struct weft_table_type weft_lock_pairs_type =
-    WEFT_TABLE_TYPE("lock_pairs", "holders and those that waited for them", pair_fields, ROW);
+    WEFT_TABLE_TYPE("lock_pairs", "holders and waiters", pair_fields, ROW);
 
 #undef ROW
 #define ROW struct weft_locks_context
@@ -202,10 +219,10 @@ static WEFT_GET(get_lock_share)
 
 static const struct weft_field context_fields[] = {
     LOCK("lock_id", "lock", "lock", lock, "the lock"),
-    WEFT_FIELD_THREAD("tid", "tid", "thread", "had it", thread_id, "the holder"),
+    WEFT_FIELD_THREAD("tid", "tid", "thread", "holder", thread_id, "the holder"),
     WEFT_FIELD("function", "in", TEXT, name, "its innermost function", .zero_is_unknown = true),
     WEFT_FIELD("sum_ns", "time", NS, sum_ns, "time there while others waited"),
-    WEFT_GETTER("share", "of lock", SHARE, get_lock_share, "share of all such time of the lock"),
+    WEFT_GETTER("share", "of lock", SHARE, get_lock_share, "share of that time of the lock"),
 };
 
 const struct weft_table_type weft_lock_contexts_type = WEFT_TABLE_TYPE(
@@ -215,11 +232,11 @@ const struct weft_table_type weft_lock_contexts_type = WEFT_TABLE_TYPE(
 #define ROW struct weft_locks_order
 
 static const struct weft_field order_fields[] = {
-    LOCK("first_id", "first", "has", first, "the lock that is held"),
-    LOCK("second_id", "second", "gets", second, "the lock that is acquired"),
+    LOCK("first_id", "first", "holds", first, "the lock that is held"),
+    LOCK("second_id", "second", "acquires", second, "the lock that is acquired"),
     WEFT_FIELD("count", "count", COUNT, count, "how often"),
     WEFT_FIELD("first_at_ns", "first at", AT, first_at_ns, "the first time"),
-    WEFT_FIELD("inverse", "the other way", COUNT, inverse, "how often in the other order",
+    WEFT_FIELD("inverse", "reversed", COUNT, inverse, "how often in the other order",
                .is_bad = true),
 };
 
@@ -234,13 +251,14 @@ static const struct weft_field convoy_fields[] = {
     WEFT_FIELD("start_ns", "at", AT, start_ns, "start of the convoy"),
     WEFT_FIELD("end_ns", NULL, AT, end_ns, "its end"),
     WEFT_DURATION(NULL, "time", start_ns, end_ns, "its duration"),
-    WEFT_FIELD("acquisitions", "got", COUNT, acquisitions, "acquisitions in it"),
+    WEFT_FIELD("wait_ns", "waited", NS, wait_ns, "time of all waits in it"),
+    WEFT_FIELD("acquisitions", "acquired", COUNT, acquisitions, "acquisitions in it"),
     WEFT_FIELD("threads", "threads", COUNT, threads, "threads in it"),
-    WEFT_FIELD("wait_ns", "waits", NS, wait_ns, "time that they waited"),
 };
 
 const struct weft_table_type weft_lock_convoys_type = WEFT_TABLE_TYPE(
-    "lock_convoys", "acquisitions each of which waited for the one before", convoy_fields, ROW);
+    "lock_convoys", "successive acquisitions, each of which waited for the one before",
+    convoy_fields, ROW);
 
 #undef ROW
 #define ROW struct weft_locks_open
@@ -254,12 +272,12 @@ static const struct weft_field open_fields[] = {
     LOCK("lock_id", "lock", "lock", lock, "the lock"),
     WEFT_FIELD("kind", "kind", TEXT, lock, "its kind", .get = get_lock_kind),
     WEFT_FIELD_THREAD("waiter_tid", "tid", "waiter", "waiter", waiter_id, "the waiter"),
-    WEFT_FIELD("function", "function", TEXT, function, "function that asked for it",
+    WEFT_FIELD("function", "function", TEXT, function, "the waiting function",
                .zero_is_unknown = true),
     WEFT_FIELD("start_ns", "since", AT, start_ns, "start of the wait"),
     WEFT_FIELD("wait_ns", "waited", NS, wait_ns, "its time up to the end of the trace"),
     WEFT_FIELD_THREAD("holder_tid", "tid", "holder", "holder", holder_id, "the holder"),
-    WEFT_FIELD("deadlock", "deadlock", COUNT, deadlock, "number of the circle of waits",
+    WEFT_FIELD("deadlock", "deadlock", COUNT, deadlock, "number of the cycle of waits",
                .zero_is_unknown = true, .is_bad = true),
     WEFT_GETTER("open", NULL, BOOL, get_true, "always true"),
 };

@@ -18,9 +18,9 @@ weft_get weft_get_times_mean, weft_get_times_deviation;
         WEFT_GETTER("mean_ns", "mean", NS, weft_get_times_mean, "mean",                            \
                     .offset = offsetof(ROW, times)),                                               \
         WEFT_GETTER("stddev_ns", "std dev", NS, weft_get_times_deviation, "standard deviation",    \
-                    .offset = offsetof(ROW, times)),                                               \
+                    .offset = offsetof(ROW, times), .is_detail = true),                            \
         WEFT_FIELD("min_ns", NULL, NS, times.min_ns, "shortest"),                                  \
-        WEFT_FIELD("p50_ns", "p50", NS, times.p50_ns, "median", __VA_ARGS__),                      \
+        WEFT_FIELD("p50_ns", "p50", NS, times.p50_ns, "median", .is_detail = true, __VA_ARGS__),   \
         WEFT_FIELD("p90_ns", NULL, NS, times.p90_ns, "90th percentile", __VA_ARGS__),              \
         WEFT_FIELD("p99_ns", "p99", NS, times.p99_ns, "99th percentile", __VA_ARGS__),             \
         WEFT_FIELD("p999_ns", NULL, NS, times.p999_ns, "99.9th percentile", __VA_ARGS__),          \

@@ -47,9 +47,11 @@ static WEFT_GET(get_mode_source)
 #define MODE(key, head, mode, ...)                                                                 \
     WEFT_GETTER(key, head, NS, get_mode, __VA_ARGS__, .offset = offsetof(ROW, modes), .arg = mode)
 #define MODES(user_key, kernel_key, ...)                                                           \
-    MODE(user_key, "user", MODE_USER, "running in user mode", __VA_ARGS__),                        \
-        MODE(kernel_key, "kernel", MODE_KERNEL, "running in the kernel", __VA_ARGS__),             \
-        MODE(NULL, "+-", MODE_MARGIN, "margin of both, if estimated from samples", __VA_ARGS__),   \
+    MODE(user_key, "user", MODE_USER, "running in user mode", .is_detail = true, __VA_ARGS__),     \
+        MODE(kernel_key, "kernel", MODE_KERNEL, "running in the kernel", .is_detail = true,        \
+             __VA_ARGS__),                                                                         \
+        MODE(NULL, "+-", MODE_MARGIN, "margin of both, if estimated from samples",                 \
+             .is_detail = true, __VA_ARGS__),                                                      \
         MODE("kernel_low_ns", NULL, MODE_LOW, "lower bound of kernel time, 95 %", __VA_ARGS__),    \
         MODE("kernel_high_ns", NULL, MODE_HIGH, "upper bound of kernel time, 95 %", __VA_ARGS__),  \
         MODE("mode_unknown_ns", NULL, MODE_UNKNOWN, "running in an unknown mode", __VA_ARGS__),    \
@@ -106,7 +108,7 @@ static const struct weft_field state_fields[] = {
                .zero_is_unknown = true),
     WEFT_FIELD("number", NULL, ID, state.number, "number of the interrupt", .get = get_number),
     WEFT_FIELD("cpu", "cpu", ID, state.cpu, "the CPU"),
-    WEFT_FIELD_THREAD("other_tid", "other", "other", "thread", state.waker_thread_id,
+    WEFT_FIELD_THREAD("other_tid", "other", "other", "woken by / for", state.waker_thread_id,
                       "the thread that woke it or got its CPU"),
     WEFT_FIELD("wake_ns", NULL, AT, state.wake_ns, "when it was woken", .zero_is_unknown = true),
     FLAG("uninterruptible", WEFT_STATE_UNINTERRUPTIBLE, "signals do not end the wait"),
@@ -148,36 +150,38 @@ static WEFT_GET(get_unexplained)
 
 static const struct weft_field wait_fields[] = {
     WEFT_FIELD_THREAD("tid", "tid", "thread", "thread", thread_id, "the thread"),
-    WEFT_FIELD("first_ns", NULL, AT, first_ns, "start of its life in the window"),
-    WEFT_FIELD("last_ns", NULL, AT, last_ns, "end of its life in the window"),
-    WEFT_DURATION("life_ns", "life", first_ns, last_ns, "its life in the window"),
+    WEFT_FIELD("first_ns", NULL, AT, first_ns, "start of its lifetime in the window"),
+    WEFT_FIELD("last_ns", NULL, AT, last_ns, "end of its lifetime in the window"),
+    WEFT_DURATION("life_ns", "lifetime", first_ns, last_ns, "its lifetime in the window"),
     WEFT_FIELD("cpu_ns", "CPU time", NS, cpu_ns, "CPU time", NEEDS(STATES)),
     WEFT_FIELD("cpu_clocked_ns", NULL, NS, clocked_ns, "of it, by the thread's own clock",
                NEEDS(STATES), .zero_is_unknown = true),
     WEFT_GETTER("running_ns", NULL, NS, get_running, "on a CPU", NEEDS(STATES)),
     MODES("running_user_ns", "running_kernel_ns", NEEDS(STATES)),
     WEFT_FIELD("interrupted_ns", "irq", NS, kind_ns[WEFT_STATE_INTERRUPTED],
-               "stopped by interrupts", NEEDS(INTERRUPTS)),
+               "stopped by interrupts", .is_detail = true, NEEDS(INTERRUPTS)),
     WEFT_FIELD("preempted_ns", "preempted", NS, kind_ns[WEFT_STATE_PREEMPTED],
                "runnable, without a CPU", NEEDS(STATES)),
     WEFT_FIELD("blocked_ns", "blocked", NS, kind_ns[WEFT_STATE_BLOCKED], "blocked", NEEDS(STATES)),
     WEFT_FIELD("unknown_ns", "unknown", NS, kind_ns[WEFT_STATE_UNKNOWN], "state unknown",
-               NEEDS(STATES)),
+               .is_detail = true, NEEDS(STATES)),
     REASON("timer_ns", "timer", WEFT_WAIT_TIMER, "blocked until a timer"),
     REASON("network_ns", "network", WEFT_WAIT_NETWORK, "blocked until a network interrupt"),
     REASON("block_device_ns", "disk", WEFT_WAIT_BLOCK_DEVICE, "blocked until a block device"),
-    REASON("device_ns", "device", WEFT_WAIT_DEVICE, "blocked until another device"),
+    REASON("device_ns", "device", WEFT_WAIT_DEVICE, "blocked until another device",
+           .is_detail = true),
     REASON("ipi_ns", NULL, WEFT_WAIT_IPI, "blocked until an interrupt of another CPU"),
     REASON("woken_by_thread_ns", "thread", WEFT_WAIT_THREAD, "blocked until a thread"),
     WEFT_FIELD("unexplained_ns", "unexplained", NS, reason_ns[WEFT_WAIT_UNKNOWN],
                "blocked, reason unknown", NEEDS(STATES)),
-    WEFT_FIELD("futex_ns", "in futex", NS, futex_ns, "blocked in futex calls", NEEDS(CALLS)),
+    WEFT_FIELD("futex_ns", "in futex", NS, futex_ns, "blocked in futex calls", .is_detail = true,
+               NEEDS(CALLS)),
     WEFT_FIELD("preempted", NULL, COUNT, kind_count[WEFT_STATE_PREEMPTED], "times preempted",
                NEEDS(STATES)),
     WEFT_FIELD("blocked", NULL, COUNT, kind_count[WEFT_STATE_BLOCKED], "times blocked",
                NEEDS(STATES)),
     WEFT_GETTER("unexplained_share", NULL, SHARE, get_unexplained,
-                "share of its life that is unexplained or unknown", NEEDS(STATES)),
+                "share of its lifetime that is unexplained or unknown", NEEDS(STATES)),
     WEFT_FIELD_ID("thread_id", thread_id, "id of the thread"),
 };
 

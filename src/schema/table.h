@@ -132,6 +132,9 @@ struct weft_field {
     struct weft_member given; /* unknown where this member is 0; WEFT_FROM_NONE: no such member */
     bool zero_is_unknown;     /* 0, or an empty text */
     bool is_bad;              /* where it is not 0 */
+    bool is_detail;           /* text: dropped first where a line is too narrow */
+    bool is_whole;            /* text: never elided, such as a command */
+    bool is_below;            /* text: on a line of its own, unless lines may be of any width */
     bool is_for_page;         /* only in JSON for clients that have the trace's directory */
     const char *column;       /* binary columns; NULL: in none */
     enum weft_column_type type; /* of the column */

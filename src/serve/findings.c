@@ -24,7 +24,7 @@ static enum weft_code check(const struct weft_ask *ask, struct weft_err *err)
             "begin, end, match and within are for traces: a database has its executions");
     if (!query->begin.n && query->end.n + query->match.n + query->within.n > 0)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "begin is missing: what begins an execution, such as call:NAME");
+                         "begin is missing: the start of an execution, such as call:NAME");
     return WEFT_OK;
 }
 

@@ -430,7 +430,7 @@ static const char page_html[] =
 static const char no_page_html[] =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>weft</title>\n"
     "</head>\n<body>\n<p>This weft was built without its user interface (tools/build builds it). "
-    "What it knows is under <code>api/</code>, as docs/http-api.md says.</p>\n</body>\n</html>\n";
+    "Its data is under <code>api/</code>, see docs/http-api.md.</p>\n</body>\n</html>\n";
 
 static bool find_file(struct weft_str path, const char **type, struct weft_str *body)
 {

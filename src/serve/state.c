@@ -192,7 +192,7 @@ static enum weft_code check_query(const struct weft_query *query, struct weft_as
     ask->to_ns = weft_query_has(query, WEFT_PARAM_TO) ? query->to_ns : duration_ns;
     if (code == WEFT_OK && ask->has_window && ask->from_ns > ask->to_ns)
         code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected an interval that begins before %" PRIu64 " ns, found %" PRIu64,
+                         "expected an interval that starts before %" PRIu64 " ns, found %" PRIu64,
                          ask->to_ns, ask->from_ns);
     return code;
 }

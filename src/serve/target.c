@@ -254,7 +254,7 @@ enum weft_code weft_target_split(struct weft_str text, struct weft_target *targe
                                     .path = part(end, end),
                                     .query = part(end, end) };
     if (text.n_bytes == 0 || text.bytes[0] != '/')
-        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected a path that begins with '/'");
+        return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected a path that starts with '/'");
     const char *slash = find(part(text.bytes + 1, question), '/');
     target->token = part(text.bytes + 1, slash);
     target->path = part(slash, question);

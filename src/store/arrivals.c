@@ -201,9 +201,9 @@ static enum weft_code processor_take(struct weft_arrivals *arrivals, uint32_t so
     if (lane != WEFT_MAP_NONE && is_new)
         processor = WEFT_VEC_PUSH(&arrivals->processors);
     if (lane == WEFT_MAP_NONE || (is_new && !processor))
-        return weft_no_memory(err, "what events say of other threads");
+        return weft_no_memory(err, "events of other threads");
     if (lane >= WEFT_FORMAT_MAX_PROCESSORS)
-        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "more than %d processors",
+        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "more than %d CPUs",
                          WEFT_FORMAT_MAX_PROCESSORS);
     if (is_new)
         *processor = (struct processor){ .host_id = host_id, .cpu = event->cpu };
@@ -244,7 +244,7 @@ enum weft_code weft_arrivals_take(struct weft_arrivals *arrivals, uint32_t threa
         case WEFT_EVENT_IRQ_ENTER:
             code = interrupt_enter(interrupts, &events[i])
                        ? WEFT_OK
-                       : weft_no_memory(err, "what events say of other threads");
+                       : weft_no_memory(err, "events of other threads");
             break;
         case WEFT_EVENT_IRQ_EXIT:
             interrupt_exit(*interrupts, &events[i]);
@@ -323,7 +323,7 @@ static enum weft_code instant_next(struct lane *lane, struct weft_err *err)
                 goto complete;
             struct weft_sort_record *record = WEFT_VEC_PUSH(instant);
             if (!record)
-                return weft_no_memory(err, "what events say of other threads");
+                return weft_no_memory(err, "events of other threads");
             *record = lane->records[lane->at];
             time_ns = record->key;
         }
@@ -504,7 +504,7 @@ static enum weft_code processors_write(struct writing *writing, uint32_t n_threa
     const size_t n = arrivals->processors.n;
     struct processor *sorted = calloc(n + 1, sizeof *sorted);
     if (!sorted)
-        return weft_no_memory(err, "what events say of other threads");
+        return weft_no_memory(err, "events of other threads");
     if (n > 0)
         memcpy(sorted, arrivals->processors.items, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare_processors);
@@ -527,7 +527,7 @@ enum weft_code weft_arrivals_write(struct weft_arrivals *arrivals, uint32_t n_th
     writing.builder = weft_event_builder_new(block_events);
     writing.flush = (struct weft_event_flush){ .flush = block_flush, .context = &writing };
     enum weft_code code =
-        writing.builder ? WEFT_OK : weft_no_memory(err, "what events say of other threads");
+        writing.builder ? WEFT_OK : weft_no_memory(err, "events of other threads");
     WEFT_THEN(code, processors_write(&writing, n_threads, err));
     for (uint32_t i = 0; i < n_threads && code == WEFT_OK; i++)
         if (weft_sorter_count(arrivals->by_thread, i) > 0)

@@ -103,7 +103,7 @@ static enum weft_code disagree(const struct weft_block_part *part, struct weft_e
                                const char *what)
 {
     return weft_fail(err, WEFT_E_MALFORMED, part->block.off,
-                     "expected what the index says of this block, found other %s", what);
+                     "expected what the index contains for this block, found other %s", what);
 }
 
 /* ---- sums of times --------------------------------------------------------------------------- */

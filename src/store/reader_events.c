@@ -544,7 +544,7 @@ static enum weft_code block_load(struct event_load *load, uint32_t row, uint64_t
     const struct event_run *run = code == WEFT_OK ? run_find(load, row) : NULL;
     if (code == WEFT_OK && !run)
         code = weft_fail(err, WEFT_E_MALFORMED, load->block->off,
-                         "expected what the index says of this block, found another summary");
+                         "expected what the index contains for this block, found another summary");
     if (code != WEFT_OK) {
         (void)weft_in_file(err, load->store->path);
         (void)weft_within(err, "block %" PRIu64 " of events of thread %" PRIu32, block, row);

@@ -244,7 +244,7 @@ static enum weft_code no_memory(const struct load *load, struct weft_err *err)
 static enum weft_code disagree(const struct load *load, struct weft_err *err, const char *what)
 {
     return weft_fail(err, WEFT_E_MALFORMED, load->block->off,
-                     "expected what the index says of this block, found other %s", what);
+                     "expected what the index contains for this block, found other %s", what);
 }
 
 /* ---- the chunk ------------------------------------------------------------------------------ */

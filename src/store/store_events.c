@@ -187,8 +187,8 @@ static enum weft_code processors_parse(struct weft_store *store, struct weft_cur
     }
     if (is_broken)
         return weft_fail(err, WEFT_E_MALFORMED, at_off,
-                         "expected processors that fit %zu bytes, found %" PRIu64,
-                         weft_cur_left(in), n_processors);
+                         "expected CPUs that fit %zu bytes, found %" PRIu64, weft_cur_left(in),
+                         n_processors);
     return WEFT_OK;
 }
 

@@ -364,11 +364,11 @@ const char *weft_symbols_why(enum weft_symbols_state state)
     case WEFT_SYMBOLS_READ:
         return "not among its symbols";
     case WEFT_SYMBOLS_NO_FILE:
-        return "not found; --symbols says where it is";
+        return "not found; give its folder with --symbols";
     case WEFT_SYMBOLS_OTHER_BUILD:
-        return "the file found is another build; --symbols says where the right one is";
+        return "the file found is another build; give the right one with --symbols";
     case WEFT_SYMBOLS_UNPROVEN:
-        return "the trace does not say which build it was; --symbols takes what you give";
+        return "the build is unknown in the trace; --symbols takes any file";
     case WEFT_SYMBOLS_NO_NAMES:
         return "stripped; its debugging information gives names";
     case WEFT_SYMBOLS_SCATTERED:

@@ -465,7 +465,7 @@ def test_other_programs(folder):
     kind = slow_ones(os.path.join(folder, "hog.db"), [(20, 5, other + "hog;s:running", 9000000)])
     said = kind["explanation"].split(". ")[0]
     ok(not kind["significant"] and said.startswith("Nothing significant in `req` itself: 20 of 400")
-       and "20 of them because another program had the processor: preempted by thread `hog`" in said,
+       and "20 of them because another program had the CPU: preempted by thread `hog`" in said,
        "another program comes first if nothing else does")
     crowd = [(20, 5, f"f:main;f:handle;f:step{k};s:preempted;o:p{k};f:f{k};s:running", 900000)
              for k in range(8)]
@@ -499,7 +499,7 @@ def test_load(folder):
                      [(200, 5, "f:main;f:handle;s:preempted;o:zip;f:pack;s:running", 30000000)])
     ok(not kind["significant"] and kind["tail"]["alone"]
        and kind["explanation"].startswith("Nothing significant: 2 of 400")
-       and "because another program had the processor" in kind["explanation"],
+       and "because another program had the CPU" in kind["explanation"],
        "single ones that another program slows are nothing of this one's", kind["explanation"])
     kind = slow_ones(os.path.join(folder, "mostly.db"),
                      [(200, 5, "f:main;f:handle;s:preempted;o:zip;f:pack;s:running", 12000000)] +
@@ -653,7 +653,7 @@ def test_left_out(folder):
     database.close()
     for command in (["compare", "--a", "all"], ["diagnose"], ["flame", "-f", "folded"]):
         found = weft(*command, path)
-        ok("left out: 1 execution, damaged" in found.stderr and "2 of 59 executions" in found.stderr,
+        ok("omitted: 1 execution, damaged" in found.stderr and "2 of 59 executions" in found.stderr,
            f"{command[0]} says what is left out, and what is unfinished")
         ok(weft(*command, "-q", path).stderr == "", f"{command[0]} -q does not")
     parsed = json.loads(weft("compare", path, "--a", "all", "--json").stdout)

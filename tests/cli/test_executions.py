@@ -385,7 +385,7 @@ ok(n_bad == 0, "damage to single bytes")
 damaged.write_bytes(whole)
 query(damaged, "UPDATE blocks SET bytes = x'00' WHERE id = (SELECT min(id) FROM blocks)")
 done = weft("compare", damaged, "--a", "duration>0", "--b", "tag=new")
-ok(done.returncode == 0 and "left out: 5 executions, damaged" in done.stderr
+ok(done.returncode == 0 and "omitted: 5 executions, damaged" in done.stderr
    and "A: 5 executions, duration>0" in done.stdout, "a damaged block is left out, no other",
    done.stdout + done.stderr)
 query(damaged, "UPDATE blocks SET bytes = x'00'")
@@ -395,12 +395,12 @@ ok(done.returncode == 1 and "no execution to choose from: all are damaged" in do
 damaged.write_bytes(whole)
 query(damaged, "UPDATE metrics SET name = name || 'x' WHERE name = 'blocked_device'")
 done = weft("compare", "--json", damaged, "--a", "tag=old", "--b", "tag=new")
-ok(done.returncode == 0 and "left out: 1 metric, damaged" in done.stderr
+ok(done.returncode == 0 and "omitted: 1 metric, damaged" in done.stderr
    and json.loads(done.stdout)["damaged_metrics"] == 1, "a damaged metric is left out, which is said", done.stderr)
 damaged.write_bytes(whole)
 query(damaged, "UPDATE facts SET recorded_ns = recorded_ns + 1 WHERE id = (SELECT min(id) FROM facts)")
 done = weft("compare", "--json", damaged, "--a", "tag=old", "--b", "tag=new")
-ok(done.returncode == 0 and "what is known of the traces of 1 of" in done.stderr
+ok(done.returncode == 0 and "details of the traces of 1 of" in done.stderr
    and json.loads(done.stdout)["damaged_facts"] == 1, "damaged facts are left out, which is said", done.stderr)
 damaged.write_bytes(whole[:len(whole) // 2])
 done = weft("compare", damaged, "--a", "tag=old", "--b", "tag=new")

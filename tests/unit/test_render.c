@@ -266,9 +266,47 @@ static struct weft_output *memory(void)
     return out;
 }
 
+/* Columns without a value go; then, where a line is too narrow, details, and then names are elided.
+ */
+static void narrow_tables(void)
+{
+    static const struct weft_field columns[] = {
+        WEFT_FIELD("count", "calls", COUNT, count, "calls"),
+        WEFT_FIELD("flags", "flags", COUNT, flags, "a number"),
+        WEFT_FIELD("detail", "detail", COUNT, count, "a detail", .is_detail = true),
+        WEFT_FIELD("name", "name", TEXT, name, "a name"),
+        WEFT_FIELD("below", "below", TEXT, name, "below the row", .is_below = true),
+    };
+    static const struct weft_table_type narrow_type =
+        WEFT_TABLE_TYPE("narrow", "a table", columns, ROW);
+    static const struct sample rows[] = {
+        { .count = 7, .name = { "abcdefghijklmnopqrstuvwxyz0123456789", 36 } },
+        { .count = 8, .name = { "b", 1 } },
+    };
+    const struct weft_table narrow = { .type = &narrow_type, .rows = rows, .n_rows = 2 };
+    struct weft_output *out = memory();
+    weft_table_text(&narrow, &(struct weft_style){ 0 }, out);
+    expect(out,
+           "calls  detail  name                                  below\n"
+           "    7       7  abcdefghijklmnopqrstuvwxyz0123456789  "
+           "abcdefghijklmnopqrstuvwxyz0123456789\n"
+           "    8       8  b                                     b\n",
+           "a column of zeros is dropped");
+    out = memory();
+    weft_table_text(&narrow, &(struct weft_style){ .n_columns = 25 }, out);
+    expect(out,
+           "calls  name\n"
+           "    7  abcdef\xe2\x80\xa6z0123456789\n"
+           "    abcdefgh\xe2\x80\xa6yz0123456789\n"
+           "    8  b\n"
+           "    b\n",
+           "details are dropped, names elided");
+}
+
 static void tables(void)
 {
     unknown_cells();
+    narrow_tables();
     struct weft_output *out = memory();
     weft_table_text(&table, &(struct weft_style){ 0 }, out);
     expect(out,

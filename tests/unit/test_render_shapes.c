@@ -301,7 +301,7 @@ static void summary(void)
     holds(WEFT_FORMAT_TEXT, &how, "2 more clusters; --limit 0 shows all", "the limit is said");
     settings.min_count = 5;
     how.limit = 0;
-    holds(WEFT_FORMAT_TEXT, &how, "1 cluster of fewer than 5 calls left out", "rare ones are said");
+    holds(WEFT_FORMAT_TEXT, &how, "1 cluster of fewer than 5 calls omitted", "rare ones are said");
     settings.min_count = 500;
     holds(WEFT_FORMAT_TEXT, &how, "no cluster has 500 calls", "too rare, all of them");
     settings.min_count = 0;

@@ -243,7 +243,7 @@ enum weft_code weft_interval_run(const struct weft_trace *trace,
     enum weft_code code = weft_scan_check(trace, ids, n_ids, err);
     if (!code && opts->from_ns > opts->to_ns)
         code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected an interval that ends after it begins");
+                         "expected an interval that ends after its start");
     if (code)
         return code;
     unsigned n_workers = weft_pool_workers(run->pool);

@@ -114,7 +114,7 @@ enum weft_code weft_ecct_make(struct weft_ecct_maker *maker, uint32_t thread_id,
     if (thread_id >= weft_trace_n_threads(maker->trace) || from_ns > to_ns)
         return weft_fail(
             err, WEFT_E_ARG, WEFT_NO_OFFSET,
-            "expected an execution of a thread of the trace that ends after it begins");
+            "expected an execution of a thread of the trace that ends after its start");
     enum weft_code code = weft_path_walk(maker->graph, &walk, &maker->walked, err);
     WEFT_THEN(code, weft_ecct_fill(maker->fill, maker->graph, &maker->walked, &made->filled, err));
     made->segments = maker->walked.segments.items;

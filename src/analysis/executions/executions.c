@@ -298,7 +298,8 @@ static enum weft_code count_held(struct job *job, uint64_t n, uint64_t *n_counte
     if (atomic_fetch_add(&job->n_bytes, bytes) + bytes <= job->memory_bytes)
         return WEFT_OK;
     return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                     "more than %" PRIu64 " executions are open at once, which is what --mem "
+                     "more than %" PRIu64
+                     " executions are open at the same time, the most that --mem "
                      "admits: add conditions (where ...), or allow more",
                      job->memory_bytes / sizeof(struct weft_execution_pending));
 }

@@ -179,7 +179,7 @@ enum weft_code weft_blocking_run(const struct weft_interplay *interplay,
     *table = NULL;
     if (opts->from_ns >= opts->to_ns || opts->width == 0 || opts->width > MOST_WIDTH)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected an interval that ends after it begins, of 1 to %d columns",
+                         "expected an interval that ends after its start, of 1 to %d columns",
                          MOST_WIDTH);
     struct weft_arena *arena = weft_arena_new(0);
     job.table = arena ? WEFT_ARENA_NEW(arena, 1, struct weft_blocking_table) : NULL;

@@ -92,7 +92,30 @@ static void join_waits(struct groups *groups)
     }
 }
 
-/* Cells are in the order of their time. */
+/* Does the waiter get its work from the releaser? */
+static bool is_fed(const struct weft_interplay_table *table, const struct weft_interplay_cell *cell)
+{
+    for (size_t i = 0; i < table->n_patterns; i++) {
+        const struct weft_interplay_pattern *pattern = &table->patterns[i];
+        if (pattern->kind != WEFT_PATTERN_FARMER || pattern->thread_id != cell->releaser_id)
+            continue;
+        for (uint32_t k = 0; k < pattern->n_others; k++)
+            if (pattern->others[k] == cell->waiter_id)
+                return true;
+    }
+    return false;
+}
+
+/* Waits for work, for the end of a thread, for a point of time. */
+static bool is_idle(const struct weft_interplay_table *table,
+                    const struct weft_interplay_cell *cell)
+{
+    const uint8_t kind = cell->object == WEFT_ID_NONE ? (uint8_t)WEFT_SHARED_OTHER
+                                                      : table->objects[cell->object].kind;
+    return kind == WEFT_SHARED_JOIN || kind == WEFT_SHARED_TIMER || is_fed(table, cell);
+}
+
+/* Cells are in the order of their time, idle ones last. */
 static uint32_t find(struct groups *groups)
 {
     uint32_t best = WEFT_ID_NONE;
@@ -100,7 +123,7 @@ static uint32_t find(struct groups *groups)
     bool is_best_inside = false;
     for (uint32_t i = 0; i < groups->table->n_cells; i++) {
         const struct weft_interplay_cell *cell = &groups->table->cells[i];
-        if (cell->releaser_id == WEFT_ID_NONE)
+        if (cell->releaser_id == WEFT_ID_NONE || is_idle(groups->table, cell))
             continue;
         const uint32_t group = group_of(groups, cell->waiter_id);
         const bool is_inside = group == group_of(groups, cell->releaser_id);
@@ -115,7 +138,7 @@ static uint32_t find(struct groups *groups)
     return best;
 }
 
-/* Sets table->headline; its cells are there. WEFT_E_NOMEM. O(threads + cells). */
+/* Sets table->headline; its cells and patterns are there. WEFT_E_NOMEM. O(threads + cells). */
 static enum weft_code weft_interplay_find_headline(const struct weft_interplay *interplay,
                                                    struct weft_interplay_table *table,
                                                    struct weft_err *err)
@@ -567,9 +590,17 @@ static bool take_rows(struct job *job)
     return job->table->rows != NULL;
 }
 
+/* Sleeps and ends of threads: no thread has anything that the waiter could get sooner. */
+static bool is_idle_kind(uint8_t kind)
+{
+    return kind == WEFT_SHARED_JOIN || kind == WEFT_SHARED_TIMER;
+}
+
 static int by_pair_time(const void *a, const void *b)
 {
     const struct weft_interplay_pair *x = a, *y = b;
+    if (is_idle_kind(x->kind) != is_idle_kind(y->kind))
+        return is_idle_kind(x->kind) ? 1 : -1;
     if (x->sum_ns != y->sum_ns)
         return order(y->sum_ns, x->sum_ns);
     if (x->count != y->count)
@@ -578,9 +609,18 @@ static int by_pair_time(const void *a, const void *b)
                                         : order(x->release_site, y->release_site);
 }
 
-static int by_cell_time(const void *a, const void *b)
+static bool is_idle_cell(const struct job *job, const struct weft_interplay_cell *cell)
 {
+    return cell->object != WEFT_ID_NONE &&
+           is_idle_kind(job->interplay->objects.items[job->names.objects.items[cell->object]].kind);
+}
+
+static int by_cell_time(const void *a, const void *b, void *context)
+{
+    const struct job *job = context;
     const struct weft_interplay_cell *x = a, *y = b;
+    if (is_idle_cell(job, x) != is_idle_cell(job, y))
+        return is_idle_cell(job, x) ? 1 : -1;
     if (x->sum_ns != y->sum_ns)
         return order(y->sum_ns, x->sum_ns);
     return x->waiter_id != y->waiter_id ? order(x->waiter_id, y->waiter_id)
@@ -589,15 +629,19 @@ static int by_cell_time(const void *a, const void *b)
 
 static int by_object_time(const void *a, const void *b, void *context)
 {
-    const struct tally *tallies = context;
+    const struct job *job = context;
+    const struct tally *tallies = job->tallies;
+    const struct weft_shared_object *objects = job->interplay->objects.items;
     const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    if (is_idle_kind(objects[i].kind) != is_idle_kind(objects[j].kind))
+        return is_idle_kind(objects[i].kind) ? 1 : -1;
     if (tallies[i].wait_ns != tallies[j].wait_ns)
         return order(tallies[j].wait_ns, tallies[i].wait_ns);
     return order(i, j);
 }
 
-/* All objects that were waited for or used, most waited for first: named before any other, their
- * places are their ranks. */
+/* All objects that were waited for or used, most waited for first, sleeps and joins last: named
+ * before any other, their places are their ranks. */
 static bool rank_objects(struct job *job)
 {
     const size_t n = job->interplay->objects.n;
@@ -611,7 +655,7 @@ static bool rank_objects(struct job *job)
             ranked[n_ranked++] = i;
     }
     if (is_good)
-        weft_room_sort_r(ranked, n_ranked, sizeof *ranked, by_object_time, job->tallies);
+        weft_room_sort_r(ranked, n_ranked, sizeof *ranked, by_object_time, job);
     for (size_t i = 0; is_good && i < n_ranked; i++)
         is_good = weft_interplay_name_object(&job->names, ranked[i], &place);
     weft_room_free(ranked);
@@ -678,7 +722,8 @@ static bool fill(struct job *job)
     if (job->pairs.n)
         weft_room_sort(job->pairs.items, job->pairs.n, sizeof *job->pairs.items, by_pair_time);
     if (job->cells.n)
-        weft_room_sort(job->cells.items, job->cells.n, sizeof *job->cells.items, by_cell_time);
+        weft_room_sort_r(job->cells.items, job->cells.n, sizeof *job->cells.items, by_cell_time,
+                         job);
     table->n_pairs = job->pairs.n;
     table->n_cells = job->cells.n;
     if (!take_rows(job) || !take_losses(job) ||
@@ -715,10 +760,10 @@ static enum weft_code work(struct job *job, const struct weft_thread_filter *fil
     WEFT_THEN(code, count_threads(job, err));
     if (code == WEFT_OK && !fill(job))
         code = weft_no_memory(err, "the interplay");
+    WEFT_THEN(code, weft_interplay_find_patterns(job->interplay, job->is_kept, &job->names,
+                                                 job->table, err));
     WEFT_THEN(code, weft_interplay_find_headline(job->interplay, job->table, err));
-    return code == WEFT_OK ? weft_interplay_find_patterns(job->interplay, job->is_kept, &job->names,
-                                                          job->table, err)
-                           : code;
+    return code;
 }
 
 static void job_fini(struct job *job)
@@ -745,7 +790,7 @@ enum weft_code weft_interplay_run(const struct weft_interplay *interplay,
     *table = NULL;
     if (opts->from_ns > opts->to_ns)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected an interval that ends after it begins");
+                         "expected an interval that ends after its start");
     struct weft_arena *arena = weft_arena_new(0);
     job.table = arena ? WEFT_ARENA_NEW(arena, 1, struct weft_interplay_table) : NULL;
     enum weft_code code = job.table ? WEFT_OK : weft_no_memory(err, "the interplay");

@@ -243,8 +243,7 @@ static enum weft_code name_farmer(struct job *job, uint32_t farmer, const uint32
         life_ns += life_of(thread);
     }
     (void)snprintf(text, sizeof text,
-                   "%s gives work to %zu threads: it ended %" PRIu64
-                   " of their waits, %s in all, %s of their lives",
+                   "%s feeds %zu threads: it ended %" PRIu64 " of their waits, %s (%s of lifetime)",
                    thread_text(job, farmer).text, job->group.n, count, time_text(wait_ns).text,
                    share_text(share_of(wait_ns, life_ns)).text);
     const struct weft_interplay_pattern made = { .kind = WEFT_PATTERN_FARMER,
@@ -274,8 +273,7 @@ static enum weft_code name_imbalance(struct job *job, uint32_t farmer, struct we
         busy_of(most) < BALANCE_FACTOR * busy_of(least) ||
         (busy_of(most) - busy_of(least)) * 100 < life_of(most) * BALANCE_SHARE)
         return WEFT_OK;
-    (void)snprintf(text, sizeof text,
-                   "the work of %s is spread unevenly: %s works for %s, %s for %s",
+    (void)snprintf(text, sizeof text, "%s spreads work unevenly: %s works for %s, %s for %s",
                    thread_text(job, farmer).text, thread_text(job, most->thread_id).text,
                    time_text(busy_of(most)).text, thread_text(job, least->thread_id).text,
                    time_text(busy_of(least)).text);
@@ -365,13 +363,12 @@ static enum weft_code name_unbounded(struct job *job, const struct weft_interpla
         weft_interplay_function_of(job->interplay, wait->wait_site, &function_id);
     if (!weft_interplay_name_object(job->names, wait->object, &object))
         return weft_no_memory(err, "patterns");
-    (void)snprintf(text, sizeof text,
-                   "%s waits in %.*s for %s, %s of its life, without a timeout%s",
+    (void)snprintf(text, sizeof text, "%s waits in %.*s for %s (%s of lifetime), no timeout%s",
                    thread_text(job, thread->thread_id).text,
                    (int)(function.n_bytes < 100 ? function.n_bytes : 100), function.bytes,
                    time_text(inside(job, wait)).text,
                    share_text(share_of(inside(job, wait), life_of(thread))).text,
-                   wait->flags & WEFT_CORRESPONDENCE_CUT_END ? ": nobody ever lets it go on" : "");
+                   wait->flags & WEFT_CORRESPONDENCE_CUT_END ? ", never woken" : "");
     const struct weft_interplay_pattern made = {
         .kind = WEFT_PATTERN_UNBOUNDED,
         .thread_id = thread->thread_id,
@@ -392,12 +389,11 @@ static enum weft_code name_idle(struct job *job, const struct weft_interplay_thr
     char text[TEXT_BYTES];
     const uint32_t farmer = job->farmer[thread->thread_id];
     (void)snprintf(text, sizeof text,
-                   "%s does next to nothing: it waits %s of its life, and works for %s in %" PRIu64
-                   " pieces%s%s",
+                   "%s is idle %s of its lifetime: %s of work in %" PRIu64 " wake-ups%s%s",
                    thread_text(job, thread->thread_id).text,
                    share_text(share_of(thread->wait_ns, life_of(thread))).text,
                    time_text(busy_of(thread)).text, thread->waits,
-                   farmer != WEFT_ID_NONE ? "; a superfluous worker of " : "",
+                   farmer != WEFT_ID_NONE ? "; spare worker of " : "",
                    farmer != WEFT_ID_NONE ? thread_text(job, farmer).text : "");
     const struct weft_interplay_pattern made = {
         .kind = WEFT_PATTERN_IDLE_WORKER,
@@ -475,8 +471,7 @@ static enum weft_code short_work_of(struct job *job, const struct weft_interplay
     const uint64_t notify_ns = median(job->first_ns.items, n);
     const uint64_t work_ns = median(job->second_ns.items, n);
     (void)snprintf(text, sizeof text,
-                   "waking %s takes longer than what it then does: %s to wake it, %s of work "
-                   "(medians), in %zu of %zu waits",
+                   "%s: %s to wake it, then %s of work (medians), in %zu of %zu waits",
                    thread_text(job, thread->thread_id).text, time_text(notify_ns).text,
                    time_text(work_ns).text, n_short, n);
     const struct weft_interplay_pattern made = { .kind = WEFT_PATTERN_SHORT_WORK,
@@ -513,35 +508,33 @@ static void turns_text(const struct job *job, const struct weft_turns *turns, ch
     switch (turns->kind) {
     case WEFT_PATTERN_LEADER:
         (void)snprintf(text, TEXT_BYTES,
-                       "%s and %zu more take turns: %" PRIu64
-                       " times one of them let another go on; %s waited",
-                       who.text, n_others, turns->count, value.text);
+                       "%s and %zu more take turns: %" PRIu64 " hand-offs, %s waited", who.text,
+                       n_others, turns->count, value.text);
         break;
     case WEFT_PATTERN_CONVOY:
         (void)snprintf(text, TEXT_BYTES,
-                       "a convoy of %s and %zu more at one lock: %" PRIu64
-                       " times in a row it went to who had waited for the one before; %s waited",
+                       "%s and %zu more: %" PRIu64
+                       " hand-offs in a row to a queued waiter, %s waited",
                        who.text, n_others, turns->count, value.text);
         break;
     case WEFT_PATTERN_PING_PONG:
         (void)snprintf(text, TEXT_BYTES,
-                       "%s and another wait for each other in turn, %" PRIu64 " times; %s waited",
+                       "%s and another wait for each other in turn: %" PRIu64 " times, %s waited",
                        who.text, turns->count, value.text);
         break;
     case WEFT_PATTERN_IMBALANCE:
         (void)snprintf(text, TEXT_BYTES,
-                       "%s comes last to a barrier where %zu others wait: %" PRIu64
-                       " of the waits there, %s, were for it, %s in all",
+                       "%s arrives last at a barrier of %zu others: %" PRIu64
+                       " waits (%s), %s waited",
                        who.text, n_others, turns->count, share_text(turns->share).text, value.text);
         break;
     case WEFT_PATTERN_POLLING:
-        (void)snprintf(text, TEXT_BYTES,
-                       "%s polls: it wakes by time alone %" PRIu64 " times, every %s", who.text,
+        (void)snprintf(text, TEXT_BYTES, "%s wakes by timer %" PRIu64 " times, every %s", who.text,
                        turns->count, value.text);
         break;
     default:
-        (void)snprintf(text, TEXT_BYTES, "%s changes how often it polls: from every %s to every %s",
-                       who.text, time_text(turns->before_ns).text, value.text);
+        (void)snprintf(text, TEXT_BYTES, "%s changes its polling period from %s to %s", who.text,
+                       time_text(turns->before_ns).text, value.text);
         break;
     }
 }
@@ -576,15 +569,17 @@ static enum weft_code take_turns(void *context, const struct weft_turns *turns,
     return add(job, &made, text, err);
 }
 
-/* Time that threads were kept waiting. A polling thread waits for time alone. */
+/* Time that threads were kept waiting. A polling thread waits for time alone; one that waits for
+ * work is idle. */
 static uint64_t cost_of(const struct weft_interplay_pattern *pattern)
 {
     switch ((enum weft_pattern_kind)pattern->kind) {
     case WEFT_PATTERN_POLLING:
     case WEFT_PATTERN_PERIOD_CHANGE:
+    case WEFT_PATTERN_FARMER:
+    case WEFT_PATTERN_IDLE_WORKER:
+    case WEFT_PATTERN_UNBOUNDED:
         return 0;
-    case WEFT_PATTERN_IDLE_WORKER: /* value_ns is what it works */
-        return pattern->to_ns - pattern->from_ns - pattern->value_ns;
     case WEFT_PATTERN_SHORT_WORK:
         return pattern->count * pattern->before_ns;
     case WEFT_PATTERN_IMBALANCE: /* of a farmer: what the least busy one could do */
@@ -595,6 +590,25 @@ static uint64_t cost_of(const struct weft_interplay_pattern *pattern)
     }
 }
 
+/* Kinds without a cost: what feeds threads, then timers, then idle threads. */
+static unsigned order_of(const struct weft_interplay_pattern *pattern)
+{
+    switch ((enum weft_pattern_kind)pattern->kind) {
+    case WEFT_PATTERN_FARMER:
+        return 1;
+    case WEFT_PATTERN_POLLING:
+        return 2;
+    case WEFT_PATTERN_PERIOD_CHANGE:
+        return 3;
+    case WEFT_PATTERN_UNBOUNDED:
+        return 4;
+    case WEFT_PATTERN_IDLE_WORKER:
+        return 5;
+    default:
+        return 0;
+    }
+}
+
 static int by_cost(const void *a, const void *b)
 {
     const struct weft_interplay_pattern *x = a, *y = b;
@@ -602,6 +616,8 @@ static int by_cost(const void *a, const void *b)
         return x->is_further ? 1 : -1;
     if (x->cost_ns != y->cost_ns)
         return x->cost_ns > y->cost_ns ? -1 : 1;
+    if (order_of(x) != order_of(y))
+        return order_of(x) < order_of(y) ? -1 : 1;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     if (x->value_ns != y->value_ns)

@@ -453,7 +453,7 @@ enum weft_code weft_lock_tree_run(const struct weft_interplay *interplay,
     *table = NULL;
     if (opts->from_ns > opts->to_ns)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected an interval that ends after it begins");
+                         "expected an interval that ends after its start");
     struct weft_arena *arena = weft_arena_new(0);
     job.table = arena ? WEFT_ARENA_NEW(arena, 1, struct weft_lock_tree_table) : NULL;
     enum weft_code code = job.table ? WEFT_OK : weft_no_memory(err, "a tree of locks");

@@ -190,6 +190,8 @@ struct job {
     uint8_t *is_kept;            /* by thread: it is asked for, or a twin */
     struct weft_locks_row *rows; /* by object */
     uint64_t *last_seen;         /* by thread: the last object counted for it, + 1 */
+    uint32_t *last_waited;       /* by thread: the last object that it waited for, + 1 */
+    uint64_t shared_ns;          /* waits for the object in work that its own waiters ended */
     struct weft_strtab *names;
     struct weft_locks_sites sites;
     struct weft_locks_pairs pairs;
@@ -262,13 +264,70 @@ static enum weft_code check_lock(const struct job *job, struct weft_err *err)
     const int n_shown = lock.n_bytes < 80 ? (int)lock.n_bytes : 80;
     if (n_locks == 0)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "no lock is called '%.*s': nothing here tells of locks", n_shown,
+                         "no lock is called '%.*s': no lock operations recorded", n_shown,
                          lock.bytes);
     return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                     "no lock is called '%.*s', nor is it the address of one; there %s %zu "
+                     "no lock has the name or address '%.*s'; there %s %zu "
                      "('weft locks' lists %s)",
                      n_shown, lock.bytes, n_locks == 1 ? "is" : "are", n_locks,
                      n_locks == 1 ? "it" : "them");
+}
+
+/* ---- idle ------------------------------------------------------------------------------------ */
+
+/* A wait for work is in the loop of its thread: in the function that the thread starts with, or in
+ * one that it calls. */
+enum { LOOP_DEPTH = 2 };
+
+/* Waits for new work or for the end of a thread, outside of any request. Where calls are unknown,
+ * threads are often named after the function that they start with. */
+static bool is_idle(const struct job *job, const struct weft_lock_op *op)
+{
+    const struct weft_thread_info *thread = &weft_trace_thread(job->trace, op->thread_id)->info;
+    const struct weft_str site = weft_locks_site(job->locks, op->site);
+    switch ((enum weft_lock_kind)weft_locks_object(job->locks, op->object)->kind) {
+    case WEFT_LOCK_JOIN:
+        return op->depth <= LOOP_DEPTH || thread->tid == thread->pid;
+    case WEFT_LOCK_CONDITION:
+    case WEFT_LOCK_SEMAPHORE:
+    case WEFT_LOCK_FUTEX:
+        return op->depth ? op->depth <= LOOP_DEPTH
+                         : site.n_bytes > 0 && weft_str_equal(site, thread->name);
+    case WEFT_LOCK_MUTEX:
+    case WEFT_LOCK_RWLOCK:
+    case WEFT_LOCK_SPIN:
+    case WEFT_LOCK_BARRIER:
+    case WEFT_LOCK_KINDS:
+        break;
+    }
+    return false;
+}
+
+/* A wait for what is not held, of a length. Outside of loops it delays its thread. */
+static void count_event_wait(const struct job *job, const struct weft_lock_op *op, uint64_t wait_ns,
+                             struct weft_locks_row *row)
+{
+    const bool is_barrier = weft_locks_object(job->locks, op->object)->kind == WEFT_LOCK_BARRIER;
+    if (is_idle(job, op))
+        row->idle_ns += wait_ns;
+    else if (op->depth || is_barrier)
+        row->blame_ns += wait_ns;
+}
+
+/* What the threads that wait for it mostly give each other, such as connections of a pool, is no
+ * queue of work: no wait for it is idle. */
+static void finish_blame(struct job *job, uint32_t object)
+{
+    struct weft_locks_row *row = &job->rows[object];
+    const uint8_t kind = weft_locks_object(job->locks, object)->kind;
+    if (weft_lock_is_held(kind)) {
+        row->blame_ns = row->blocking_ns;
+    } else if (kind != WEFT_LOCK_JOIN && row->blocking_ns > 0 &&
+               job->shared_ns >= row->blocking_ns / 2) {
+        row->blame_ns = row->wait_ns;
+        row->idle_ns = 0;
+    }
+    job->shared_ns = 0;
 }
 
 /* ---- one operation --------------------------------------------------------------------------- */
@@ -290,6 +349,8 @@ static enum weft_code see_blocker(void *context, uint32_t thread_id, uint64_t fr
         return weft_no_memory(err, "locks");
     *blame = (struct weft_locks_blame){ from_ns, to_ns, thread_id, op->object };
     job->rows[op->object].blocking_ns += to_ns - from_ns;
+    if (job->last_waited[thread_id] == op->object + 1)
+        job->shared_ns += to_ns - from_ns;
     return weft_locks_pair_add(&job->pairs, &pair, err);
 }
 
@@ -303,6 +364,9 @@ static enum weft_code count_wait(struct job *job, const struct weft_lock_op *op,
     *place = wait_ns;
     row->contended++;
     row->wait_ns += wait_ns;
+    job->last_waited[op->thread_id] = op->object + 1;
+    if (!weft_lock_is_held(weft_locks_object(job->locks, op->object)->kind))
+        count_event_wait(job, op, wait_ns, row);
     if (wait_ns > row->longest_wait_ns) {
         row->longest_wait_ns = wait_ns;
         row->longest_wait_at_ns = op->start_ns;
@@ -425,6 +489,7 @@ static enum weft_code count_object(struct job *job, size_t from, size_t to, stru
             code = weft_fail(err, WEFT_E_CANCELLED, WEFT_NO_OFFSET, "interrupted");
     }
     finish_waits(job, &job->rows[job->ops[from].object]);
+    finish_blame(job, job->ops[from].object);
     weft_progress_add(job->run->progress, to - from);
     return code == WEFT_OK ? find_convoys(job, from, to, err) : code;
 }
@@ -478,16 +543,63 @@ static enum weft_code find_orders(struct job *job, struct weft_err *err)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static int by_wait(const void *a, const void *b, void *context)
+/* Blame, then waits that are not idle, then all waits. */
+static int by_blame(const void *a, const void *b, void *context)
 {
     const struct weft_locks_row *rows = context;
     const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const uint64_t i_other_ns = rows[i].wait_ns - rows[i].idle_ns;
+    const uint64_t j_other_ns = rows[j].wait_ns - rows[j].idle_ns;
+    if (rows[i].blame_ns != rows[j].blame_ns)
+        return rows[i].blame_ns > rows[j].blame_ns ? -1 : 1;
+    if (i_other_ns != j_other_ns)
+        return i_other_ns > j_other_ns ? -1 : 1;
     if (rows[i].wait_ns != rows[j].wait_ns)
         return rows[i].wait_ns > rows[j].wait_ns ? -1 : 1;
     if (rows[i].acquisitions != rows[j].acquisitions)
         return rows[i].acquisitions > rows[j].acquisitions ? -1 : 1;
     return (i > j) - (i < j);
 }
+
+/* ---- places of locks without a name ---------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b, void *context)
+{
+    const struct weft_locks_row *rows = context;
+    const uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    if (rows[i].object.kind != rows[j].object.kind)
+        return rows[i].object.kind < rows[j].object.kind ? -1 : 1;
+    const int by_name = weft_str_compare(rows[i].object.place, rows[j].object.place);
+    return by_name ? by_name : (i > j) - (i < j);
+}
+
+/* Where each is first acquired or waited for, and which of those with the same kind and place it
+ * is, in the order of the table. `order` is overwritten. */
+static void name_places(struct job *job, struct weft_locks_table *table, const uint32_t *place,
+                        uint32_t *order)
+{
+    for (size_t i = 0; i < job->n_ops; i++) {
+        const struct weft_lock_op *op = &job->ops[i];
+        const struct weft_locks_row *row = &job->rows[op->object];
+        if (!row->acquisitions && !row->failed && !row->open)
+            continue;
+        struct weft_lock_object *object = &table->rows[place[op->object]].object;
+        if (object->place.n_bytes == 0)
+            object->place = weft_locks_site(job->locks, op->site);
+    }
+    for (uint32_t i = 0; i < table->n_rows; i++)
+        order[i] = i;
+    if (table->n_rows)
+        weft_room_sort_r(order, table->n_rows, sizeof *order, by_place, table->rows);
+    for (size_t i = 1; i < table->n_rows; i++) {
+        const struct weft_lock_object *before = &table->rows[order[i - 1]].object;
+        struct weft_lock_object *object = &table->rows[order[i]].object;
+        if (before->kind == object->kind && weft_str_equal(before->place, object->place))
+            object->nth_of_place = before->nth_of_place + 1;
+    }
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static bool copy_names(struct weft_arena *arena, struct weft_locks_table *table)
 {
@@ -497,8 +609,10 @@ static bool copy_names(struct weft_arena *arena, struct weft_locks_table *table)
         (member) = weft_arena_copy(arena, (member));                                               \
         is_good = (member).bytes != NULL;                                                          \
     }
-    for (size_t i = 0; i < table->n_rows; i++)
+    for (size_t i = 0; i < table->n_rows; i++) {
         COPY(table->rows[i].object.name)
+        COPY(table->rows[i].object.place)
+    }
     for (size_t i = 0; i < table->n_sites; i++)
         COPY(table->sites[i].name)
     for (size_t i = 0; i < table->n_contexts; i++)
@@ -509,7 +623,7 @@ static bool copy_names(struct weft_arena *arena, struct weft_locks_table *table)
     return is_good;
 }
 
-/* Objects that count, most waiting first; `place` of each in that order. */
+/* Objects that count, most blame first; `place` of each in that order. */
 static size_t sort_rows(struct job *job, uint32_t *order, uint32_t *place)
 {
     const size_t n_objects = weft_locks_n_objects(job->locks);
@@ -517,7 +631,7 @@ static size_t sort_rows(struct job *job, uint32_t *order, uint32_t *place)
     for (uint32_t object = 0; object < n_objects; object++)
         if (job->rows[object].acquisitions || job->rows[object].failed || job->rows[object].open)
             order[n++] = object;
-    weft_room_sort_r(order, n, sizeof *order, by_wait, job->rows);
+    weft_room_sort_r(order, n, sizeof *order, by_blame, job->rows);
     for (size_t i = 0; i < n; i++)
         place[order[i]] = (uint32_t)i;
     return n;
@@ -546,6 +660,7 @@ static enum weft_code fill_table(struct job *job, uint32_t *order, uint32_t *pla
         table->rows[i] = job->rows[order[i]];
         table->rows[i].object = *weft_locks_object(job->locks, order[i]);
     }
+    name_places(job, table, place, order);
     for (size_t i = 0; i < job->n_ops; i++)
         for (unsigned bit = 0; bit < WEFT_LOCK_N_SOURCES; bit++)
             table->operations[bit] += job->ops[i].source >> bit & 1 && counts(job, &job->ops[i]);
@@ -602,6 +717,7 @@ static void job_fini(struct job *job)
     weft_strtab_free(job->names);
     free(job->is_kept);
     weft_room_free(job->last_seen);
+    weft_room_free(job->last_waited);
     weft_room_free(job->rows);
     WEFT_ROOM_FINI(&job->sites);
     WEFT_ROOM_FINI(&job->pairs);
@@ -620,8 +736,10 @@ static enum weft_code work(struct job *job, struct weft_err *err)
     job->rows = weft_room_new(weft_locks_n_objects(job->locks) + 1, sizeof *job->rows);
     job->last_seen =
         weft_room_new((size_t)weft_trace_n_threads(job->trace) + 1, sizeof *job->last_seen);
+    job->last_waited =
+        weft_room_new((size_t)weft_trace_n_threads(job->trace) + 1, sizeof *job->last_waited);
     job->names = weft_strtab_new();
-    if (!job->rows || !job->last_seen || !job->names)
+    if (!job->rows || !job->last_seen || !job->last_waited || !job->names)
         return weft_no_memory(err, "locks");
     enum weft_code code = check_lock(job, err);
     weft_progress_start(job->run->progress, "looking at locks", "operations", job->n_ops);
@@ -646,7 +764,7 @@ enum weft_code weft_locks_run(const struct weft_trace *trace,
     *table = NULL;
     if (opts->from_ns > opts->to_ns)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected an interval that ends after it begins");
+                         "expected an interval that ends after its start");
     const struct weft_locks_span span = { .to_ns = opts->to_ns < UINT64_MAX ? opts->to_ns + 1
                                                                             : opts->to_ns };
     enum weft_code code = weft_locks_open(trace, &span, run->memory_bytes / SHARE, &job.locks, err);

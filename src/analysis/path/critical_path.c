@@ -613,7 +613,7 @@ enum weft_code weft_path_run(const struct weft_trace *trace, const struct weft_p
                          opts->thread_id);
     if (opts->from_ns > opts->to_ns)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected an interval that ends after it begins");
+                         "expected an interval that ends after its start");
     enum weft_code code = job_init(&job, run, err);
     WEFT_THEN(code, weft_path_walk(job.graph, &walk, &job.walked, err));
     WEFT_THEN(code, fill(&job, run, err));

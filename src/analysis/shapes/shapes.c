@@ -726,7 +726,7 @@ static enum weft_code check_opts(const struct weft_shapes_opts *opts, struct wef
                          "expected at most %d columns and windows, found more", MAX_COLUMNS);
     if (opts->window && opts->window->to_ns < opts->window->from_ns)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected a window that does not end before it begins");
+                         "expected a window that does not end before its start");
     if (!(opts->spike_factor >= 0) || !(opts->drop_fraction >= 0))
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected factors that are not negative");
     return WEFT_OK;

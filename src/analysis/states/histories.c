@@ -23,7 +23,7 @@ enum weft_code weft_histories_init(struct weft_histories *histories, const struc
     enum weft_code code = weft_scan_check(trace, ids, n_ids, err);
     if (code == WEFT_OK && from_ns > to_ns)
         code = weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "expected an interval that ends after it begins");
+                         "expected an interval that ends after its start");
     if (code != WEFT_OK)
         return code;
     if (mem_bytes == 0 || mem_bytes > MOST_BYTES)

@@ -422,7 +422,7 @@ static enum weft_code announce_begin(struct import *import, struct weft_err *err
                    "version %" PRIu32 ", %zu sessions (%" PRIu64 " internal), %" PRIu32
                    ".%03" PRIu32 " ticks a ns%s",
                    first->version, import->tracks.n, n_internal, first->ratio / 1000,
-                   first->ratio % 1000, differs ? " (other files say otherwise)" : "");
+                   first->ratio % 1000, differs ? " (other files differ)" : "");
     const struct weft_sink_begin begin = { .format = WEFT_STR("optrack"),
                                            .details = weft_str_of(details),
                                            .is_parallel = true };

@@ -169,7 +169,7 @@ static enum weft_code announce_begin(struct perf_convert *convert)
     char details[256];
     char cpus[32] = "";
     if (file->n_cpus)
-        (void)snprintf(cpus, sizeof cpus, ", %" PRIu32 " processors", file->n_cpus);
+        (void)snprintf(cpus, sizeof cpus, ", %" PRIu32 " CPUs", file->n_cpus);
     (void)snprintf(
         details, sizeof details, "%zu events%s%s%.*s%s%.*s%s", file->attrs.n, cpus,
         file->os_release.n_bytes ? ", kernel " : "",
@@ -230,7 +230,7 @@ static enum weft_code note_stacks(struct perf_convert *convert)
                                       WEFT_NO_OFFSET, detail);
     WEFT_THEN(code,
               kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, ends->n_no_stack, WEFT_NO_OFFSET,
-                          "stacks of users that go on beyond their copies; perf record "
+                          "user stacks truncated: longer than their copies; perf record "
                           "--call-graph dwarf,65528 copies more"));
     WEFT_THEN(code, kernel_note(
                         &convert->kernel, WEFT_NOTE_NOT_KEPT, convert->stacks.n_cut, WEFT_NO_OFFSET,
@@ -261,10 +261,10 @@ static enum weft_code note_all(struct perf_convert *convert)
           "tracepoints, among them switches if these were recorded" },
         { WEFT_NOTE_UNKNOWN_RECORD, file->tracing.n_bad_formats, WEFT_NO_OFFSET,
           "formats of tracepoints" },
-        { WEFT_NOTE_NOT_KEPT, file->n_aux, WEFT_NO_OFFSET, "traces of the processor's hardware" },
+        { WEFT_NOTE_NOT_KEPT, file->n_aux, WEFT_NO_OFFSET, "hardware traces of the CPU" },
         { WEFT_NOTE_LOST_RECORDS, convert->n_lost, WEFT_NO_OFFSET, "perf read them too late" },
         { WEFT_NOTE_LOST_RECORDS, convert->n_lost_samples, WEFT_NO_OFFSET,
-          "samples that the processor or the kernel lost" },
+          "samples lost by the CPU or the kernel" },
         { WEFT_NOTE_LOST_RECORDS, convert->n_throttled, WEFT_NO_OFFSET,
           "times that the kernel throttled samples" },
         { WEFT_NOTE_LOST_SWITCHES, n_inferred, WEFT_NO_OFFSET, "" },

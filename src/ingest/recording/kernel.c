@@ -318,7 +318,7 @@ static enum weft_code note_losses(struct rec_kernel *kernel)
     WEFT_THEN(code, kernel_note(convert, WEFT_NOTE_LOST_SWITCHES, convert->threads.n_inferred,
                                 WEFT_NO_OFFSET, ""));
     WEFT_THEN(code, kernel_note(convert, WEFT_NOTE_NOT_KEPT, kernel->stacks.n_run_out,
-                                WEFT_NO_OFFSET, "stacks that go on beyond their copies"));
+                                WEFT_NO_OFFSET, "stacks truncated: longer than their copies"));
     return code;
 }
 

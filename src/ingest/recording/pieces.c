@@ -113,7 +113,7 @@ static enum weft_code keep(struct search *search, const struct rec_piece *piece,
                          (unsigned long long)search->most_unpacked);
     struct rec_piece *place = WEFT_VEC_PUSH(pieces);
     if (!place)
-        return weft_fail(err, WEFT_E_NOMEM, off, "no memory for the pieces of a recording");
+        return weft_fail(err, WEFT_E_NOMEM, off, "no memory for the chunks of a recording");
     *place = *piece;
     return WEFT_OK;
 }

@@ -105,7 +105,7 @@ static int describe_cost(const struct rec_convert *convert, const struct about *
     const uint64_t own_ns = weft_add_sat_u64(about->cost.recorder_cpu_ns, about->cost.bpf_ns);
     int n = snprintf(text, n_text, "recorder %.1f ms CPU", (double)own_ns / 1e6);
     if (lasted_ns >= LEAST_SHARED_NS)
-        n += snprintf(text + n, n_text - (size_t)n, " (%.2f %% of a processor)",
+        n += snprintf(text + n, n_text - (size_t)n, " (%.2f %% of a CPU)",
                       100.0 * (double)own_ns / (double)lasted_ns);
     return n;
 }
@@ -378,7 +378,7 @@ static enum weft_code note_lost_piece(struct rec_convert *convert, const struct 
     const uint64_t n_lost = weft_cur_u64(&cur);
     const uint64_t since_ns = weft_cur_u64(&cur);
     (void)snprintf(detail, sizeof detail,
-                   "of the kernel, processor %" PRIu32 ", between %.6f s and %.6f s", piece->stream,
+                   "of the kernel, CPU %" PRIu32 ", between %.6f s and %.6f s", piece->stream,
                    1e-9 * (double)weft_sub_sat_u64(since_ns, convert->zero_ns),
                    1e-9 * (double)weft_sub_sat_u64(piece->time_ns, convert->zero_ns));
     return kernel_note(&convert->kernel, WEFT_NOTE_LOST_RECORDS, cur.fault ? 0 : n_lost,
@@ -406,12 +406,12 @@ static enum weft_code note_all(struct rec_convert *convert)
         uint64_t count, at_off;
         const char *detail;
     } notes[] = {
-        { WEFT_NOTE_BAD_RECORD, pieces->n_bad_bytes, pieces->bad_off, "damaged pieces" },
+        { WEFT_NOTE_BAD_RECORD, pieces->n_bad_bytes, pieces->bad_off, "damaged chunks" },
         { WEFT_NOTE_TRUNCATED, pieces->n_missing_bytes, pieces->missing_off,
-          "the last piece was not written to its end" },
+          "the last chunk is truncated" },
         { WEFT_NOTE_UNKNOWN_RECORD, pieces->n_unknown, pieces->unknown_off, "pieces" },
         { WEFT_NOTE_BAD_RECORD, convert->rings.n_bad_pieces, convert->rings.bad_off,
-          "pieces of rings" },
+          "chunks of rings" },
         { WEFT_NOTE_LOST_RECORDS, convert->n_lost_threads, WEFT_NO_OFFSET,
           "threads for which there was no ring; WEFT_RECORD_SLOTS=N allows more" },
         { WEFT_NOTE_LOST_RECORDS, convert->n_skipped, WEFT_NO_OFFSET,

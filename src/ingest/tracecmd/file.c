@@ -71,8 +71,7 @@ static enum weft_code read_places(struct tracecmd_file *file, struct weft_cursor
         const uint64_t n_bytes = kernel_cur_u64(cur, is_big);
         if (cur->fault)
             return weft_fail(err, WEFT_E_TRUNCATED, weft_cur_offset(cur),
-                             "expected the places of %" PRIu32 " processors, found the end",
-                             n_cpus);
+                             "expected the places of %" PRIu32 " CPUs, found the end", n_cpus);
         if (!tracecmd_cpu_add(file, cpu, off, n_bytes))
             return weft_no_memory(err, "places of pages");
     }

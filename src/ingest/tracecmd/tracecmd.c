@@ -317,7 +317,7 @@ static enum weft_code announce_begin(struct convert *convert)
 {
     const struct tracecmd_file *file = convert->file;
     char details[320];
-    (void)snprintf(details, sizeof details, "version %.*s, %zu processors%s%.*s%s%.*s%s%.*s",
+    (void)snprintf(details, sizeof details, "version %.*s, %zu CPUs%s%.*s%s%.*s%s%.*s",
                    shown(file->tracing.version), file->tracing.version.bytes, file->cpus.n,
                    file->clock.n_bytes ? ", clock " : "", shown(file->clock),
                    file->clock.n_bytes ? file->clock.bytes : "", file->uname.n_bytes ? ", " : "",
@@ -352,9 +352,9 @@ static enum weft_code note_lane(struct convert *convert, const struct tracecmd_l
     char lost[64];
     char back[64];
     char times[64];
-    (void)snprintf(lost, sizeof lost, "processor %" PRIu32, lane->cpu.cpu);
-    (void)snprintf(back, sizeof back, "processor %" PRIu32, lane->cpu.cpu);
-    (void)snprintf(times, sizeof times, "processor %" PRIu32 ": times, of events not counted",
+    (void)snprintf(lost, sizeof lost, "CPU %" PRIu32, lane->cpu.cpu);
+    (void)snprintf(back, sizeof back, "CPU %" PRIu32, lane->cpu.cpu);
+    (void)snprintf(times, sizeof times, "CPU %" PRIu32 ": times, of events not counted",
                    lane->cpu.cpu);
     enum weft_code code =
         kernel_note(&convert->kernel, WEFT_NOTE_LOST_RECORDS, lane->n_lost, WEFT_NO_OFFSET, lost);

@@ -484,7 +484,7 @@ static enum weft_code keep_run(struct runs *runs, const struct weft_cpu_run *run
 {
     struct weft_cpu_run *kept = WEFT_VEC_PUSH(runs);
     if (!kept)
-        return weft_no_memory(err, "a processor");
+        return weft_no_memory(err, "a CPU");
     *kept = *run;
     return WEFT_OK;
 }
@@ -551,7 +551,7 @@ enum weft_code weft_graph_kernel_occupants(struct weft_graph_kernel *kernel, uin
     struct runs *runs =
         runs_of(kernel, weft_trace_thread(kernel->trace, thread_id)->info.host_id, cpu);
     if (!runs)
-        return weft_no_memory(err, "a processor");
+        return weft_no_memory(err, "a CPU");
     enum weft_code code = need_runs(kernel, runs, from_ns, to_ns, err);
     for (size_t i = first_run(runs, from_ns); i < runs->n && code == WEFT_OK; i++) {
         const struct weft_cpu_run *run = &runs->items[i];

@@ -26,6 +26,7 @@ struct weft_lock_op {
     uint32_t release_site; /* likewise: from where it was let go */
     uint16_t flags;        /* enum weft_lock_flag */
     uint8_t source;        /* enum weft_lock_source: of its start */
+    uint8_t depth;         /* of what is not held: functions of the program around it; 0: unknown */
 };
 
 struct weft_locks;

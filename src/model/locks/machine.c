@@ -137,7 +137,8 @@ static struct weft_lock_op op_of(const struct weft_lock_machine *machine,
                                   .release_site = WEFT_ID_NONE,
                                   .flags =
                                       (uint16_t)(flags | (point->is_shared ? WEFT_LOCK_SHARED : 0)),
-                                  .source = point->source };
+                                  .source = point->source,
+                                  .depth = point->depth };
 }
 
 /* ---- what the thread has --------------------------------------------------------------------- */

@@ -721,6 +721,21 @@ static enum weft_code told_site(struct weft_lock_finder *finder, const struct we
                : WEFT_OK;
 }
 
+/* Open calls of the program's own functions: not of locks, and not of the C++ library. */
+static uint8_t own_depth(const struct weft_lock_finder *finder)
+{
+    static const char library[] = "std::";
+    unsigned n = 0;
+    for (size_t i = 0; i < finder->stack.n && n < UINT8_MAX; i++) {
+        const struct open_call *open = &finder->stack.items[i];
+        const struct weft_str name = weft_lock_finder_site(finder, open->site);
+        n += open->use.role == WEFT_LOCK_NO_ROLE && name.n_bytes > 0 &&
+             !(name.n_bytes >= sizeof library - 1 &&
+               memcmp(name.bytes, library, sizeof library - 1) == 0);
+    }
+    return (uint8_t)n;
+}
+
 static enum weft_code enter_call(struct reading *reading, const struct weft_walk_call *call,
                                  struct weft_err *err)
 {
@@ -761,7 +776,10 @@ static enum weft_code enter_call(struct reading *reading, const struct weft_walk
                                            .kind = kinds[open.use.role],
                                            .source = WEFT_LOCK_BY_CALLS,
                                            .is_shared = open.use.is_shared,
-                                           .is_broadcast = open.use.is_broadcast };
+                                           .is_broadcast = open.use.is_broadcast,
+                                           .depth = open.use.role == WEFT_LOCK_WAITS
+                                                        ? own_depth(finder)
+                                                        : 0 };
     return point_add(reading, &point, err);
 }
 

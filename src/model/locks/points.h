@@ -28,7 +28,8 @@ struct weft_lock_point {
     uint32_t order;  /* of points of one time */
     uint8_t kind;    /* enum weft_lock_point_kind */
     uint8_t source;  /* enum weft_lock_source */
-    bool is_shared, is_broadcast;
+    bool is_shared : 1, is_broadcast : 1;
+    uint8_t depth; /* of SLEEP in a call: functions of the program around it; 0: unknown */
 };
 
 struct weft_lock_points {

@@ -103,7 +103,7 @@ enum weft_code weft_cpu_runs_open(struct weft_history *history, uint32_t host_id
     struct weft_cpu_runs *runs = calloc(1, sizeof *runs);
     *runs_out = runs;
     if (!runs)
-        return weft_no_memory(err, "runs on a processor");
+        return weft_no_memory(err, "runs on a CPU");
     runs->history = history;
     runs->trace = weft_history_trace(history);
     runs->store = weft_trace_store(runs->trace);
@@ -116,7 +116,7 @@ enum weft_code weft_cpu_runs_open(struct weft_history *history, uint32_t host_id
         runs->n_blocks = weft_store_n_arrival_blocks(runs->store, runs->row);
     runs->block = block_find(runs, from_ns);
     const enum weft_code code =
-        runs->buf ? first_find(runs, err) : weft_no_memory(err, "runs on a processor");
+        runs->buf ? first_find(runs, err) : weft_no_memory(err, "runs on a CPU");
     runs->has_run = runs->n_blocks > 0 && runs->block == 0 && runs->at == 0;
     runs->run = run_of(runs, WEFT_ID_NONE, 0, 0); /* before the first switch of all */
     if (code != WEFT_OK) {

@@ -79,12 +79,13 @@ enum weft_code weft_database_fail(const struct weft_database *database, int stat
                          "saves what can be read, with an sqlite3 that has it (Debian's does not)",
                          what, text);
     case SQLITE_READONLY:
-        return weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET,
-                         status == SQLITE_READONLY_ROLLBACK
-                             ? "%s: a writer was killed, and who puts that right must be allowed "
-                               "to write the database and its folder"
-                             : "%s: the database, or the folder that it is in, may not be written",
-                         what);
+        return weft_fail(
+            err, WEFT_E_IO, WEFT_NO_OFFSET,
+            status == SQLITE_READONLY_ROLLBACK
+                ? "%s: a writer was killed; to repair the database, weft must be allowed "
+                  "to write the database and its folder"
+                : "%s: the database, or the folder that it is in, may not be written",
+            what);
     case SQLITE_IOERR:
     case SQLITE_FULL:
     case SQLITE_CANTOPEN:
@@ -246,7 +247,7 @@ enum weft_code weft_database_check(struct weft_database *database, struct weft_e
                          "expected a database of executions, found one of another program");
     if (version > VERSION)
         return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
-                         "the database has version %lld, this program knows %d: a newer weft reads "
+                         "the database has version %lld, this program reads %d: a newer weft reads "
                          "it",
                          (long long)version, VERSION);
     if (version < 1 && !is_new)

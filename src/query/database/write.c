@@ -565,7 +565,7 @@ static enum weft_code put_counts(struct weft_database *database, uint64_t n_adde
         numbers, 4, NULL, 0, err);
     if (code == WEFT_OK && sqlite3_changes(database->file) != 1)
         code = weft_fail(err, WEFT_E_IO, WEFT_NO_OFFSET,
-                         "another program has added the same executions meanwhile");
+                         "another program added the same executions at the same time");
     return code;
 }
 

@@ -144,7 +144,7 @@ static enum weft_code open_ring(struct state *state, uint32_t id, struct weft_er
     if (cpu->map_fd < 0)
         return weft_fail_errno(err, errno, "cannot make a ring of %u bytes", n_bytes);
     if (bpf_map_update_elem(bpf_map__fd(state->skel->maps.rings), &id, &cpu->map_fd, BPF_ANY) != 0)
-        return weft_fail_errno(err, errno, "cannot use a ring of processor %u", id);
+        return weft_fail_errno(err, errno, "cannot use a ring of CPU %u", id);
     void *read = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, cpu->map_fd, 0);
     void *rest =
         mmap(NULL, page + 2 * (size_t)n_bytes, PROT_READ, MAP_SHARED, cpu->map_fd, (off_t)page);
@@ -153,7 +153,7 @@ static enum weft_code open_ring(struct state *state, uint32_t id, struct weft_er
     cpu->ring.data = rest == MAP_FAILED ? NULL : (const uint8_t *)rest + page;
     cpu->ring.n_bytes = n_bytes;
     if (!cpu->ring.read || !cpu->ring.data)
-        return weft_fail_errno(err, errno, "cannot map the ring of processor %u", id);
+        return weft_fail_errno(err, errno, "cannot map the ring of CPU %u", id);
     return WEFT_OK;
 }
 
@@ -187,7 +187,7 @@ static void open_samplers(struct state *state, struct weft_kernel_gaps *gaps)
         is_refused =
             state->cpus[i].map_fd >= 0 && !open_sampler(&state->cpus[i], i, state->opts.sample_hz);
     if (is_refused)
-        weft_kernel_gap(gaps, "samples", "perf events of processors are refused",
+        weft_kernel_gap(gaps, "samples", "perf events of CPUs are refused",
                         "sudo setcap cap_bpf,cap_perfmon=ep \"$(command -v weft)\"");
 }
 
@@ -346,7 +346,7 @@ static enum weft_code start_samplers(struct state *state, struct weft_err *err)
         cpu->sample_link =
             bpf_program__attach_perf_event(state->skel->progs.on_sample, cpu->sample_fd);
         if (!cpu->sample_link)
-            return weft_fail_errno(err, errno, "cannot sample processor %u", i);
+            return weft_fail_errno(err, errno, "cannot sample CPU %u", i);
         cpu->sample_fd = -1; /* the link's now */
     }
     return WEFT_OK;

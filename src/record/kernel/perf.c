@@ -161,12 +161,12 @@ static enum weft_code open_event(struct state *state, uint8_t kind, int tid, uin
     struct cpu *cpu = &state->cpus[id];
     const int fd = open_fd(state, kind, tid, id);
     if (fd < 0)
-        return weft_fail_errno(err, errno, "cannot open an event of processor %u", id);
+        return weft_fail_errno(err, errno, "cannot open an event of CPU %u", id);
     WEFT_TRY(keep_fd(state, fd, kind, err));
     if (!cpu->page)
         return open_ring(state, cpu, fd, err);
     if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->ring_fd) != 0)
-        return weft_fail_errno(err, errno, "cannot share the ring of processor %u", id);
+        return weft_fail_errno(err, errno, "cannot share the ring of CPU %u", id);
     return WEFT_OK;
 }
 
@@ -227,7 +227,7 @@ static bool find_reach(struct state *state, struct weft_kernel_gaps *gaps)
         return true;
     }
     weft_kernel_gap(gaps, "scheduling of all threads, wakeups, requests of block devices",
-                    "perf events of processors are refused",
+                    "perf events of CPUs are refused",
                     "sudo sysctl kernel.perf_event_paranoid=-1; "
                     "sudo mount -o remount,mode=755 /sys/kernel/tracing");
     if (can_open(state, REACH_TARGETS, WEFT_PERF_THREADS))

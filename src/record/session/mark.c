@@ -73,7 +73,7 @@ static enum weft_code mark_in(const char *place, const char *output, const char 
             if (put_mark(fd, why))
                 ++*n_told;
             else
-                code = weft_fail_errno(err, errno, "cannot tell the recorder");
+                code = weft_fail_errno(err, errno, "cannot reach the recorder");
         }
         (void)close(fd);
     }

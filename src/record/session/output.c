@@ -245,7 +245,7 @@ static enum weft_code append(struct session_output *output, enum weft_piece_kind
         return WEFT_OK;
     uint8_t *bytes = make_room(output, sizeof head + n_padded);
     if (!bytes)
-        return weft_no_memory(err, "a piece");
+        return weft_no_memory(err, "a chunk");
     XXH3_state_t state;
     (void)XXH3_64bits_reset(&state);
     (void)XXH3_64bits_update(&state, &head, offsetof(struct weft_piece_head, checksum));
@@ -258,7 +258,7 @@ static enum weft_code append(struct session_output *output, enum weft_piece_kind
     if (payload.n_bytes)
         memcpy(bytes + sizeof head + front.n_bytes, payload.bytes, payload.n_bytes);
     memset(bytes + sizeof head + n_payload, 0, n_padded - n_payload);
-    return keep_piece(output, kind, at, head.time_ns) ? WEFT_OK : weft_no_memory(err, "a piece");
+    return keep_piece(output, kind, at, head.time_ns) ? WEFT_OK : weft_no_memory(err, "a chunk");
 }
 
 enum weft_code session_put(struct session_output *output, enum weft_piece_kind kind,

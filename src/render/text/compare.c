@@ -156,7 +156,8 @@ static const struct weft_field item_fields[] = {
     WEFT_FIELD("thread", "thread", TEXT, thread, "name of its thread"),
     WEFT_FIELD("start_ns", "start", AT, start_ns, "its start"),
     WEFT_DURATION("duration_ns", "duration", start_ns, end_ns, "its duration"),
-    WEFT_GETTER("command", "to open it", TEXT, get_command, "the command that opens it"),
+    WEFT_GETTER("command", "to open it", TEXT, get_command, "the command that opens it",
+                .is_below = true, .is_whole = true),
 };
 
 const struct weft_table_type weft_compare_items_type =
@@ -242,7 +243,7 @@ static const struct weft_field node_fields[] = {
     WORDS("B - A", get_change, difference_ns, "the same"),
     REAL("low_ns", interval.low_ns, "lower bound of it, 95 %"),
     REAL("high_ns", interval.high_ns, "upper bound of it, 95 %"),
-    WEFT_GETTER(NULL, "95 %", TEXT, get_interval, "the interval"),
+    WEFT_GETTER(NULL, "95 %", TEXT, get_interval, "the interval", .is_whole = true),
     REAL("mean_a_ns", mean_a_ns, "mean of A"),
     REAL("mean_b_ns", mean_b_ns, "mean of B"),
     WORDS("mean A", get_mean, mean_a_ns, "mean of A"),
@@ -251,9 +252,9 @@ static const struct weft_field node_fields[] = {
     WEFT_FIELD("sd_b_ns", NULL, RATIO, sd_b_ns, "standard deviation of B"),
     REAL("total_a_ns", total_a_ns, "inclusive mean of A"),
     REAL("total_b_ns", total_b_ns, "inclusive mean of B"),
-    WEFT_FIELD("n_a", "in A", COUNT, n_a, "executions of A that have it",
+    WEFT_FIELD("n_a", "in A", COUNT, n_a, "executions of A that have it", .is_detail = true,
                WEFT_AND_COLUMN(U32, "n_a")),
-    WEFT_FIELD("n_b", "in B", COUNT, n_b, "executions of B that have it",
+    WEFT_FIELD("n_b", "in B", COUNT, n_b, "executions of B that have it", .is_detail = true,
                WEFT_AND_COLUMN(U32, "n_b")),
     REAL("t", t, "Welch's t"),
     REAL("df", df, "degrees of freedom"),
@@ -267,7 +268,8 @@ static const struct weft_field node_fields[] = {
     WEFT_GETTER("path", NULL, TEXT, get_node, "its frames from the root", .arg = NODE_PATH),
     WEFT_GETTER("share", NULL, RATIO, get_share, "share of the difference of durations"),
     WEFT_GETTER(NULL, "share", TEXT, get_share, "the same"),
-    WEFT_GETTER(NULL, "where", TEXT, get_node, "its frames for people", .arg = NODE_WHERE),
+    WEFT_GETTER(NULL, "where", TEXT, get_node, "its frames for people", .arg = NODE_WHERE,
+                .is_below = true),
 };
 
 const struct weft_table_type weft_compare_nodes_type =
@@ -322,16 +324,16 @@ static const struct weft_field metric_fields[] = {
     REAL("sd_b", sd_b, "standard deviation of B"),
     REAL("p50_a", p50_a, "median of A"),
     REAL("p50_b", p50_b, "median of B"),
-    WORDS("p50 A", get_value, p50_a, "median of A"),
-    WORDS("p50 B", get_value, p50_b, "median of B"),
+    WORDS("p50 A", get_value, p50_a, "median of A", .is_detail = true),
+    WORDS("p50 B", get_value, p50_b, "median of B", .is_detail = true),
     REAL("p99_a", p99_a, "99th percentile of A"),
     REAL("p99_b", p99_b, "99th percentile of B"),
-    WORDS("p99 A", get_value, p99_a, "99th percentile of A"),
-    WORDS("p99 B", get_value, p99_b, "99th percentile of B"),
+    WORDS("p99 A", get_value, p99_a, "99th percentile of A", .is_detail = true),
+    WORDS("p99 B", get_value, p99_b, "99th percentile of B", .is_detail = true),
     REAL("difference", difference, "difference of the means, B - A"),
     REAL("low", low, "lower bound of it, 95 %"),
     REAL("high", high, "upper bound of it, 95 %"),
-    WEFT_GETTER(NULL, "B - A", TEXT, get_metric_change, "the difference"),
+    WEFT_GETTER(NULL, "B - A", TEXT, get_metric_change, "the difference", .is_whole = true),
     REAL("t", t, "Welch's t"),
     REAL("df", df, "degrees of freedom"),
     REAL("p", p, "p-value"),
@@ -402,11 +404,12 @@ static const struct weft_field cause_fields[] = {
     WEFT_FIELD("context", NULL, ID, context, "the node above it that has half of the difference",
                WEFT_AND_COLUMN(I32, "context")),
     REAL("context_ns", context_ns, "the difference there"),
-    WEFT_GETTER("cause", "because", TEXT, get_cause, "the cause"),
+    WEFT_GETTER("cause", "because", TEXT, get_cause, "the cause", .is_below = true),
     WEFT_GETTER("path", NULL, TEXT, get_cause, "frames from the root", .arg = NODE_PATH),
     WEFT_COLUMN("example", U32, example),
     WEFT_GETTER("example", NULL, ID, get_example, "an execution in the middle"),
-    WEFT_GETTER("command", "an example", TEXT, get_example, "the command that opens it"),
+    WEFT_GETTER("command", "an example", TEXT, get_example, "the command that opens it",
+                .is_below = true, .is_whole = true),
 };
 
 const struct weft_table_type weft_compare_causes_type =
@@ -506,7 +509,7 @@ static void print_list(const struct page *page, const char *head, const struct w
     weft_output_printf(out, "\n%s\n", head);
     weft_table_text(table, &page->view->style, out);
     if (table->n_rows < n_all)
-        weft_output_printf(out, "%s more %s; --limit 0 shows all\n",
+        weft_output_printf(out, "%s more %s: --limit 0\n",
                            weft_human_count(n_all - table->n_rows).text, what);
 }
 

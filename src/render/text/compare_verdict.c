@@ -169,7 +169,7 @@ static void put_runs(struct weft_output *out, const struct weft_compare_table *t
                            weft_human_count(table->n_runs_b).text);
     else
         weft_output_printf(out,
-                           ". Executions were counted, of %s of A and %s of B: too few to tell "
+                           ". Executions were counted, of %s of A and %s of B: too few to separate "
                            "what runs differ by anyway",
                            weft_human_plural(table->n_runs_a, "run").text,
                            weft_human_count(table->n_runs_b).text);

@@ -29,10 +29,7 @@ static struct weft_table thread_table(const struct cpus *cpus, size_t row)
 static void print_text(const struct cpus *cpus, const struct weft_table *rows)
 {
     const struct weft_view *view = cpus->view;
-    weft_view_head(view);
-    weft_output_printf(view->out, "  %s, %s\n",
-                       weft_human_plural(cpus->table->n_rows, "processor").text,
-                       weft_human_ns(cpus->table->to_ns - cpus->table->from_ns).text);
+    weft_view_headline(view, weft_human_plural(cpus->table->n_rows, "CPU").text);
     if (!cpus->table->is_known)
         weft_view_dim(view, WEFT_STATES_UNKNOWN);
     if (cpus->table->n_rows == 0)
@@ -43,7 +40,7 @@ static void print_text(const struct cpus *cpus, const struct weft_table *rows)
         const struct weft_table threads = thread_table(cpus, i);
         if (threads.n_rows == 0)
             continue;
-        weft_output_printf(view->out, "\nprocessor %" PRId32 ":\n", cpus->table->rows[i].cpu);
+        weft_output_printf(view->out, "\nCPU %" PRId32 ":\n", cpus->table->rows[i].cpu);
         weft_table_text(&threads, &view->style, view->out);
     }
 }

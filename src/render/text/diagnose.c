@@ -73,7 +73,7 @@ static void weft_singles_put_only(struct weft_output *out, const struct weft_fin
                        tail->n_slow == 1 ? "is" : "are", weft_human_mean(tail->fast_median_ns).text,
                        weft_human_ns(tail->fast_max_ns).text,
                        finding->verdict == WEFT_VERDICT_SINGLE_OTHER_PROGRAM
-                           ? " because another program had the processor"
+                           ? " because another program had the CPU"
                            : "");
     put_each(out, finding);
 }
@@ -207,7 +207,8 @@ static void put_too_few(struct weft_output *out, const struct weft_finding *find
     const uint64_t n = finding->tail.n_fast + finding->tail.n_slow;
     weft_output_printf(out, "%s of ", weft_human_plural(n, "execution").text);
     put_type(out, finding);
-    weft_output_printf(out, " %s too few to tell slow ones from others.", n == 1 ? "is" : "are");
+    weft_output_printf(out, " %s too few to separate slow ones from others.",
+                       n == 1 ? "is" : "are");
 }
 
 static void put_not_apart(struct weft_output *out, const struct weft_finding *finding)
@@ -243,7 +244,7 @@ static void put_beside(struct weft_output *out, const struct weft_finding *findi
     for (size_t i = 0; i < finding->n_beside && n < BESIDE; i++) {
         if (!tell(&said, finding->matrix, finding->beside[i]))
             continue;
-        weft_output_text(out, n == 0 ? " There, too, they are " : "; ");
+        weft_output_text(out, n == 0 ? " They are also " : "; ");
         weft_words_cause(out, finding->matrix, finding->beside[i]);
         n++;
     }
@@ -272,17 +273,17 @@ static const struct other {
     enum weft_cause_place place;
     const char *why;
 } others[] = {
-    { WEFT_CAUSE_OUTSIDE, " because another program had the processor: " },
-    { WEFT_CAUSE_CROWDED, " because threads of the program share what processors other programs "
+    { WEFT_CAUSE_OUTSIDE, " because another program had the CPU: " },
+    { WEFT_CAUSE_CROWDED, " because threads of the program share the CPUs that other programs "
                           "leave: " },
     { WEFT_CAUSE_DUE, " because a thread that is due more often goes first, and they still end "
                       "before their next one is due: " },
     { WEFT_CAUSE_SHARED, " because threads that do the same work wait for each other, or take the "
-                         "processors from each other: " },
-    { WEFT_CAUSE_CHANCE, " because threads of the program share processors, which is no cause that "
+                         "CPUs from each other: " },
+    { WEFT_CAUSE_CHANCE, " because threads of the program share CPUs, which is no cause that "
                          "they have in common: " },
-    { WEFT_CAUSE_UNTOLD, ", which may be no more than waits for a processor, as nothing tells who "
-                         "had the processors: " }
+    { WEFT_CAUSE_UNTOLD, ", which may only be waits for a CPU: it is unknown which threads "
+                         "had the CPUs: " }
 };
 
 /* What slows the rest, but for causes of the place `said`. */
@@ -335,7 +336,7 @@ static void put_saturation(struct weft_output *out, const struct weft_finding *f
         return;
     weft_output_text(out, " The machine was full: other programs had ");
     put_share(out, finding->other_cpu);
-    weft_output_text(out, " of the processors that this one ran on, it had ");
+    weft_output_text(out, " of the CPUs that this one ran on, it had ");
     put_share(out, finding->own_cpu);
     weft_output_text(out, ".");
 }

@@ -457,9 +457,8 @@ static void print_text(const struct list *list)
 {
     const struct weft_view *view = list->view;
     const struct weft_table types = type_table(list), rows = execution_table(list);
-    weft_view_head(view);
-    weft_output_printf(view->out, "  %s\n\n",
-                       weft_human_plural(list->table->n_rows, "execution").text);
+    weft_view_headline(view, weft_human_plural(list->table->n_rows, "execution").text);
+    weft_output_text(view->out, "\n");
     weft_table_text(&types, &view->style, view->out);
     weft_render_executions_remarks(view->out, list->table, "\n");
     if (list->opts->slower_than_ns)
@@ -471,7 +470,7 @@ static void print_text(const struct list *list)
     weft_output_text(view->out, "\n");
     weft_table_text(&rows, &view->style, view->out);
     if (list->n_rows < list->n_slow)
-        weft_output_printf(view->out, "%s of %s; --limit 0 shows all\n",
+        weft_output_printf(view->out, "%s of %s; all: --limit 0\n",
                            weft_human_count(list->n_rows).text,
                            weft_human_count(list->n_slow).text);
 }

@@ -91,13 +91,12 @@ static void print_text(const struct weft_view *view, const struct weft_frequenci
     else
         weft_output_printf(out, "%s\n\n", weft_human_plural(n_slow, "execution").text);
     if (rows->n_rows == 0)
-        weft_output_text(out, "nothing of what is counted happens there\n");
+        weft_output_text(out, "none of the counted events occur there\n");
     else
         weft_table_text(rows, &view->style, out);
     explain_untested(out, table);
     if (rows->n_rows < table->n_rows)
-        weft_output_printf(out, "%s of %s; --limit 0 shows all\n",
-                           weft_human_count(rows->n_rows).text,
+        weft_output_printf(out, "%s of %s; all: --limit 0\n", weft_human_count(rows->n_rows).text,
                            weft_human_count(table->n_rows).text);
 }
 

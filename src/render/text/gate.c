@@ -60,7 +60,7 @@ void weft_render_gate(struct weft_output *out, const struct weft_gate_view *gate
     put_units(out, result);
     if (!result->is_decided)
         weft_output_printf(out,
-                           "; too few %s: at least %s on each side are needed to tell what they "
+                           "; too few %s: at least %s on each side are needed to find what they "
                            "differ by anyway",
                            result->units == WEFT_GATE_EXECUTIONS ? "executions" : "runs",
                            weft_human_count(result->n_needed).text);

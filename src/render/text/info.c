@@ -270,21 +270,16 @@ static const struct weft_field note_fields[] = {
 const struct weft_table_type weft_notes_type =
     WEFT_TABLE_TYPE("notes", "losses, repairs and other notes", note_fields, ROW);
 
-enum { DETAIL_COLUMN = 6 };
-
-/* As text, the last column is left out when no note has a detail. */
 static struct weft_table notes_table(const struct info *info)
 {
-    bool has_detail = info->view->format != WEFT_FORMAT_TEXT;
-    for (size_t i = 0; i < info->notes.n_rows; i++)
-        has_detail |= info->notes.rows[i].detail.n_bytes > 0;
     return (struct weft_table){ .type = &weft_notes_type,
                                 .rows = info->notes.rows,
-                                .n_rows = info->notes.n_rows,
-                                .omitted = has_detail ? 0 : UINT64_C(1) << DETAIL_COLUMN };
+                                .n_rows = info->notes.n_rows };
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
+
+enum { LABEL_COLUMNS = 13 }; /* with the indent */
 
 static void label(const struct info *info, const char *text)
 {
@@ -293,22 +288,18 @@ static void label(const struct info *info, const char *text)
     weft_view_dim(info->view, padded);
 }
 
-static void print_str(const struct info *info, struct weft_str text)
-{
-    weft_output_plain(info->view->out, text);
-}
-
 static void print_source(const struct info *info)
 {
-    struct weft_output *out = info->view->out;
+    struct weft_output *out = weft_view_line(info->view);
     const struct weft_store_meta *meta = info->meta;
     label(info, "from");
-    print_str(info, meta->source_name);
+    weft_output_plain(out, meta->source_name);
     weft_output_text(out, meta->source_name.n_bytes ? " (" : "(");
-    print_str(info, meta->format);
+    weft_output_plain(out, meta->format);
     weft_output_text(out, meta->details.n_bytes ? ", " : "");
-    print_str(info, meta->details);
-    weft_output_text(out, ")\n");
+    weft_output_plain(out, meta->details);
+    weft_output_text(out, ")");
+    weft_view_line_end(info->view, out, LABEL_COLUMNS);
 }
 
 static void print_time(const struct info *info)
@@ -335,12 +326,12 @@ static void print_time(const struct info *info)
 static void print_events(const struct info *info)
 {
     enum { MOST_KINDS = 6 };
-    struct weft_output *out = info->view->out;
     uint64_t left[WEFT_EVENT_KINDS];
     uint64_t n_left = info->meta->events;
     memcpy(left, info->meta->events_of_kind, sizeof left);
     if (n_left == 0)
         return;
+    struct weft_output *out = weft_view_line(info->view);
     label(info, "events");
     weft_output_printf(out, "%s:", weft_human_count(n_left).text);
     for (int i = 0; i < MOST_KINDS && n_left > 0; i++) {
@@ -354,7 +345,7 @@ static void print_events(const struct info *info)
     }
     if (n_left > 0)
         weft_output_printf(out, ", %s of other kinds", weft_human_count(n_left).text);
-    weft_output_text(out, "\n");
+    weft_view_line_end(info->view, out, LABEL_COLUMNS);
 }
 
 static void print_counts(const struct info *info)
@@ -364,7 +355,7 @@ static void print_counts(const struct info *info)
     label(info, "threads");
     weft_output_printf(out, "%s", weft_human_count(meta->n_threads).text);
     if (weft_trace_n_foreign(info->view->trace) > 0)
-        weft_output_printf(out, ", %s of them of other processes than the recorded program's",
+        weft_output_printf(out, ", %s of them in other processes than the recorded program's",
                            weft_human_count(weft_trace_n_foreign(info->view->trace)).text);
     weft_output_text(out, "\n");
     label(info, "functions");
@@ -391,13 +382,14 @@ static void print_program(const struct info *info)
     if (ledger->n_processes == 0)
         return;
     weft_ledger_describe(ledger, text, sizeof text);
+    struct weft_output *out = weft_view_line(info->view);
     label(info, "program");
-    weft_output_printf(info->view->out, "%s; %s thread%s", text,
-                       weft_human_count(ledger->n_threads).text, ledger->n_threads == 1 ? "" : "s");
+    weft_output_printf(out, "%s; %s thread%s", text, weft_human_count(ledger->n_threads).text,
+                       ledger->n_threads == 1 ? "" : "s");
     if (ledger->n_lost_threads)
-        weft_output_printf(info->view->out, ", %s of them not recorded",
+        weft_output_printf(out, ", %s of them not recorded",
                            weft_human_count(ledger->n_lost_threads).text);
-    weft_output_text(info->view->out, "\n");
+    weft_view_line_end(info->view, out, LABEL_COLUMNS);
 }
 
 /* Those that are not wholly recorded, the first ones. */
@@ -413,7 +405,7 @@ static void print_processes(const struct info *info)
     weft_output_text(info->view->out, "\n");
     weft_table_text(&table, &info->view->style, info->view->out);
     if (shown.n_listed < info->processes.n_listed)
-        weft_output_printf(info->view->out, "... and %s more, listed by --threads\n",
+        weft_output_printf(info->view->out, "%s more: --threads\n",
                            weft_human_count(info->processes.n_listed - shown.n_listed).text);
 }
 
@@ -432,14 +424,40 @@ static void print_size(const struct info *info)
     weft_output_text(out, "\n");
 }
 
+/* A paragraph for each: class, count, what happened, and its detail. */
+static void print_notes(const struct info *info)
+{
+    enum { CLASS_COLUMNS = 10, COUNT_COLUMNS = 11, INDENT = CLASS_COLUMNS + COUNT_COLUMNS + 2 };
+    weft_output_text(info->view->out, "\n");
+    for (size_t i = 0; i < info->notes.n_rows; i++) {
+        const struct weft_note_sum *note = &info->notes.rows[i];
+        char text[64];
+        (void)snprintf(text, sizeof text, "%-*s%*s  ", CLASS_COLUMNS, class_name(note->class),
+                       COUNT_COLUMNS, weft_human_count(note->count).text);
+        if (note->class == WEFT_NOTE_CLASS_LOST)
+            weft_view_bold(info->view, text);
+        else
+            weft_output_text(info->view->out, text);
+        struct weft_output *out = weft_view_line(info->view);
+        weft_output_text(out, note_text(note->kind));
+        if (note->n_threads > 0)
+            weft_output_printf(out, " (%s)", weft_human_plural(note->n_threads, "thread").text);
+        if (note->first_off != WEFT_NO_OFFSET)
+            weft_output_printf(out, " (first at byte %" PRIu64 ")", note->first_off);
+        weft_output_text(out, note->detail.n_bytes > 0 ? ": " : "");
+        weft_output_plain(out, note->detail);
+        weft_view_line_end(info->view, out, INDENT);
+    }
+}
+
 static void print_damage(const struct info *info)
 {
     struct weft_output *out = info->view->out;
     if (info->meta->is_recovered) {
         label(info, "recovered");
         weft_output_printf(out,
-                           "the file ends early: read without its directory, %s at the end are in "
-                           "no whole block\n",
+                           "the file ends early: read without its directory; the last %s are in no "
+                           "whole block\n",
                            weft_human_bytes(info->meta->lost_bytes).text);
     }
     if (info->notes.n_rows == 0) {
@@ -449,9 +467,7 @@ static void print_damage(const struct info *info)
                                   : "none: nothing repaired; this format does not count losses\n");
         return;
     }
-    struct weft_table notes = notes_table(info);
-    weft_output_text(out, "\n");
-    weft_table_text(&notes, &info->view->style, out);
+    print_notes(info);
 }
 
 static void print_text(const struct info *info)

@@ -172,7 +172,7 @@ static void print_folded(const struct interval *interval)
     if (calls > 0 || sum_ns > 0)
         weft_output_printf(
             interval->view->out,
-            "\nfolded into their callers, for want of memory: contexts of least time, "
+            "\naggregated into their callers (memory limit): contexts of least time, "
             "%s calls of %s; more with --mem\n",
             weft_human_count(calls).text, weft_human_ns(sum_ns).text);
 }

@@ -57,7 +57,7 @@ static void print_text(const struct weft_view *view, const struct weft_list_tabl
     }
     weft_table_text(table, &view->style, view->out);
     if (list->n_rows < list->n_found)
-        weft_output_printf(view->out, "%s more; --limit 0 shows all\n",
+        weft_output_printf(view->out, "%s more: --limit 0\n",
                            weft_human_count(list->n_found - list->n_rows).text);
 }
 

@@ -31,7 +31,7 @@ void weft_lists_text(const struct weft_lists *lists, const struct weft_view *vie
         weft_output_text(view->out, "\n");
         weft_table_text(&table, &view->style, view->out);
         if (table.n_rows < n_rows)
-            weft_output_printf(view->out, "%s more; --limit 0 shows all\n",
+            weft_output_printf(view->out, "%s more: --limit 0\n",
                                weft_human_count(n_rows - table.n_rows).text);
     }
 }
@@ -56,19 +56,19 @@ void weft_lists_csv(const struct weft_lists *lists, unsigned list, struct weft_o
 void weft_left_out_text(const struct weft_view *view, const struct weft_left_out *left_out)
 {
     static const char *const of[WEFT_PROGRAM_BYS] = {
-        [WEFT_PROGRAM_TOLD] = "of whom a kernel alone tells",
-        [WEFT_PROGRAM_UNTOLD] = "that record, or idle",
+        [WEFT_PROGRAM_TOLD] = "known only from kernel events",
+        [WEFT_PROGRAM_UNTOLD] = "of the recorder, or idle",
     };
     weft_view_left_out(view);
     if (left_out->threads == 0)
         return;
-    weft_output_printf(view->out, "without %s",
+    weft_output_printf(view->out, "omitted: %s",
                        weft_human_plural(left_out->threads, "thread").text);
     if (left_out->processes)
         weft_output_printf(view->out, " of %s process%s",
                            weft_human_count(left_out->processes).text,
                            left_out->processes == 1 ? "" : "es");
-    weft_output_printf(view->out, " %s; --all-processes shows them\n", of[left_out->by]);
+    weft_output_printf(view->out, " %s; --all-processes adds them\n", of[left_out->by]);
 }
 
 void weft_left_out_json(const struct weft_view *view, const struct weft_left_out *left_out,

@@ -18,74 +18,107 @@ struct locks {
 
 static const struct weft_list lists[WEFT_LOCKS_LISTS] = {
     [WEFT_LOCKS_LOCKS] = { "locks", "locks", &weft_locks_type },
-    [WEFT_LOCKS_SITES] = { "sites", "where they are asked for", &weft_lock_sites_type },
-    [WEFT_LOCKS_BLOCKERS] = { "blockers", "who made whom wait", &weft_lock_pairs_type },
-    [WEFT_LOCKS_CONTEXTS] = { "contexts", "what those did meanwhile", &weft_lock_contexts_type },
-    [WEFT_LOCKS_ORDERS] = { "orders", "taken while another one is held", &weft_lock_orders_type },
-    [WEFT_LOCKS_CONVOYS] = { "convoys", "convoys: each waited for the one before",
+    [WEFT_LOCKS_SITES] = { "sites", "acquisition sites", &weft_lock_sites_type },
+    [WEFT_LOCKS_BLOCKERS] = { "blockers", "blocking pairs", &weft_lock_pairs_type },
+    [WEFT_LOCKS_CONTEXTS] = { "contexts", "holders' activity while others waited",
+                              &weft_lock_contexts_type },
+    [WEFT_LOCKS_ORDERS] = { "orders", "acquired while another one is held",
+                            &weft_lock_orders_type },
+    [WEFT_LOCKS_CONVOYS] = { "convoys", "convoys: each acquisition waited for the one before",
                              &weft_lock_convoys_type },
-    [WEFT_LOCKS_OPEN] = { "open", "open: still waiting at the end of the thread or the trace",
-                          &weft_lock_opens_type },
+    [WEFT_LOCKS_OPEN] = { "open", "open: waits that did not end", &weft_lock_opens_type },
 };
 
 /* ---- renderings ------------------------------------------------------------------------------ */
 
 static void print_sources(const struct locks *locks)
 {
-    static const char *const texts[WEFT_LOCK_N_SOURCES] = { "events of a lock library",
-                                                            "calls of functions",
-                                                            "futex system calls" };
+    static const char *const texts[WEFT_LOCK_N_SOURCES] = { "lock events", "calls",
+                                                            "futex syscalls" };
     struct weft_output *out = locks->view->out;
     bool has_any = false;
     for (unsigned bit = 0; bit < WEFT_LOCK_N_SOURCES; bit++) {
         if (!locks->table->operations[bit])
             continue;
-        weft_output_printf(out, "%s%s by %s", has_any ? ", " : "told: ",
+        weft_output_printf(out, "%s%s from %s", has_any ? ", " : "source: ",
                            weft_human_count(locks->table->operations[bit]).text, texts[bit]);
         has_any = true;
     }
     weft_output_text(out, has_any ? "\n"
                           : locks->table->has_others
-                              ? "operations on locks are of other threads or times\n"
-                              : "nothing tells of locks\n");
+                              ? "no lock operations of these threads in this time\n"
+                              : "no lock operations recorded\n");
     if (locks->table->unmatched)
-        weft_output_printf(out, "%s of what nobody was seen to have\n",
+        weft_output_printf(out, "%s without a recorded acquisition\n",
                            weft_human_plural(locks->table->unmatched, "release").text);
 }
 
-/* "deadlock: 71 A waits for m1 held by 72 B, 72 B waits for m2 held by 71 A": a line a circle. */
+/* A line for each wait of a cycle: "  worker_main (tid 71) waits for m1, held by main (tid 72)". */
+static void print_open(const struct locks *locks, const struct weft_locks_open *open)
+{
+    const struct weft_lock_object *lock = &locks->table->rows[open->lock].object;
+    const bool is_join = lock->kind == WEFT_LOCK_JOIN;
+    const struct weft_thread_info *waiter = locks->in.thread(locks->in.trace, open->waiter_id);
+    const struct weft_thread_info *holder = locks->in.thread(locks->in.trace, open->holder_id);
+    struct weft_output *out = locks->view->out;
+    char label[WEFT_LOCK_LABEL_BYTES];
+    weft_lock_label(&locks->in, lock, label);
+    weft_output_text(out, "  ");
+    weft_output_plain(out, waiter->name);
+    weft_output_printf(out, " (tid %" PRIu64 ") waits for %s", waiter->tid,
+                       is_join ? "the end of " : "");
+    if (!is_join) {
+        weft_output_plain(out, weft_str_of(label));
+        weft_output_text(out, ", held by ");
+    }
+    weft_output_plain(out, holder->name);
+    weft_output_printf(out, " (tid %" PRIu64 ")\n", holder->tid);
+}
+
 static void print_deadlocks(const struct locks *locks)
 {
     const struct weft_locks_table *table = locks->table;
-    struct weft_output *out = locks->view->out;
     for (size_t i = 0; i < table->n_opens && table->opens[i].deadlock; i++) {
-        const struct weft_locks_open *open = &table->opens[i];
-        const struct weft_lock_object *lock = &table->rows[open->lock].object;
-        const bool is_join = lock->kind == WEFT_LOCK_JOIN;
-        const struct weft_thread_info *waiter = locks->in.thread(locks->in.trace, open->waiter_id);
-        const struct weft_thread_info *holder = locks->in.thread(locks->in.trace, open->holder_id);
-        char label[WEFT_LOCK_LABEL_BYTES];
-        weft_lock_label(&locks->in, lock, label);
-        weft_output_printf(out, "%s%" PRIu64 " %.*s waits for ",
-                           open->order ? ", " : "deadlock: ", waiter->tid,
-                           (int)waiter->name.n_bytes, waiter->name.bytes);
-        if (!is_join)
-            weft_output_printf(out, "%s held by ", label);
-        weft_output_printf(out, "%s%" PRIu64 " %.*s", is_join ? "the end of " : "", holder->tid,
-                           (int)holder->name.n_bytes, holder->name.bytes);
-        if (i + 1 == table->n_opens || table->opens[i + 1].deadlock != open->deadlock)
-            weft_output_text(out, "\n");
+        if (i == 0 || table->opens[i - 1].deadlock != table->opens[i].deadlock)
+            weft_output_text(locks->view->out, "deadlock:\n");
+        print_open(locks, &table->opens[i]);
     }
+}
+
+/* "Contention: mutex in kv_put blocked others for 185 ms", or that nothing did. */
+static void print_answer(const struct locks *locks)
+{
+    const struct weft_locks_table *table = locks->table;
+    if (table->n_rows == 0)
+        return;
+    struct weft_output *out = weft_view_line(locks->view);
+    const struct weft_locks_row *worst = &table->rows[0];
+    char label[WEFT_LOCK_LABEL_BYTES];
+    weft_lock_label(&locks->in, &worst->object, label);
+    if (worst->blame_ns == 0) {
+        weft_output_text(out, worst->wait_ns > worst->idle_ns
+                                  ? "No contention on held locks."
+                                  : "No contention: all waits are idle.");
+        weft_view_line_end(locks->view, out, 0);
+        return;
+    }
+    weft_output_printf(out, "Most blame: ");
+    weft_output_plain(out, weft_str_of(label));
+    weft_output_printf(out, " blocked others for %s in %s, longest %s.",
+                       weft_human_ns(worst->blame_ns).text,
+                       weft_human_plural(worst->contended, "wait").text,
+                       weft_human_ns(worst->longest_wait_ns).text);
+    weft_view_line_end(locks->view, out, 0);
 }
 
 static void print_text(const struct locks *locks, const struct weft_lists *all)
 {
     const struct weft_view *view = locks->view;
-    weft_view_head(view);
-    weft_output_printf(view->out, "  %s\n", weft_human_plural(locks->table->n_rows, "lock").text);
+    weft_view_headline(view, weft_human_plural(locks->table->n_rows, "lock").text);
+    print_deadlocks(locks);
+    print_answer(locks);
     print_sources(locks);
     weft_left_out_text(view, &locks->table->left_out);
-    print_deadlocks(locks);
     weft_lists_text(all, view);
 }
 
@@ -111,7 +144,8 @@ static void print_json(const struct locks *locks, const struct weft_lists *all)
 void weft_render_locks(const struct weft_view *view, const struct weft_locks_table *table,
                        const struct weft_locks_view *opts)
 {
-    const struct locks locks = { view, table, weft_view_context(view, table) };
+    struct locks locks = { view, table, weft_view_context(view, table) };
+    locks.in.is_text = view->format == WEFT_FORMAT_TEXT;
     const struct weft_list_rows rows[WEFT_LOCKS_LISTS] = {
         [WEFT_LOCKS_LOCKS] = { table->rows, table->n_rows },
         [WEFT_LOCKS_SITES] = { table->sites, table->n_sites },

@@ -41,29 +41,30 @@ static void json_context(const void *context, size_t index, struct weft_json *js
 static void print_why_empty(const struct listing *listing)
 {
     const struct weft_outliers_opts *settings = listing->opts->settings;
-    struct weft_output *out = listing->view->out;
+    struct weft_output *out = weft_view_line(listing->view);
     weft_output_text(out, settings->no_calls  ? "no gap "
                           : settings->no_gaps ? "no call "
                                               : "no call or gap ");
     if (listing->opts->pattern)
         weft_output_printf(out, "of a function that matches '%s' ", listing->opts->pattern);
     if (settings->min_duration_ns > 0)
-        weft_output_printf(out, "is longer than %s\n",
-                           weft_human_ns(settings->min_duration_ns).text);
+        weft_output_printf(out, "is longer than %s", weft_human_ns(settings->min_duration_ns).text);
     else
         weft_output_printf(out,
-                           "takes %s times its function's median and %s at least, or stands out in "
-                           "its thread\n",
+                           "takes at least %s times its function's median and %s, or is long for "
+                           "its thread",
                            weft_human_ratio(settings->outlier_factor).text,
                            weft_human_ns(settings->outlier_min_ns).text);
+    weft_view_line_end(listing->view, out, 0);
 }
 
 static void print_summary(const struct listing *listing)
 {
     const struct weft_outliers_table *table = listing->table;
     const struct weft_outliers_opts *settings = listing->opts->settings;
-    struct weft_output *out = listing->view->out;
-    weft_output_printf(out, "\n%zu of %s shown, most unusual first: ", table->n_rows,
+    weft_output_text(listing->view->out, "\n");
+    struct weft_output *out = weft_view_line(listing->view);
+    weft_output_printf(out, "%zu of %s shown, most unusual first: ", table->n_rows,
                        weft_human_count(table->n_found).text);
     weft_output_printf(out, "%s unusual for their function (%s times its median, at least %s), ",
                        weft_human_count(table->n_own).text,
@@ -75,7 +76,8 @@ static void print_summary(const struct listing *listing)
                            weft_human_ns(settings->min_duration_ns).text);
     else
         weft_output_text(out, "long for their thread");
-    weft_output_printf(out, ", %s gaps\n", weft_human_count(table->n_gaps).text);
+    weft_output_printf(out, ", %s gaps", weft_human_count(table->n_gaps).text);
+    weft_view_line_end(listing->view, out, 0);
 }
 
 static void print_text(const struct listing *listing, const struct weft_table *table)

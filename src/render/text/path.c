@@ -23,9 +23,8 @@
  * from thread to thread. */
 
 #define WEFT_PATH_LEGEND                                                                           \
-    "= runs, # in the kernel, ! interrupted, - preempted, . blocked (t timer, n network, d "       \
-    "device, "                                                                                     \
-    "l lock), ? unknown\n"
+    "= runs, # in the kernel, ! interrupted, - preempted, ? unknown,\n"                            \
+    ". blocked (t timer, n network, d device, l lock)\n"
 
 enum { ROWS_MAX = 16, NAME_COLUMNS = 16 };
 
@@ -328,8 +327,7 @@ static void print_list(const struct path *path, enum list list, const char *titl
     weft_table_text(&table, &path->view->style, path->view->out);
     const size_t n_all = list == SEGMENTS ? path->table->n_segments : n_rows;
     if (table.n_rows < n_all)
-        weft_output_printf(path->view->out, "%zu more; --limit 0 shows all\n",
-                           n_all - table.n_rows);
+        weft_output_printf(path->view->out, "%zu more: --limit 0\n", n_all - table.n_rows);
 }
 
 static void print_foot(const struct path *path)
@@ -363,8 +361,8 @@ static bool print_text(const struct path *path)
     print_list(path, THREADS, "threads\n");
     print_list(path, FUNCTIONS, "functions\n");
     print_list(path, SPANS, "spans\n");
-    print_list(path, PREEMPTORS, "who had the processor meanwhile\n");
-    print_list(path, SHARERS, "whose requests block devices served meanwhile\n");
+    print_list(path, PREEMPTORS, "threads that had the CPU\n");
+    print_list(path, SHARERS, "requests that block devices served\n");
     print_foot(path);
     return true;
 }

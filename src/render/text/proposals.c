@@ -35,21 +35,20 @@ static void print_argument(struct weft_output *out, const char *option, struct w
 {
     if (text.n_bytes == 0)
         return;
-    weft_output_printf(out, " %s ", option);
+    weft_output_printf(out, " \\\n    %s ", option);
     weft_words_argument(out, text);
 }
 
 static void print_proposals(const struct weft_view *view, const struct weft_table *table)
 {
     const struct weft_execution_proposal *first = table->rows;
-    weft_view_head(view);
+    weft_view_headline(view, "detected types of executions");
     if (table->n_rows == 0) {
-        weft_output_text(view->out, "  nothing in it repeats that has a name for its begin and its "
-                                    "end; say it with --begin and --end\n");
+        weft_output_text(view->out, "No repeated operation detected. Define one with --begin and "
+                                    "--end.\n");
         return;
     }
-    weft_output_printf(view->out, "  %s of executions that it suggests\n\n",
-                       weft_human_plural(table->n_rows, "type").text);
+    weft_output_text(view->out, "\n");
     weft_table_text(table, &view->style, view->out);
     weft_output_text(view->out, "\nweft executions ");
     weft_words_argument(view->out, weft_str_of(view->path));

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRIP_COLUMNS = 32, STRIP_LEAST = 16, STRIP_MOST = 64 };
+enum { STRIP_COLUMNS = 32, STRIP_NARROW = 28, STRIP_MOST = 64 };
 
 struct regtime {
     const struct weft_view *view;
@@ -103,27 +103,30 @@ static const struct weft_field thread_fields[] = {
     WEFT_FIELD("rows_after", "rows", COUNT, rows_after, "rows that they became"),
     WEFT_GETTER("ratio", "ratio", RATIO, get_ratio, "calls by rows"),
     WEFT_FIELD("records_before", "records", COUNT, records_before,
-               "records of the calls: a leaf call 1, another one 2"),
-    WEFT_FIELD("records_after", "after", COUNT, records_after, "records of the rows"),
-    WEFT_FIELD("notable", "notable", COUNT, n_notable, "notable calls"),
+               "records of the calls: a leaf call 1, another one 2", .is_detail = true),
+    WEFT_FIELD("records_after", "after", COUNT, records_after, "records of the rows",
+               .is_detail = true),
+    WEFT_FIELD("notable", "notable", COUNT, n_notable, "notable calls", .is_detail = true),
     WEFT_FIELD("expressions", "runs", COUNT, n_expressions, "runs of short calls"),
     WEFT_FIELD("nodes", NULL, COUNT, n_nodes, "nodes in them"),
     WEFT_FIELD("others", NULL, COUNT, n_others, "rows of aggregated nodes"),
-    WEFT_FIELD("gaps", "gaps", COUNT, n_gaps, "gaps without a call"),
+    WEFT_FIELD("gaps", "gaps", COUNT, n_gaps, "gaps without a call", .is_detail = true),
     WEFT_GETTER("outliers", NULL, COUNT, get_outliers, "rows with an unusual call"),
-    WEFT_FIELD("sliver_calls", "slivers", COUNT, sliver_calls, "calls in slivers"),
+    WEFT_FIELD("sliver_calls", "short", COUNT, sliver_calls, "calls too short for a row",
+               .is_detail = true),
     WEFT_FIELD("sliver_ns", NULL, NS, sliver_ns, "their time"),
     WEFT_FIELD("folded_nodes", NULL, COUNT, folded_nodes, "nodes aggregated"),
     WEFT_FIELD("folded_calls", NULL, COUNT, folded_calls, "calls aggregated"),
     WEFT_FIELD("folded_ns", NULL, NS, folded_ns, "their self time"),
     WEFT_FIELD("expression_ns", NULL, NS, expression_ns, "self time of all calls in runs"),
-    WEFT_GETTER("other_share", "in other", SHARE, get_folded, "share of it that is aggregated"),
+    WEFT_GETTER("other_share", "aggregated", SHARE, get_folded, "share of it that is aggregated",
+                .is_detail = true),
     WEFT_FIELD("negligible_nodes", NULL, COUNT, negligible_nodes, "nodes below --negligible"),
     WEFT_FIELD("negligible_ns", NULL, NS, negligible_ns, "their time"),
     WEFT_FIELD("memory_rows", NULL, COUNT, memory_rows, "rows that memory allowed, if too few",
                .zero_is_unknown = true),
     WEFT_FIELD("factor", "factor", RATIO, factor, "by which thresholds were raised",
-               .get = get_factor),
+               .get = get_factor, .is_detail = true),
     WEFT_FIELD("start_ns", NULL, AT, start_ns, "start of the first call"),
     WEFT_FIELD("end_ns", NULL, AT, end_ns, "end of the last call"),
     WEFT_FIELD("duration_threshold_ns", NULL, NS, duration_ns, "calls are notable above this"),
@@ -156,14 +159,14 @@ static bool has_names(const struct regtime *regtime)
     return false;
 }
 
-/* Columns left beside the numbers; a terminal too narrow for both gets no strip. */
+/* Columns left beside the numbers; where they are few, details give way to the strip. */
 static size_t strip_columns(const struct regtime *regtime, const struct weft_table *threads)
 {
     size_t n_columns = regtime->view->style.n_columns, n_taken = weft_table_columns(threads) + 2;
     if (n_columns == 0)
         return STRIP_COLUMNS;
-    if (n_columns < n_taken + STRIP_LEAST)
-        return 0;
+    if (n_columns < n_taken + STRIP_NARROW)
+        return STRIP_NARROW;
     return n_columns - n_taken < STRIP_MOST ? n_columns - n_taken : STRIP_MOST;
 }
 
@@ -181,10 +184,9 @@ static struct weft_table threads_table(const struct regtime *regtime)
 /* ---- text
  * ---------------------------------------------------------------------------------------- */
 
-static void print_threshold(const struct regtime *regtime, const char *what, double fraction,
+static void print_threshold(struct weft_output *out, const char *what, double fraction,
                             uint64_t absolute_ns)
 {
-    struct weft_output *out = regtime->view->out;
     if (absolute_ns)
         weft_output_printf(out, "%s %s", what, weft_human_ns(absolute_ns).text);
     else
@@ -194,24 +196,24 @@ static void print_threshold(const struct regtime *regtime, const char *what, dou
 static void print_settings(const struct regtime *regtime)
 {
     const struct weft_regtime_opts *settings = regtime->opts->settings;
-    struct weft_output *out = regtime->view->out;
+    struct weft_output *out = weft_view_line(regtime->view);
     weft_output_printf(out, "preset %s: ", regtime->opts->preset);
-    print_threshold(regtime, "calls longer than", settings->duration_fraction,
-                    settings->duration_ns);
-    print_threshold(regtime, ", gaps", settings->gap_fraction, settings->gap_ns);
-    print_threshold(regtime, ", runs up to", settings->span_fraction, settings->span_ns);
+    print_threshold(out, "calls longer than", settings->duration_fraction, settings->duration_ns);
+    print_threshold(out, ", gaps", settings->gap_fraction, settings->gap_ns);
+    print_threshold(out, ", runs up to", settings->span_fraction, settings->span_ns);
     if (!settings->duration_ns || !settings->gap_ns || !settings->span_ns)
-        weft_output_text(out, " (shares are of the thread's time)");
+        weft_output_text(out, " (% of the thread's time)");
     if (settings->glyphs > 0)
         weft_output_printf(out, "; at most %" PRIu32 " rows a thread", settings->glyphs);
     if (settings->negligible_fraction > 0)
-        weft_output_printf(out, "; nodes below %.3g %% folded",
+        weft_output_printf(out, "; nodes below %.3g %% aggregated",
                            settings->negligible_fraction * 100);
     if (regtime->opts->window)
-        weft_output_printf(out, "; from %s to %s alone",
+        weft_output_printf(out, "; only %s to %s",
                            weft_human_at(regtime->opts->window->from_ns).text,
                            weft_human_at(regtime->opts->window->to_ns).text);
-    weft_output_text(out, "\n\n");
+    weft_view_line_end(regtime->view, out, 0);
+    weft_output_text(regtime->view->out, "\n");
 }
 
 /* Bytes of all rows, as JSON: what the compressed trace takes up. */
@@ -244,7 +246,7 @@ static uint64_t bytes_after(const struct regtime *regtime)
 static void print_left_out(const struct regtime *regtime)
 {
     const struct weft_regtime_table *table = regtime->table;
-    struct weft_output *out = regtime->view->out;
+    struct weft_output *out = weft_view_line(regtime->view);
     uint64_t sliver_calls = 0, sliver_ns = 0, folded_calls = 0, folded_nodes = 0;
     for (size_t i = 0; i < table->n_threads; i++) {
         sliver_calls += table->threads[i].sliver_calls;
@@ -252,12 +254,14 @@ static void print_left_out(const struct regtime *regtime)
         folded_calls += table->threads[i].folded_calls;
         folded_nodes += table->threads[i].folded_nodes;
     }
-    weft_output_printf(out, "left out: %s calls (%s) in slivers; ",
-                       weft_human_count(sliver_calls).text, weft_human_ns(sliver_ns).text);
+    weft_output_printf(out, "omitted: %s short calls (%s); ", weft_human_count(sliver_calls).text,
+                       weft_human_ns(sliver_ns).text);
     weft_output_printf(
-        out, "%s nodes with %s calls folded into \"other\", %s of the time in runs\n",
+        out, "%s nodes with %s calls aggregated, %s of the time in runs",
         weft_human_count(folded_nodes).text, weft_human_count(folded_calls).text,
         weft_human_share(weft_share_of(table->folded_ns, table->expression_ns)).text);
+    weft_view_line_end(regtime->view, out, 0);
+    out = regtime->view->out;
     if (table->n_raised > 0)
         weft_output_printf(out,
                            "thresholds raised to fit the row budget in %" PRIu64
@@ -275,8 +279,8 @@ static void print_memory(const struct regtime *regtime)
         rows = table->threads[i].memory_rows;
     if (rows > 0)
         weft_output_printf(regtime->view->out,
-                           "memory allowed %" PRIu32 " rows a thread, fewer than %" PRIu64
-                           " of %zu threads would have: more was folded; give more with --mem\n",
+                           "memory limit: %" PRIu32 " rows a thread, too few for %" PRIu64
+                           " of %zu threads; raise it with --mem\n",
                            rows, table->n_memory, table->n_threads);
 }
 
@@ -284,15 +288,17 @@ static void print_totals(const struct regtime *regtime)
 {
     const struct weft_regtime_table *table = regtime->table;
     const struct weft_store_meta *meta = weft_trace_meta(regtime->view->trace);
-    struct weft_output *out = regtime->view->out;
+    struct weft_output *out = weft_view_line(regtime->view);
     weft_output_printf(out, "%zu threads: %s calls -> %s rows, ", table->n_threads,
                        weft_human_count(table->calls_before).text,
                        weft_human_count(table->rows_after).text);
     weft_output_printf(
-        out, "ratio %s; %s records -> %s, ratio %s (leaf call 1, other 2)\n",
+        out, "ratio %s; %s records -> %s, ratio %s (leaf call 1, other 2)",
         weft_human_ratio(ratio_of(table->calls_before, table->rows_after)).text,
         weft_human_count(table->records_before).text, weft_human_count(table->records_after).text,
         weft_human_ratio(ratio_of(table->records_before, table->records_after)).text);
+    weft_view_line_end(regtime->view, out, 0);
+    out = regtime->view->out;
     if (!regtime->view->has_filter && meta->bytes_in > 0) {
         uint64_t n_bytes = bytes_after(regtime);
         weft_output_printf(out, "size: %s imported -> %s of rows as JSON, ratio %s\n",
@@ -327,7 +333,7 @@ static void print_segments(const struct regtime *regtime)
 static void print_text(struct regtime *regtime)
 {
     if (regtime->table->n_threads == 0) {
-        weft_output_text(regtime->view->out, "no thread: the trace holds none\n");
+        weft_output_text(regtime->view->out, "no threads in this trace\n");
         return;
     }
     print_settings(regtime);

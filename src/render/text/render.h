@@ -167,8 +167,9 @@ void weft_render_locks(const struct weft_view *view, const struct weft_locks_tab
 
 /* Of a program alone, of a file that was written before it kept such things, or that broke off. */
 #define WEFT_STATES_UNKNOWN                                                                        \
-    "nothing tells when threads had a processor: states need the switches of a kernel; of a file " \
-    "by an older version, import the trace again\n"
+    "No scheduler events (sched_switch) in this trace: states are unknown. Record with weft "      \
+    "record\n"                                                                                     \
+    "as root, perf sched or LTTng; import again a file made by an older version.\n"
 
 void weft_render_states(const struct weft_view *view, const struct weft_states_table *table);
 
@@ -313,6 +314,12 @@ void weft_view_left_out_json(const struct weft_view *view, struct weft_json *jso
 
 /* `text` in bold, or dim, if the view has colours. */
 void weft_view_head(const struct weft_view *view); /* the trace's path, bold */
+/* The first line: file, length, threads, `about`, and whether records are lost. */
+void weft_view_headline(const struct weft_view *view, const char *about);
+/* A line in memory, and its end: broken between words behind `indent` columns that are written. An
+ * empty one is not written. */
+struct weft_output *weft_view_line(const struct weft_view *view);
+void weft_view_line_end(const struct weft_view *view, struct weft_output *line, size_t indent);
 void weft_view_bold(const struct weft_view *view, const char *text);
 void weft_view_dim(const struct weft_view *view, const char *text);
 

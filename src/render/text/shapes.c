@@ -91,7 +91,7 @@ void weft_shapes_print_occurrence(const struct weft_shapes_page *page, const cha
     /* An interval without length holds nothing. */
     const uint64_t to_ns = at->end_ns > at->start_ns ? at->end_ns : at->start_ns + 1;
     const uint64_t tid = tid_of(page, at->thread_id);
-    weft_output_printf(out, "  %-8s thread %" PRIu64 " at %s for %s: ", what, tid,
+    weft_output_printf(out, "  %-8s thread %" PRIu64 " at %s for %s\n    ", what, tid,
                        weft_human_at(at->start_ns).text,
                        weft_human_ns(weft_shapes_duration(at)).text);
     weft_output_printf(out, "weft interval --from %" PRIu64 "ns --to %" PRIu64 "ns --tid %" PRIu64,

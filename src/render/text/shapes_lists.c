@@ -124,7 +124,7 @@ void weft_shapes_render_list(struct weft_shapes_page *page)
     render_list(
         page, &table, "shape_list",
         page->table->n_shapes == 0
-            ? "no shape: no call begins and ends in it"
+            ? "no shape: no call starts and ends in the range"
             : "no shape is of such a function, calls such a function and has as many calls");
     if (is_text(page))
         weft_shapes_print_more(page, "shapes");
@@ -335,8 +335,7 @@ void weft_shapes_render_rare(struct weft_shapes_page *page)
         return;
     weft_output_printf(out, "\n%zu of %zu shown, most surprising time first", page->n_shown,
                        page->n_rows);
-    weft_output_printf(out, "; %zu callers left out that are rare for what they call\n",
-                       page->opts->n_rare - page->n_rows);
+    weft_output_printf(out, "; %zu rare callers omitted\n", page->opts->n_rare - page->n_rows);
 }
 
 /* ---- verification ---------------------------------------------------------------------------- */

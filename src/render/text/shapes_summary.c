@@ -140,30 +140,30 @@ static void print_left_out(const struct weft_shapes_page *page)
 {
     const struct weft_shapes_table *table = page->table;
     struct weft_output *out = page->view->out;
-    print_count(page, table->cut_calls, "calls cut by the edges, without a shape");
-    print_count(page, table->repaired_calls, "calls whose end was missing have the shape seen");
+    print_count(page, table->cut_calls, "calls cut by the range boundaries, without a shape");
+    print_count(page, table->repaired_calls,
+                "calls without a recorded end: their shape is what was recorded");
     if (page->opts->excluded && page->opts->n_excluded == 0)
         weft_output_printf(out,
-                           "no function matches '%s': nothing is left out (a regular expression "
-                           "is written /.../)\n",
+                           "no function matches '%s': nothing is excluded (write a regular "
+                           "expression as /.../)\n",
                            page->opts->excluded);
     else if (page->opts->excluded)
         weft_output_printf(out,
-                           "%s calls of %zu functions that match '%s' left out: their callees "
-                           "count as the caller's\n",
+                           "%s calls of %zu functions matching '%s' excluded: their callees count "
+                           "as the caller's\n",
                            weft_human_count(table->excluded_calls).text, page->opts->n_excluded,
                            page->opts->excluded);
-    print_count(page, table->limited_calls,
-                "calls without a shape: there are more shapes than fit (--exclude, --tid, --from "
-                "and --to leave fewer)");
+    print_count(
+        page, table->limited_calls,
+        "calls without a shape: too many shapes (limit them by --exclude, --tid, --from, --to)");
     print_count(page, table->unclustered_shapes,
-                "shapes alone in their cluster: there were too many to compare (--exclude, --tid, "
-                "--from and --to leave fewer)");
+                "shapes not compared: too many (limit them by --exclude, --tid, --from, --to)");
     if (page->n_other > 0)
         weft_output_printf(out, "%s %s not %s\n", weft_human_plural(page->n_other, "cluster").text,
                            page->n_other == 1 ? "is" : "are", page->opts->wanted);
     if (page->n_hidden > 0)
-        weft_output_printf(out, "%s of fewer than %" PRIu64 " calls left out\n",
+        weft_output_printf(out, "%s of fewer than %" PRIu64 " calls omitted\n",
                            weft_human_plural(page->n_hidden, "cluster").text,
                            page->opts->settings->min_count);
 }
@@ -173,10 +173,10 @@ static void print_why_empty(const struct weft_shapes_page *page)
     const struct weft_shapes_table *table = page->table;
     struct weft_output *out = page->view->out;
     if (table->calls == 0 && table->excluded_calls > 0 && table->cut_calls == 0)
-        weft_output_printf(out, "no shape: every call is of a function that matches '%s'\n",
+        weft_output_printf(out, "no shape: all functions match '%s'\n",
                            page->opts->excluded ? page->opts->excluded : "");
     else if (table->calls == 0 && table->cut_calls + table->limited_calls > 0)
-        weft_output_text(out, "no shape: no call begins and ends in it\n");
+        weft_output_text(out, "no shape: no call starts and ends in the range\n");
     else if (table->calls == 0)
         weft_output_printf(out, "no shape: %s no calls\n",
                            page->view->has_filter ? "these threads hold" : "there are");
@@ -220,17 +220,16 @@ static void print_outlook(const struct weft_shapes_page *page)
 {
     const struct weft_shapes_table *table = page->table;
     const struct weft_shapes_opts *settings = page->opts->settings;
-    struct weft_output *out = page->view->out;
-    weft_output_printf(out,
-                       "%s spikes (calls longer than %s times their cluster's median, and than"
-                       " its p99.9), ",
-                       weft_human_count(table->spikes_found).text,
-                       weft_human_ratio(settings->spike_factor).text);
-    weft_output_printf(out, "%s drops (stretches at less than %s of the cluster's usual rate)\n",
+    struct weft_output *out = weft_view_line(page->view);
+    weft_output_printf(
+        out, "%s spikes (calls above %s times their cluster's median and its p99.9), ",
+        weft_human_count(table->spikes_found).text, weft_human_ratio(settings->spike_factor).text);
+    weft_output_printf(out, "%s drops (intervals below %s of the cluster's usual rate)",
                        weft_human_count(table->drops_found).text,
                        weft_human_share(settings->drop_fraction).text);
-    weft_output_text(out, "--cluster ID shows one, --spikes, --drops and --rare what breaks the "
-                          "pattern, --list-shapes all shapes\n");
+    weft_view_line_end(page->view, out, 0);
+    weft_output_text(page->view->out, "more: --cluster ID, --spikes, --drops, --rare, "
+                                      "--list-shapes\n");
 }
 
 static void print_text(struct weft_shapes_page *page)

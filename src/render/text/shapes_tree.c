@@ -467,9 +467,8 @@ static void print_pair_end(const struct weft_shapes_page *page)
     const struct weft_shape_match *match = page->opts->match;
     struct weft_output *out = page->view->out;
     weft_output_printf(out, "\ndistance %s", weft_shapes_distance_text(match->distance).text);
-    weft_output_text(out, match->distance == 0
-                              ? ": it is the same shape\n"
-                              : "; * makes it up; equal callees are not unfolded\n");
+    weft_output_text(out, match->distance == 0 ? ": it is the same shape\n"
+                                               : "; * makes it up; equal callees are shown once\n");
     if (page->opts->is_match_cut)
         weft_output_printf(out, "cut after %zu pairs; --limit 0 shows all\n", page->opts->n_match);
 }

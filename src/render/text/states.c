@@ -20,17 +20,16 @@ static void print_text(const struct listing *listing, const struct weft_table *r
 {
     const struct weft_states_table *table = listing->table;
     struct weft_output *out = listing->view->out;
-    weft_view_head(listing->view);
-    weft_output_printf(out, "  %s", weft_human_plural(table->n_found, "state").text);
+    weft_view_headline(listing->view, weft_human_plural(table->n_found, "state").text);
     if (table->n_rows < table->n_found)
-        weft_output_printf(out, ", the first %s", weft_human_count(table->n_rows).text);
-    weft_output_text(out, "\n");
+        weft_output_printf(out, "the first %s of them (--limit)\n",
+                           weft_human_count(table->n_rows).text);
     weft_view_left_out(listing->view);
     if (!table->is_known)
         weft_view_dim(listing->view, WEFT_STATES_UNKNOWN);
     if (!table->is_known && table->n_found > 0)
         weft_output_text(out,
-                         "what could be guessed is not listed; --format csv and json have it\n");
+                         "Inferred states are not listed; --format csv and --json contain them.\n");
     if (table->is_known && table->n_rows > 0) {
         weft_output_text(out, "\n");
         weft_table_text(rows, &listing->view->style, out);

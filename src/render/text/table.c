@@ -11,9 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMN_GAP = 2, LEAST_TEXT_COLUMNS = 12 };
-
-/* ---- text ------------------------------------------------------------------------------------ */
+enum {
+    COLUMN_GAP = 2,
+    BELOW_MAX = 4,
+    BELOW_INDENT = 4,
+    READABLE_TEXT_COLUMNS = 28,
+    LEAST_TEXT_COLUMNS = 12
+};
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
@@ -80,12 +84,16 @@ struct layout {
     const struct weft_style *style;
     struct weft_arena *arena; /* of the row */
     struct cursor cursor;
-    size_t n_fields; /* that are shown */
+    size_t n_fields;         /* that are columns */
+    size_t below[BELOW_MAX]; /* fields below the row */
+    size_t n_below;
+    size_t n_dropped; /* that are neither empty nor details */
     size_t fields[WEFT_TABLE_COLUMNS_MAX];
     struct weft_str heads[WEFT_TABLE_COLUMNS_MAX];
     struct weft_str texts[WEFT_TABLE_COLUMNS_MAX];
     bool are_text[WEFT_TABLE_COLUMNS_MAX];
     bool are_bad[WEFT_TABLE_COLUMNS_MAX];
+    bool have_values[WEFT_TABLE_COLUMNS_MAX]; /* in some row */
     size_t widths[WEFT_TABLE_COLUMNS_MAX];
 };
 
@@ -133,6 +141,29 @@ static void widen(struct layout *layout, size_t column, struct weft_str text)
         layout->widths[column] = n_columns;
 }
 
+/* Unknown, zero, "no" and empty text are no values; any identity or point of time is one. */
+static bool has_value(const struct weft_cell *cell, enum weft_unit unit)
+{
+    if (cell->is_null)
+        return false;
+    switch (unit) {
+    case WEFT_UNIT_TEXT:
+        return cell->text.n_bytes > 0;
+    case WEFT_UNIT_ID:
+    case WEFT_UNIT_AT:
+        return true;
+    case WEFT_UNIT_SHARE:
+    case WEFT_UNIT_RATIO:
+        return cell->real < 0 || cell->real > 0;
+    case WEFT_UNIT_COUNT:
+    case WEFT_UNIT_NS:
+    case WEFT_UNIT_BYTES:
+    case WEFT_UNIT_BOOL:
+        break;
+    }
+    return cell->number != 0;
+}
+
 static void format_row(struct layout *layout, size_t row)
 {
     const struct weft_table *table = layout->table;
@@ -142,16 +173,47 @@ static void format_row(struct layout *layout, size_t row)
         const struct weft_cell cell = read_cell(field, &layout->cursor);
         layout->texts[i] = format_cell(layout, &cell, field->unit);
         layout->are_bad[i] = cell.is_bad;
+        layout->have_values[i] |= has_value(&cell, field->unit);
     }
     pass(table, row);
 }
 
-/* The widest text column that may still be narrowed, or SIZE_MAX. */
-static size_t widest_text(const struct layout *layout)
+/* ---- which columns, and how wide ------------------------------------------------------------- */
+
+static void drop_column(struct layout *layout, size_t column)
 {
-    size_t widest = SIZE_MAX, width = LEAST_TEXT_COLUMNS;
+    const size_t n_after = --layout->n_fields - column;
+#define SHIFT(member)                                                                              \
+    memmove(&layout->member[column], &layout->member[column + 1], n_after * sizeof *layout->member)
+    SHIFT(fields);
+    SHIFT(heads);
+    SHIFT(are_text);
+    SHIFT(have_values);
+    SHIFT(widths);
+#undef SHIFT
+}
+
+/* Columns without a value in any row. The first of numbers stays: rows are ranked by it, and it may
+ * be what was asked for. */
+static void drop_empty(struct layout *layout)
+{
+    size_t first = 0;
+    while (first < layout->n_fields &&
+           (layout->are_text[first] ||
+            layout->table->type->fields[layout->fields[first]].unit == WEFT_UNIT_ID))
+        first++;
+    for (size_t i = layout->n_fields; i-- > 0 && layout->n_fields > 1;)
+        if (!layout->have_values[i] && i != first)
+            drop_column(layout, i);
+}
+
+/* The widest text column above `least`, or SIZE_MAX. */
+static size_t widest_text(const struct layout *layout, size_t least)
+{
+    size_t widest = SIZE_MAX, width = least;
     for (size_t i = 0; i < layout->n_fields; i++) {
-        if (layout->are_text[i] && layout->widths[i] > width) {
+        if (layout->are_text[i] && layout->widths[i] > width &&
+            !layout->table->type->fields[layout->fields[i]].is_whole) {
             widest = i;
             width = layout->widths[i];
         }
@@ -167,15 +229,45 @@ static size_t all_columns(const struct layout *layout)
     return n_all;
 }
 
-/* Narrows the widest text columns until all columns fit the terminal, as far as that goes. */
+static bool is_too_wide(const struct layout *layout)
+{
+    return layout->style->n_columns > 0 && all_columns(layout) > layout->style->n_columns;
+}
+
+static void narrow_texts(struct layout *layout, size_t least)
+{
+    size_t widest;
+    while (is_too_wide(layout) && (widest = widest_text(layout, least)) != SIZE_MAX)
+        layout->widths[widest]--;
+}
+
+/* The columns of details, from the last one on. */
+static void drop_details(struct layout *layout)
+{
+    for (size_t i = layout->n_fields; i-- > 1 && is_too_wide(layout);)
+        if (layout->table->type->fields[layout->fields[i]].is_detail)
+            drop_column(layout, i);
+}
+
+/* Numbers from the last one on, if that is what it takes: names say what a row is about. */
+static void drop_numbers(struct layout *layout)
+{
+    for (size_t i = layout->n_fields; i-- > 1 && is_too_wide(layout);)
+        if (!layout->are_text[i]) {
+            drop_column(layout, i);
+            layout->n_dropped++;
+        }
+}
+
+/* Makes all columns fit the line: narrows texts as far as they stay readable, then drops details,
+ * then narrows further, then drops numbers. */
 static void fit_width(struct layout *layout)
 {
-    size_t n_all = all_columns(layout), widest;
-    while (layout->style->n_columns > 0 && n_all > layout->style->n_columns &&
-           (widest = widest_text(layout)) != SIZE_MAX) {
-        layout->widths[widest]--;
-        n_all--;
-    }
+    narrow_texts(layout, READABLE_TEXT_COLUMNS);
+    drop_details(layout);
+    narrow_texts(layout, LEAST_TEXT_COLUMNS);
+    drop_numbers(layout);
+    narrow_texts(layout, 4);
 }
 
 static void choose_fields(struct layout *layout)
@@ -185,6 +277,11 @@ static void choose_fields(struct layout *layout)
         const char *head = table->heads ? table->heads[i] : table->type->fields[i].head;
         if (!head || is_omitted(table, i))
             continue;
+        if (table->type->fields[i].is_below && layout->style->n_columns > 0) {
+            assert(layout->n_below < BELOW_MAX);
+            layout->below[layout->n_below++] = i;
+            continue;
+        }
         assert(layout->n_fields < WEFT_TABLE_COLUMNS_MAX);
         layout->fields[layout->n_fields] = i;
         layout->are_text[layout->n_fields] = table->type->fields[i].unit == WEFT_UNIT_TEXT;
@@ -206,6 +303,8 @@ static bool lay_out(struct layout *layout)
         for (size_t i = 0; i < layout->n_fields; i++)
             widen(layout, i, layout->texts[i]);
     }
+    if (layout->table->n_rows > 0)
+        drop_empty(layout);
     fit_width(layout);
     return true;
 }
@@ -241,6 +340,25 @@ static void print_cell(const struct layout *layout, size_t column, struct weft_s
     *n_blank += COLUMN_GAP + (is_text ? n_pad : 0);
 }
 
+/* The fields below a row that have a value, a line each. */
+static void print_below(struct layout *layout, size_t row, struct weft_output *out)
+{
+    const size_t width = layout->style->n_columns - BELOW_INDENT;
+    go_to(layout->table, row, &layout->cursor);
+    for (size_t i = 0; i < layout->n_below; i++) {
+        const struct weft_field *field = &layout->table->type->fields[layout->below[i]];
+        const struct weft_cell cell = read_cell(field, &layout->cursor);
+        if (!has_value(&cell, field->unit))
+            continue;
+        const struct weft_str text = format_cell(layout, &cell, field->unit);
+        put_blanks(BELOW_INDENT, out);
+        const struct weft_str shown =
+            field->is_whole ? text : weft_utf8_elide(layout->arena, text, width);
+        weft_output_write(out, shown.bytes, shown.n_bytes);
+        weft_output_text(out, "\n");
+    }
+}
+
 static void print_layout(struct layout *layout, struct weft_output *out)
 {
     size_t n_blank = 0;
@@ -254,7 +372,12 @@ static void print_layout(struct layout *layout, struct weft_output *out)
             print_cell(layout, i, layout->texts[i], layout->are_bad[i] ? "\033[31m" : NULL,
                        &n_blank, out);
         weft_output_text(out, "\n");
+        if (layout->n_below > 0)
+            print_below(layout, row, out);
     }
+    if (layout->n_dropped > 0)
+        weft_output_printf(out, "%s: --wide\n",
+                           weft_human_plural(layout->n_dropped, "more column").text);
 }
 
 static void no_memory(const struct weft_table *table, struct weft_output *out)

@@ -38,15 +38,16 @@ enum { WEFT_TABLE_COLUMNS_MAX = 96 };
 /* How text may look. */
 struct weft_style {
     bool has_colour;
-    size_t n_columns; /* width of the terminal; 0: not a terminal, nothing is elided */
+    size_t n_columns; /* of a line, at most; 0: any number, nothing is elided or dropped for it */
 };
 
-/* With a width, the widest text column is elided until the table fits. Asks for each row twice, and
- * keeps one at a time. */
+/* Columns without a value in any row are left out. With a width, text columns are elided and
+ * columns of details dropped until the table fits. Asks for each row twice, and keeps one at a
+ * time. */
 void weft_table_text(const struct weft_table *table, const struct weft_style *style,
                      struct weft_output *out);
 
-/* Terminal columns that the text of a table takes, nothing elided; 0 without memory. */
+/* Columns of a line that the text of a table takes, nothing elided; 0 without memory. */
 size_t weft_table_columns(const struct weft_table *table);
 
 void weft_table_csv(const struct weft_table *table, struct weft_output *out);

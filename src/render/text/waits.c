@@ -29,9 +29,7 @@ static struct weft_table cause_table(const struct waits *waits, size_t index)
 static void print_text(const struct waits *waits, const struct weft_table *threads)
 {
     const struct weft_view *view = waits->view;
-    weft_view_head(view);
-    weft_output_printf(view->out, "  %s\n",
-                       weft_human_plural(waits->table->n_threads, "thread").text);
+    weft_view_headline(view, "time of threads by state");
     weft_view_left_out(view);
     if (!waits->table->is_known)
         weft_view_dim(view, WEFT_STATES_UNKNOWN);

@@ -372,7 +372,7 @@ export interface InterplayPatternsRow {
   object: string | null; // object that it is about
   from_ns: number; // where it starts
   to_ns: number; // where it ends
-  count: number; // waits, turns or acquisitions, by pattern
+  count: number; // waits, wake-ups or acquisitions, by pattern
   value_ns: number; // time waited, or a period, by pattern
   before_ns: number; // the period before, or of the notification
   cost_ns: number | null; // time that threads were kept waiting
@@ -386,7 +386,7 @@ export interface InterplayThreadsRow {
   thread: string | null; // name of the thread
   waits: number | null; // its waits
   wait_ns: number | null; // their time
-  share: number | null; // share of its life
+  share: number | null; // share of its lifetime
   longest_wait_ns: number | null; // the longest wait
   longest_wait_at_ns: number | null; // its start
   main_releaser_tid: number | null; // tid of the thread it waited for longest
@@ -404,9 +404,9 @@ export interface InterplayThreadsRow {
   least_release_depth: number | null; // least depth of its releases
   most_release_depth: number | null; // largest depth of its releases
   never_waits: boolean | null; // no wait and no blocking I/O
-  waits_all_along: boolean | null; // one wait takes 95 % of its life
-  first_ns: number; // start of its life in the window
-  last_ns: number; // end of its life in the window
+  waits_all_along: boolean | null; // one wait takes 95 % of its lifetime
+  first_ns: number; // start of its lifetime in the window
+  last_ns: number; // end of its lifetime in the window
 }
 
 /** Binary columns: threads that wait and release. */
@@ -548,18 +548,18 @@ export interface LockContextsRow {
   thread: string | null; // name of the holder
   function: string | null; // its innermost function
   sum_ns: number; // time there while others waited
-  share: number | null; // share of all such time of the lock
+  share: number | null; // share of that time of the lock
 }
 
-/** A row of JSON: acquisitions each of which waited for the one before. */
+/** A row of JSON: successive acquisitions, each of which waited for the one before. */
 export interface LockConvoysRow {
   lock_id: number; // place in the list of locks of the lock
   lock: string | null; // the lock
   start_ns: number; // start of the convoy
   end_ns: number; // its end
+  wait_ns: number; // time of all waits in it
   acquisitions: number; // acquisitions in it
   threads: number; // threads in it
-  wait_ns: number; // time that they waited
 }
 
 /** A row of JSON: waits that did not end. */
@@ -569,12 +569,12 @@ export interface LockOpensRow {
   kind: string | null; // its kind
   waiter_tid: number | null; // tid of the waiter
   waiter: string | null; // name of the waiter
-  function: string | null; // function that asked for it
+  function: string | null; // the waiting function
   start_ns: number; // start of the wait
   wait_ns: number; // its time up to the end of the trace
   holder_tid: number | null; // tid of the holder
   holder: string | null; // name of the holder
-  deadlock: number | null; // number of the circle of waits
+  deadlock: number | null; // number of the cycle of waits
   open: boolean | null; // always true
 }
 
@@ -589,7 +589,7 @@ export interface LockOrdersRow {
   inverse: number; // how often in the other order
 }
 
-/** A row of JSON: holders and those that waited for them. */
+/** A row of JSON: holders and waiters. */
 export interface LockPairsRow {
   lock_id: number; // place in the list of locks of the lock
   lock: string | null; // the lock
@@ -597,8 +597,8 @@ export interface LockPairsRow {
   blocker: string | null; // name of the holder
   waiter_tid: number | null; // tid of the waiter
   waiter: string | null; // name of the waiter
+  sum_ns: number; // time of the waits
   count: number; // waits
-  sum_ns: number; // their time
   longest_ns: number; // the longest one
   longest_at_ns: number; // its start
 }
@@ -608,10 +608,10 @@ export interface LockSitesRow {
   lock_id: number; // place in the list of locks of the lock
   lock: string | null; // the lock
   function: string | null; // the calling function
-  acquisitions: number; // acquisitions
-  contended: number; // contended acquisitions
-  wait_ns: number; // their time
+  wait_ns: number; // time of contended acquisitions
   longest_wait_ns: number; // the longest wait
+  contended: number; // contended acquisitions
+  acquisitions: number; // acquisitions
   hold_ns: number | null; // time held
 }
 
@@ -625,27 +625,29 @@ export interface LockTreeColumns {
   self_ns: Float64Array;
 }
 
-/** A row of JSON: locks, most waiting first. */
+/** A row of JSON: locks, most blame first. */
 export interface LocksRow {
-  lock_id: number; // place in the list of locks
-  lock: string | null; // its name, else its address
-  kind: string | null; // mutex, rwlock, condition ...
-  sources: string | null; // events, calls, futex
-  pid: number | null; // its process
-  acquisitions: number; // acquisitions
-  contended: number; // contended acquisitions
-  failed: number; // attempts that failed
-  threads: number; // threads that use it
+  lock_id: number; // place in the list
+  lock: string | null; // its name; else its address, in text the place where it is first acquired
+  blame_ns: number | null; // time that others were blocked by it, idle waits excluded
   wait_ns: number; // time of contended acquisitions
+  idle_ns: number; // of it, waits for new work or for ends of threads
   longest_wait_ns: number; // the longest wait
   longest_wait_at_ns: number | null; // its start
   p99_wait_ns: number; // 99th percentile of waits
+  contended: number; // contended acquisitions
+  acquisitions: number; // acquisitions
+  failed: number; // attempts that failed
+  threads: number; // threads that use it
   blocking_ns: number; // held while others waited
   hold_ns: number | null; // time held
   longest_hold_ns: number | null; // the longest hold
-  partial: number; // holds that are known in part
+  partial: number; // holds that are partly known
   convoys: number | null; // lock convoys
   longest_convoy: number | null; // acquisitions of the longest one
+  kind: string | null; // mutex, rwlock, condition ...
+  sources: string | null; // events, calls, futex
+  pid: number | null; // its process
   address: string | null; // its address
   open: number; // waits that did not end
 }
@@ -878,7 +880,7 @@ export interface RegtimeRow {
   others: number; // rows of aggregated nodes
   gaps: number; // gaps without a call
   outliers: number | null; // rows with an unusual call
-  sliver_calls: number; // calls in slivers
+  sliver_calls: number; // calls too short for a row
   sliver_ns: number; // their time
   folded_nodes: number; // nodes aggregated
   folded_calls: number; // calls aggregated
@@ -1235,9 +1237,9 @@ export interface WaitCausesRow {
 export interface WaitsRow {
   tid: number | null; // tid of the thread
   thread: string | null; // name of the thread
-  first_ns: number; // start of its life in the window
-  last_ns: number; // end of its life in the window
-  life_ns: number | null; // its life in the window
+  first_ns: number; // start of its lifetime in the window
+  last_ns: number; // end of its lifetime in the window
+  life_ns: number | null; // its lifetime in the window
   cpu_ns: number | null; // CPU time
   cpu_clocked_ns: number | null; // of it, by the thread's own clock
   running_ns: number | null; // on a CPU
@@ -1261,7 +1263,7 @@ export interface WaitsRow {
   futex_ns: number | null; // blocked in futex calls
   preempted: number | null; // times preempted
   blocked: number | null; // times blocked
-  unexplained_share: number | null; // share of its life that is unexplained or unknown
+  unexplained_share: number | null; // share of its lifetime that is unexplained or unknown
   thread_id?: number | null; // id of the thread
 }
 

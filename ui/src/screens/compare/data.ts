@@ -243,7 +243,7 @@ export function cutWords(
   if (!isFirst && !isSwapped) return '';
   if (cut.by === 'tags') return `${cut.a} was recorded first: it is ${isFirst ? 'A' : 'B'}.`;
   if (cut.by === 'durations') return 'Cut where weft diagnose cuts.';
-  return 'Nothing tells slow ones apart: the slowest tenth, and the faster half.';
+  return 'Slow and fast ones are not separated: the slowest tenth is compared with the faster half.';
 }
 
 /* ---- the address ----------------------------------------------------------------------------- */
@@ -605,5 +605,5 @@ export const durationOf = (compared: Compared | null): ComparedMetric | undefine
 export function causeWords(executions: Executions, cause: ComparedCause): string {
   if (cause.node < 0) return 'nothing stands out';
   const where = whereOf(contextOf(executions, cause.node));
-  return nameOf({ ...where, place: lastOf(where.place) }) || 'its own time';
+  return nameOf({ ...where, place: lastOf(where.place) }) || 'its self time';
 }

@@ -190,7 +190,7 @@ const ADVICE: Record<string, Adviser> = {
   }),
   exit_ignored: () => ({
     means:
-      'Exits that belong to no open call were left out: their entries are missing, so the calls are too.',
+      'Exits without an open call are omitted: their entries are missing, and so are the calls.',
     todo: 'If there are many, the recorder lost entries: record with more room in its buffers.',
   }),
   missing_exit: () => ({
@@ -206,7 +206,7 @@ const ADVICE: Record<string, Adviser> = {
   time_backward: () => ({
     means:
       'Time stamps stepped back inside a thread and were raised to the one before: durations there are 0 or too short.',
-    todo: 'Check that the time-stamp counters of the processors agree (constant_tsc, nonstop_tsc).',
+    todo: 'Check that the time-stamp counters of the CPUs agree (constant_tsc, nonstop_tsc).',
     command: 'grep -m1 -o -w -e constant_tsc -e nonstop_tsc /proc/cpuinfo',
   }),
   unnamed_function: (info, trace) => ({
@@ -264,7 +264,7 @@ const ADVICE: Record<string, Adviser> = {
   // Switches that the kernel's side missed: no call is missing, and nothing was recorded too much.
   lost_switches: () => ({
     means:
-      'Some events say of a thread what is impossible unless it was switched meanwhile. Each such switch was put in between; until then what the thread did is unknown, and hatched red on the Timeline. Calls are all there.',
+      'Some events of a thread imply a switch that is not recorded. It was inserted; until then the state of the thread is unknown, hatched red on the Timeline. No calls are missing.',
     todo: 'A few at the ends of a recording, or on a busy machine, are nothing to mind. Of many: record fewer events of the kernel.',
   }),
 };

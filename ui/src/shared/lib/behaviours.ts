@@ -205,6 +205,6 @@ export function whyNone({ totals }: Shapes): string {
   if (totals.calls === 0)
     return 'Every call is cut by the start or the end of the trace, so none has a shape: record a longer time.';
   if (totals.shapes === 0)
-    return `Only trivial calls: none of ${integer(totals.calls)} complete calls calls another. Record with the callees instrumented, too.`;
+    return `Only trivial calls: none of ${integer(totals.calls)} complete calls calls another. Record with instrumented callees.`;
   return 'All behaviours are too rare to be in a ribbon.';
 }

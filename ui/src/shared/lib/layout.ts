@@ -275,7 +275,7 @@ function describe(list: Phase[], short: string[]): string {
   const words = list.slice(0, 3).map(phase => {
     const name = phase.fn >= 0 ? short[phase.fn]! : '';
     if (phase.kind === 'wait') return list.length === 1 ? `one wait, ${name}` : 'wait';
-    if (phase.kind === 'still') return 'stand still';
+    if (phase.kind === 'still') return 'stall';
     return phase.kind === 'idle' ? 'no call' : 'run';
   });
   return words.join(', then ') + (list.length > 3 ? ', \u2026' : '');
