@@ -87,19 +87,19 @@ static struct weft_str short_path(struct weft_str path)
     return (struct weft_str){ path.bytes + at, path.n_bytes - at };
 }
 
-/* " (app.js:6)" */
+/* " [app.js:6]": not as arguments, which are omitted in many places. */
 static void put_place(struct weft_jit_name *name, struct weft_str path, uint64_t line)
 {
     char number[24];
     if (path.n_bytes == 0)
         return;
-    put(name, WEFT_STR(" ("));
+    put(name, WEFT_STR(" ["));
     put(name, short_path(path));
     if (line) {
         (void)snprintf(number, sizeof number, ":%" PRIu64, line);
         put(name, weft_str_of(number));
     }
-    put(name, WEFT_STR(")"));
+    put(name, WEFT_STR("]"));
 }
 
 /* ---- V8: "JS:*handle /srv/app.js:6:16" ------------------------------------------------------- */
@@ -152,8 +152,8 @@ static void put_script(struct weft_jit_name *name, struct weft_str kind, struct 
     if (function.n_bytes)
         put(name, function);
     else
-        put(name, is_front(kind, "Script") || is_front(kind, "Eval") ? WEFT_STR("(script)")
-                                                                     : WEFT_STR("(anonymous)"));
+        put(name, is_front(kind, "Script") || is_front(kind, "Eval") ? WEFT_STR("script")
+                                                                     : WEFT_STR("anonymous"));
     name->is_system = is_front(path, "node:") || is_front(path, "native ");
     if (is_front(path, "file://"))
         cut_front(&path, 7);

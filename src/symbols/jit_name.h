@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Names that runtimes write into their maps, as readers call these functions: "JS:*handle
- * /srv/app.js:6:16" of V8 is "handle (app.js:6)", "Lcom/foo/Bar;::baz" of a JVM is
+ * /srv/app.js:6:16" of V8 is "handle [app.js:6]", "Lcom/foo/Bar;::baz" of a JVM is
  * "com.foo.Bar.baz". All bytes are hostile.
  */
 #ifndef WEFT_SYMBOLS_JIT_NAME_H

@@ -81,6 +81,8 @@ uint32_t weft_jitdump_shorten(uint8_t *bytes, uint32_t n_wanted)
         break;
     case CODE_DEBUG_INFO:
         n_kept = end_of_text(bytes, n_wanted, ENTRY_NAME);
+        if (n_kept && weft_load_u64(bytes + DEBUG_ENTRIES - 8) == 0)
+            n_kept = 0;
         if (n_kept) {
             store_u32(bytes + DEBUG_ENTRIES - 8, 1);
             store_u32(bytes + DEBUG_ENTRIES - 4, 0);
@@ -112,11 +114,15 @@ void weft_jitdump_fini(struct weft_jitdump *dump)
     *dump = (struct weft_jitdump){ 0 };
 }
 
-/* A text that must end within what is left; NULL: it does not. */
+/* A text that must end within what is left, unless that is all of a longer record that matters;
+ * NULL: it does not. */
 static const char *take_text(struct weft_cursor *cur, size_t *n_text)
 {
     const size_t n_left = weft_cur_left(cur);
+    const size_t n_whole = (size_t)(cur->end - cur->start) + WEFT_JITDUMP_RECORD_BYTES;
     const uint8_t *end = n_left && !cur->fault ? memchr(cur->at, 0, n_left) : NULL;
+    if (!end && n_left && n_whole == WEFT_JITDUMP_MOST_BYTES)
+        end = cur->end - 1;
     if (!end) {
         cur->fault = true;
         return NULL;
@@ -250,8 +256,11 @@ bool weft_jitdump_read(struct weft_jitdump *dump, struct weft_str bytes)
             dump->is_over = true;
             break;
         }
-        struct weft_cursor own = weft_cur_init(cur.at + WEFT_JITDUMP_RECORD_BYTES,
-                                               record.n_bytes - WEFT_JITDUMP_RECORD_BYTES, 0);
+        const size_t n_own = record.n_wanted > WEFT_JITDUMP_RECORD_BYTES
+                                 ? record.n_wanted
+                                 : WEFT_JITDUMP_RECORD_BYTES;
+        struct weft_cursor own =
+            weft_cur_init(cur.at + WEFT_JITDUMP_RECORD_BYTES, n_own - WEFT_JITDUMP_RECORD_BYTES, 0);
         if (!take_record(dump, &record, &own))
             return false;
         (void)weft_cur_take(&cur, record.n_bytes);

@@ -21,8 +21,8 @@ static const struct runtime runtimes[] = {
     { "node|nodejs", "libnode.so", "functions",
       "start it with --perf-basic-prof --interpreted-frames-native-stack" },
     { "java|javaw", "libjvm.so", "methods",
-      "start it with -XX:+PreserveFramePointer, and run 'jcmd PID Compiler.perfmap' before the "
-      "recording ends" },
+      "start it with -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions "
+      "-XX:+DumpPerfMapAtExit, or run 'jcmd PID Compiler.perfmap' before the recording ends" },
     { "dotnet", "libcoreclr.so", "methods", "start it with DOTNET_PerfMapEnabled=1" },
     { "luajit", "libluajit-", "traces",
       "use a LuaJIT that is built with LUAJIT_USE_PERFTOOLS, which writes a perf map" },
