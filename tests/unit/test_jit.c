@@ -298,6 +298,7 @@ static char *made(bool has_names, bool is_packed)
     struct weft_err err = { 0 };
     jb_head(&dump, false);
     jb_load(&dump, 1000, 0x30000, 0x100, 1, "first", 0);
+    const size_t n_half = dump.n_bytes;
     jb_load(&dump, 5000, 0x30000, 0x100, 2, "second", 0);
     rb_head(&file);
     file.is_packed = is_packed;
@@ -311,8 +312,10 @@ static char *made(bool has_names, bool is_packed)
     rb_text(&file, WEFT_PIECE_PROCESS, 0, CHILD, 0, "parent=4711\nstart_ns=3000\n");
     if (has_names)
         put_jit(&file, PID, WEFT_JIT_MAP, map, sizeof map - 1, 5);
-    if (has_names)
+    if (has_names) { /* a recorder that met the program twice has begun again */
+        put_jit(&file, PID, WEFT_JIT_DUMP, dump.bytes, n_half, 0);
         put_jit(&file, PID, WEFT_JIT_DUMP, dump.bytes, dump.n_bytes, 0);
+    }
     put_jit(&file, PID, WEFT_JIT_REGIONS, regions, sizeof regions, 0);
     put_stack(&records, 2000, PID, 0x30010, 0x10010);
     put_stack(&records, 6000, PID, 0x30010, 0x10010);

@@ -53,24 +53,24 @@ struct rec_jits {
     size_t clock_at;
 };
 
-bool rec_jits_init(struct rec_jits *codes, const struct rec_clocks *clocks);
-void rec_jits_fini(struct rec_jits *codes);
+bool rec_jits_init(struct rec_jits *jits, const struct rec_clocks *clocks);
+void rec_jits_fini(struct rec_jits *jits);
 
 /* A piece of kind CODE, in order; of the program that the process runs since `from_ns`. Names go to
  * `texts`. False without memory. */
-bool rec_jits_take(struct rec_jits *codes, const struct rec_piece *piece, uint64_t from_ns,
+bool rec_jits_take(struct rec_jits *jits, const struct rec_piece *piece, uint64_t from_ns,
                    struct weft_str payload, struct weft_strtab *texts);
 /* All pieces were taken. False without memory. */
-bool rec_jits_seal(struct rec_jits *codes);
+bool rec_jits_seal(struct rec_jits *jits);
 
 /* What a process had at a time; REC_NO_JIT: nothing is known. */
-uint32_t rec_jit_of(const struct rec_jits *codes, uint32_t pid, uint64_t ns);
+uint32_t rec_jit_of(const struct rec_jits *jits, uint32_t pid, uint64_t ns);
 
 /* The code of a process at a time, and that of the process that it was forked from. */
 struct rec_jit_view {
     unsigned n;
     struct {
-        uint32_t code, era;
+        uint32_t jit, era;
     } parts[2];
 };
 
@@ -78,7 +78,7 @@ enum rec_jit_found { REC_JIT_NONE, REC_JIT_UNNAMED, REC_JIT_NAMED };
 
 /* Is the address one of such code, and of which function? `*name`: its number in the texts,
  * perhaps with WEFT_JIT_SYSTEM. */
-enum rec_jit_found rec_jit_find(const struct rec_jits *codes, const struct rec_jit_view *view,
+enum rec_jit_found rec_jit_find(const struct rec_jits *jits, const struct rec_jit_view *view,
                                 uint64_t address, uint32_t *name);
 
 #endif

@@ -117,23 +117,23 @@ static enum weft_code advise(struct rec_convert *convert, size_t number,
 
 enum weft_code rec_note_jit(struct rec_convert *convert)
 {
-    const struct rec_jits *codes = &convert->spaces.jits;
+    const struct rec_jits *jits = &convert->spaces.jits;
     struct unnamed of_runtime[N_RUNTIMES + 1] = { 0 };
     enum weft_code code =
-        kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, codes->n_bad, codes->bad_off,
+        kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, jits->n_bad, jits->bad_off,
                     "lines of perf maps and records of jitdumps that contradict their formats");
-    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, codes->n_dropped,
+    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, jits->n_dropped,
                                 WEFT_NO_OFFSET, "functions of perf maps and jitdumps"));
-    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, codes->n_dropped_bytes,
+    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, jits->n_dropped_bytes,
                                 WEFT_NO_OFFSET, "bytes of perf maps and jitdumps beyond 64 MiB"));
-    for (size_t k = 0; code == WEFT_OK && k < codes->n; k++) {
+    for (size_t k = 0; code == WEFT_OK && k < jits->n; k++) {
         struct weft_str program;
-        const size_t number = runtime_of(&convert->spaces, codes->items[k].pid, &program);
+        const size_t number = runtime_of(&convert->spaces, jits->items[k].pid, &program);
         struct unnamed *of = &of_runtime[number];
-        if (of->program.n_bytes == 0 && codes->items[k].n_unnamed)
+        if (of->program.n_bytes == 0 && jits->items[k].n_unnamed)
             of->program = program;
-        of->n_named += codes->items[k].n_named;
-        of->n_unnamed += codes->items[k].n_unnamed;
+        of->n_named += jits->items[k].n_named;
+        of->n_unnamed += jits->items[k].n_unnamed;
     }
     for (size_t k = 0; code == WEFT_OK && k <= N_RUNTIMES; k++)
         code = advise(convert, k, &of_runtime[k]);

@@ -288,22 +288,22 @@ struct weft_str rec_kernel_name(const struct rec_spaces *spaces, uint64_t addres
 
 /* ---- code without a file --------------------------------------------------------------------- */
 
-static bool take_code(struct rec_spaces *spaces, const struct rec_piece *piece,
-                      struct weft_str payload)
+static bool take_jit(struct rec_spaces *spaces, const struct rec_piece *piece,
+                     struct weft_str payload)
 {
     const struct rec_process *process = rec_process_of(spaces, piece->pid);
     return rec_jits_take(&spaces->jits, piece, process ? process->start_ns : 0, payload,
                          spaces->texts);
 }
 
-static bool view_add(const struct rec_jits *codes, uint32_t pid, uint64_t ns,
+static bool view_add(const struct rec_jits *jits, uint32_t pid, uint64_t ns,
                      struct rec_jit_view *view)
 {
-    const uint32_t code = rec_jit_of(codes, pid, ns);
-    if (code == REC_NO_JIT)
+    const uint32_t jit = rec_jit_of(jits, pid, ns);
+    if (jit == REC_NO_JIT)
         return false;
-    view->parts[view->n].code = code;
-    view->parts[view->n++].era = weft_jit_era(&codes->items[code].table, ns);
+    view->parts[view->n].jit = jit;
+    view->parts[view->n++].era = weft_jit_era(&jits->items[jit].table, ns);
     return true;
 }
 
@@ -346,7 +346,7 @@ static bool read_piece(struct rec_spaces *spaces, const struct rec_pieces *piece
     case WEFT_PIECE_MAPS:
         return read_maps(spaces, text, maps) && add_maps(spaces, piece, maps);
     case WEFT_PIECE_JIT:
-        return take_code(spaces, piece, text);
+        return take_jit(spaces, piece, text);
     default:
         while (rec_next_line(&text, &line))
             if (!add_build(spaces, line))

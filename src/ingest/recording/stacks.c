@@ -110,7 +110,7 @@ static bool is_fileless(const struct rec_stacks *stacks, const struct rec_mappin
 }
 
 /* Of code that was compiled while the program ran; what has no name is all the same to a reader. */
-static bool name_of_code(struct rec_stacks *stacks, uint64_t address, unsigned back, uint32_t *id)
+static bool name_of_jit(struct rec_stacks *stacks, uint64_t address, unsigned back, uint32_t *id)
 {
     struct rec_spaces *spaces = stacks->spaces;
     uint32_t name;
@@ -151,7 +151,7 @@ static bool frame_name(struct rec_stacks *stacks, uint32_t image, uint64_t addre
         if (is_good && !is_new)
             id = stacks->name_of.items[index];
     } else {
-        is_good = name_of_code(stacks, address, back, &id);
+        is_good = name_of_jit(stacks, address, back, &id);
     }
     if (is_good)
         *name = weft_folded_get(&stacks->folded, id);
@@ -442,7 +442,7 @@ static bool find_start(struct rec_stacks *stacks, uint32_t image, size_t n_frame
 
 /* The innermost function of the program that was compiled while it ran: its file is the runtime,
  * not the program. False without memory. */
-static bool find_code_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames)
+static bool find_jit_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames)
 {
     for (size_t k = 0; stacks->jit.n && k < n_frames; k++) {
         struct weft_str name;
@@ -463,7 +463,7 @@ static bool find_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames
     const struct rec_spaces *spaces = stacks->spaces;
     const uint32_t exe = program_of(stacks, image);
     stacks->site = WEFT_ID_NONE;
-    if (stacks->wants_starts && !find_code_site(stacks, image, n_frames))
+    if (stacks->wants_starts && !find_jit_site(stacks, image, n_frames))
         return false;
     bool is_found = stacks->site != WEFT_ID_NONE;
     for (size_t k = 0; stacks->wants_starts && k < n_frames && !is_found; k++) {
@@ -553,14 +553,14 @@ static const struct rec_kernel_side *side_of(struct rec_stacks *stacks,
 }
 
 /* Each stack once: those of waits are made in the first reading, the others in the second. */
-static void count_code(struct rec_stacks *stacks, const struct weft_kernel_record *record)
+static void count_jit(struct rec_stacks *stacks, const struct weft_kernel_record *record)
 {
     const bool is_wait = (record->a & WEFT_STACK_KIND_MASK) == WEFT_STACK_WAIT;
     if (stacks->jit.n == 0 || is_wait != stacks->wants_starts)
         return;
-    struct rec_jit *code = &stacks->spaces->jits.items[stacks->jit.parts[0].code];
-    code->n_named += stacks->counts.n_named;
-    code->n_unnamed += stacks->counts.n_unnamed;
+    struct rec_jit *jit = &stacks->spaces->jits.items[stacks->jit.parts[0].jit];
+    jit->n_named += stacks->counts.n_named;
+    jit->n_unnamed += stacks->counts.n_unnamed;
 }
 
 bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *record,
@@ -580,7 +580,7 @@ bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *
     if (is_good)
         *text = weft_strtab_get(stacks->texts, id);
     if (is_good)
-        count_code(stacks, record);
+        count_jit(stacks, record);
     return is_good;
 }
 
