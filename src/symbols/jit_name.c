@@ -330,7 +330,8 @@ bool weft_jit_intern(struct weft_jit_names *names, struct weft_str text, struct 
 bool weft_jit_put(struct weft_jit_names *names, uint64_t begin, uint64_t n_bytes, uint64_t from_ns,
                   struct weft_str text)
 {
-    uint32_t name;
-    return weft_jit_intern(names, text, WEFT_STR(""), 0, &name) &&
+    uint32_t name = WEFT_JIT_NONE;
+    return (weft_jit_is_full(names->table) ||
+            weft_jit_intern(names, text, WEFT_STR(""), 0, &name)) &&
            weft_jit_add(names->table, begin, n_bytes, from_ns, name);
 }

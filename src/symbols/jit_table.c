@@ -23,6 +23,11 @@ void weft_jit_table_fini(struct weft_jit_table *table)
     *table = (struct weft_jit_table){ 0 };
 }
 
+bool weft_jit_is_full(const struct weft_jit_table *table)
+{
+    return table->n >= (table->n_most ? table->n_most : WEFT_JIT_MOST);
+}
+
 bool weft_jit_add(struct weft_jit_table *table, uint64_t begin, uint64_t n_bytes, uint64_t from_ns,
                   uint32_t name)
 {
@@ -30,7 +35,7 @@ bool weft_jit_add(struct weft_jit_table *table, uint64_t begin, uint64_t n_bytes
         n_bytes = UINT32_MAX;
     if (n_bytes == 0 || begin > UINT64_MAX - n_bytes)
         return true;
-    if (table->n == WEFT_JIT_MOST) {
+    if (weft_jit_is_full(table)) {
         table->n_dropped++;
         return true;
     }

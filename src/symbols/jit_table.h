@@ -28,6 +28,7 @@ struct weft_jit_table {
         struct weft_jit_function *items; /* once sealed by time, then as they were added */
         size_t n, cap;
     };
+    size_t n_most;                 /* functions, if fewer are wanted; 0: WEFT_JIT_MOST */
     uint64_t n_dropped;            /* beyond the limits */
     uint64_t *bounds;              /* begins and ends, ascending */
     uint32_t *places, *first_of;   /* by part of the addresses: the functions there */
@@ -40,6 +41,9 @@ void weft_jit_table_fini(struct weft_jit_table *table);
  * last address, are ignored. False without memory. */
 bool weft_jit_add(struct weft_jit_table *table, uint64_t begin, uint64_t n_bytes, uint64_t from_ns,
                   uint32_t name);
+
+/* Is what is added from now on dropped? */
+bool weft_jit_is_full(const struct weft_jit_table *table);
 
 /* Then nothing is added any more. O(n log n) time; memory is bounded, what does not fit is counted
  * as dropped. False without memory. */

@@ -160,6 +160,10 @@ static bool take_load(struct weft_jitdump *dump, struct weft_cursor *cur, uint64
     const bool has_place = dump->n_place_file > 0 && dump->place_address == begin;
     const struct weft_str file = { dump->place_file, has_place ? dump->n_place_file : 0 };
     dump->n_place_file = 0;
+    if (weft_jit_is_full(dump->names->table)) {
+        dump->names->table->n_dropped += n_bytes > 0;
+        return true;
+    }
     return weft_jit_intern(dump->names, (struct weft_str){ text, n_text }, file,
                            has_place ? dump->place_line : 0, &name) &&
            set_index(dump, index, name) &&

@@ -86,6 +86,11 @@ def test_late():
     record("--", PROGRAM, "late", 0.5)
     found = counts()
     ok(named(found) > 20, "a map that is written when the program ends", found)
+    seen = []
+    for _ in range(5):
+        record("--", PROGRAM, "late", 0.02)
+        seen.append((named(counts()), counts()))
+    ok(all(n > 0 for n, found in seen if len(found) > 1), "of programs that end before they are looked at, too", seen)
 
 
 def test_dump():

@@ -13,9 +13,13 @@
 
 enum { MOST_REGIONS = 1 << 16, MOST_PROGRAMS = 1 << 10 };
 
-bool rec_jits_init(struct rec_jits *jits, const struct rec_clocks *clocks)
+/* What functions take of a ceiling on memory, and what one needs, name and all. */
+enum { MEMORY_SHARE = 4, FUNCTION_BYTES = 192 };
+
+bool rec_jits_init(struct rec_jits *jits, const struct rec_clocks *clocks, uint64_t memory_bytes)
 {
     *jits = (struct rec_jits){ .of_pid = weft_map_new(), .clocks = clocks };
+    jits->n_most = memory_bytes ? memory_bytes / MEMORY_SHARE / FUNCTION_BYTES : UINT64_MAX;
     return jits->of_pid != NULL;
 }
 
@@ -106,32 +110,47 @@ static bool take_regions(struct rec_jit *jit, struct weft_str bytes)
     return true;
 }
 
+/* `*is_known`: the kind is one of this version. False without memory. */
+static bool take_bytes(struct rec_jits *jits, struct rec_jit *jit, const struct rec_piece *piece,
+                       struct weft_str bytes, struct weft_strtab *texts, bool *is_known)
+{
+    struct weft_jit_names names = { .table = &jit->table, .texts = texts };
+    const uint64_t n_before = jit->table.n;
+    const uint64_t n_left = weft_sub_sat_u64(jits->n_most, jits->n_all);
+    bool is_good = true;
+    *is_known = true;
+    jit->table.n_most = (size_t)weft_min_u64(n_before + n_left, WEFT_JIT_MOST);
+    if (piece->stream == WEFT_JIT_MAP)
+        is_good = weft_perf_map_read(&names, bytes);
+    else if (piece->stream == WEFT_JIT_DUMP)
+        is_good = take_dump(jits, jit, bytes, &names);
+    else if (piece->stream == WEFT_JIT_REGIONS)
+        is_good = take_regions(jit, bytes);
+    else
+        *is_known = false;
+    if (jits->n_bad == 0 && names.n_bad)
+        jits->bad_off = piece->payload_off;
+    jits->n_bad += names.n_bad;
+    jits->n_all += jit->table.n - n_before;
+    return is_good;
+}
+
 bool rec_jits_take(struct rec_jits *jits, const struct rec_piece *piece, uint64_t from_ns,
                    struct weft_str payload, struct weft_strtab *texts)
 {
     struct weft_cursor cur = weft_cur_init(payload.bytes, payload.n_bytes, piece->payload_off);
     const uint64_t n_dropped = weft_cur_u64(&cur);
-    struct rec_jit *jit = cur.fault ? NULL : jit_of_piece(jits, piece->pid, from_ns);
-    bool is_good = jit != NULL || cur.fault;
-    if (jit) {
+    bool is_known = !cur.fault;
+    if (is_known) {
+        struct rec_jit *jit = jit_of_piece(jits, piece->pid, from_ns);
         const struct weft_str bytes = { (const char *)cur.at, weft_cur_left(&cur) };
-        struct weft_jit_names names = { .table = &jit->table, .texts = texts };
+        if (!jit || !take_bytes(jits, jit, piece, bytes, texts, &is_known))
+            return false;
         jits->n_dropped_bytes = weft_add_sat_u64(jits->n_dropped_bytes, n_dropped);
-        if (piece->stream == WEFT_JIT_MAP)
-            is_good = weft_perf_map_read(&names, bytes);
-        else if (piece->stream == WEFT_JIT_DUMP)
-            is_good = take_dump(jits, jit, bytes, &names);
-        else if (piece->stream == WEFT_JIT_REGIONS)
-            is_good = take_regions(jit, bytes);
-        else
-            cur.fault = true; /* of a later version */
-        if (jits->n_bad == 0 && names.n_bad)
-            jits->bad_off = piece->payload_off;
-        jits->n_bad += names.n_bad;
     }
-    if (cur.fault && jits->n_bad++ == 0)
+    if (!is_known && jits->n_bad++ == 0)
         jits->bad_off = piece->payload_off;
-    return is_good;
+    return true;
 }
 
 static int by_begin(const void *a_void, const void *b_void)

@@ -49,11 +49,13 @@ struct rec_jits {
     uint64_t n_bad, bad_off;  /* lines and records that contradict their formats */
     uint64_t n_dropped_bytes; /* that the recorder did not take */
     uint64_t n_dropped;       /* functions beyond the limits */
+    uint64_t n_most, n_all;   /* functions of all processes that there is memory for, and so far */
     const struct rec_clocks *clocks;
     size_t clock_at;
 };
 
-bool rec_jits_init(struct rec_jits *jits, const struct rec_clocks *clocks);
+/* `memory_bytes`: the ceiling that all share; 0: none. */
+bool rec_jits_init(struct rec_jits *jits, const struct rec_clocks *clocks, uint64_t memory_bytes);
 void rec_jits_fini(struct rec_jits *jits);
 
 /* A piece of kind CODE, in order; of the program that the process runs since `from_ns`. Names go to

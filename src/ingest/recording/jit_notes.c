@@ -122,8 +122,9 @@ enum weft_code rec_note_jit(struct rec_convert *convert)
     enum weft_code code =
         kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, jits->n_bad, jits->bad_off,
                     "lines of perf maps and records of jitdumps that contradict their formats");
-    WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, jits->n_dropped,
-                                WEFT_NO_OFFSET, "functions of perf maps and jitdumps"));
+    WEFT_THEN(code,
+              kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, jits->n_dropped, WEFT_NO_OFFSET,
+                          "functions of perf maps and jitdumps: more memory (--mem) names them"));
     WEFT_THEN(code, kernel_note(&convert->kernel, WEFT_NOTE_NOT_KEPT, jits->n_dropped_bytes,
                                 WEFT_NO_OFFSET, "bytes of perf maps and jitdumps beyond 64 MiB"));
     for (size_t k = 0; code == WEFT_OK && k < jits->n; k++) {

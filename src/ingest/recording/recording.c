@@ -512,7 +512,8 @@ static enum weft_code read_parts(struct rec_convert *convert, const struct weft_
     enum weft_code code = rec_pieces_open(file, most, convert->run, &convert->pieces, err);
     WEFT_THEN(code, rec_clocks_read(&convert->pieces, &convert->clocks, err));
     set_zero(convert);
-    WEFT_THEN(code, rec_spaces_read(&convert->pieces, &convert->clocks, symbols_path,
+    WEFT_THEN(code, rec_spaces_read(&convert->pieces, &convert->clocks,
+                                    convert->run ? convert->run->memory_bytes : 0, symbols_path,
                                     &convert->spaces, err));
     WEFT_THEN(code,
               rec_ledger_read(&convert->pieces, convert->spaces.texts, &convert->ledger, err));

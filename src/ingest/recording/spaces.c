@@ -356,8 +356,8 @@ static bool read_piece(struct rec_spaces *spaces, const struct rec_pieces *piece
 }
 
 enum weft_code rec_spaces_read(const struct rec_pieces *pieces, const struct rec_clocks *clocks,
-                               const char *symbols_path, struct rec_spaces *spaces,
-                               struct weft_err *err)
+                               uint64_t memory_bytes, const char *symbols_path,
+                               struct rec_spaces *spaces, struct weft_err *err)
 {
     struct rec_room room = { 0 };
     struct mappings maps = { 0 };
@@ -366,8 +366,8 @@ enum weft_code rec_spaces_read(const struct rec_pieces *pieces, const struct rec
                                    .build_of = weft_map_new(),
                                    .kernel_of = weft_map_new(),
                                    .symbols = weft_symbols_new(symbols_path) };
-    bool is_good = rec_jits_init(&spaces->jits, clocks) && spaces->of_pid && spaces->texts &&
-                   spaces->build_of && spaces->kernel_of && spaces->symbols;
+    bool is_good = rec_jits_init(&spaces->jits, clocks, memory_bytes) && spaces->of_pid &&
+                   spaces->texts && spaces->build_of && spaces->kernel_of && spaces->symbols;
     for (size_t k = 0; is_good && k < pieces->n; k++) {
         const struct rec_piece *piece = &pieces->items[k];
         if (piece->kind == WEFT_PIECE_PROCESS || piece->kind == WEFT_PIECE_MAPS ||

@@ -69,9 +69,10 @@ struct rec_spaces {
     struct weft_symbols *symbols;
 };
 
-/* Reads all pieces about processes. `clocks` live as long as the spaces. WEFT_E_NOMEM. */
+/* Reads all pieces about processes. `clocks` live as long as the spaces. `memory_bytes`: the
+ * ceiling that all share; 0: none. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code rec_spaces_read(const struct rec_pieces *pieces,
-                                            const struct rec_clocks *clocks,
+                                            const struct rec_clocks *clocks, uint64_t memory_bytes,
                                             const char *symbols_path, struct rec_spaces *spaces,
                                             struct weft_err *err);
 void rec_spaces_fini(struct rec_spaces *spaces);

@@ -46,6 +46,11 @@ static void map_fini(struct jit_map *map)
     WEFT_VEC_FINI(&map->regions);
 }
 
+void jit_maps_open(struct jit_maps *maps, struct session_output *output)
+{
+    *maps = (struct jit_maps){ .output = output, .began_ns = session_clock_ns(CLOCK_REALTIME) };
+}
+
 void jit_maps_close(struct jit_maps *maps)
 {
     for (size_t k = 0; k < maps->n; k++)
@@ -438,11 +443,28 @@ static enum weft_code put_all(struct jit_maps *maps, struct jit_map *map, bool i
     return code;
 }
 
+/* A process that ended before its memory was looked at: it can only be asked for a map where weft
+ * itself has its root folder and numbers. */
+static enum weft_code end_unseen(struct jit_maps *maps, uint32_t pid, struct weft_err *err)
+{
+    struct jit_map map = { .pid = pid,
+                           .own_pid = pid,
+                           .user = geteuid(),
+                           .began_ns = maps->began_ns,
+                           .root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC),
+                           .map_fd = -1,
+                           .dump_fd = -1 };
+    open_map(&map);
+    const enum weft_code code = map.map_fd >= 0 ? put_all(maps, &map, true, err) : WEFT_OK;
+    map_fini(&map);
+    return code;
+}
+
 enum weft_code jit_maps_end(struct jit_maps *maps, uint32_t pid, struct weft_err *err)
 {
     struct jit_map *map = find(maps, pid);
     if (!map)
-        return WEFT_OK;
+        return end_unseen(maps, pid, err);
     const enum weft_code code = put_all(maps, map, true, err);
     map_fini(map);
     *map = maps->items[--maps->n];

@@ -32,6 +32,7 @@ struct jit_map {
 
 struct jit_maps {
     struct session_output *output;
+    uint64_t began_ns; /* CLOCK_REALTIME when the recording began */
     struct proc_text room;
     struct {
         struct jit_map *items;
@@ -39,6 +40,7 @@ struct jit_maps {
     };
 };
 
+void jit_maps_open(struct jit_maps *maps, struct session_output *output);
 void jit_maps_close(struct jit_maps *maps);
 
 /* What a process has mapped now, as /proc/PID/maps. Files that it names are opened, as they may

@@ -95,7 +95,7 @@ enum weft_code programs_open(struct programs *programs, struct session_output *o
         .folder_fd = -1, .notify_fd = -1, .journal.fd = -1, .asks.fd = -1, .output = output
     };
     programs->reading = (struct ring_reading){ .output = output, .trigger = trigger };
-    programs->jit.output = output;
+    jit_maps_open(&programs->jit, output);
     programs->reading.room = malloc(RING_ROOM_BYTES);
     programs->paths = weft_strtab_new();
     if (!programs->reading.room || !programs->paths)
