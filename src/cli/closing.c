@@ -126,6 +126,8 @@ enum weft_code weft_closing_trace(struct weft_cli *cli, const char *path)
     WEFT_THEN(code, weft_note_sums(weft_session_trace(session), arena, &sums, &cli->err));
     if (code == WEFT_OK)
         print_trace(weft_session_trace(session), &sums, path);
+    if (code == WEFT_OK)
+        weft_closing_advice(&sums);
     weft_session_close(session);
     weft_arena_free(arena);
     return code;

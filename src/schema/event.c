@@ -148,6 +148,8 @@ static const struct note_words {
     [WEFT_NOTE_CONTENDED_ONLY] = { "contended_only",
                                    "lock waits seen as futex calls alone: others are not recorded",
                                    WEFT_NOTE_CLASS_INFO },
+    [WEFT_NOTE_JIT_UNNAMED] = { "jit_unnamed", "frames of JIT-compiled code without names",
+                                WEFT_NOTE_CLASS_INFO },
 };
 
 bool weft_note_is_lost(enum weft_note_kind kind)

@@ -222,6 +222,7 @@ enum weft_note_kind {
     WEFT_NOTE_LOST_SWITCHES,    /* of threads; inferred from later events */
     WEFT_NOTE_THREADS_NAMED,    /* threads called after their start functions; count = threads */
     WEFT_NOTE_CONTENDED_ONLY,   /* futex calls of long waits: those of short ones are missing */
+    WEFT_NOTE_JIT_UNNAMED,      /* frames of JIT-compiled code; the detail says what names them */
     WEFT_NOTE_KINDS,
 };
 

@@ -355,6 +355,9 @@ enum weft_piece_kind {
     WEFT_PIECE_KERNEL_NAMES, /* text, lines ADDRESS-IN-HEX SPACE NAME: functions of the kernel that
                                 addresses of KERNEL_FRAMES lie in */
     WEFT_PIECE_LEDGER,       /* struct weft_ledger_entry ..., each followed by its name */
+    WEFT_PIECE_JIT,          /* pid; stream: enum weft_jit_kind; struct weft_jit_piece, then what
+                                 the kind says: of code that was compiled while the program ran which
+                                 the last PROCESS of pid tells of */
     WEFT_PIECES,
 };
 
@@ -403,6 +406,17 @@ struct weft_ledger_entry {
     uint32_t reserved_2;
 };
 _Static_assert(sizeof(struct weft_ledger_entry) == 80, "on disk");
+
+/* Pieces of a kind continue each other. */
+enum weft_jit_kind {
+    WEFT_JIT_MAP,     /* whole lines of /tmp/perf-PID.map: "ADDRESS SIZE NAME" */
+    WEFT_JIT_DUMP,    /* of a jitdump the head of 40 bytes, then records, without the code */
+    WEFT_JIT_REGIONS, /* pairs of u64, begin and end: memory without a file that can be executed */
+};
+
+struct weft_jit_piece {
+    uint64_t n_dropped_bytes; /* of the files, before this: more than the recorder takes */
+};
 
 struct weft_record_cost {
     uint64_t recorder_cpu_ns; /* user and system time of the recorder */

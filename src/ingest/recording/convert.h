@@ -154,6 +154,12 @@ enum rec_known rec_known_of_op(unsigned op, int64_t argument);
 
 WEFT_CHECKED enum weft_code rec_name_threads(struct rec_convert *convert);
 
+/* ---- jit_notes.c: of code that was compiled while programs ran, once all stacks were made
+ * -------
+ */
+
+WEFT_CHECKED enum weft_code rec_note_jit(struct rec_convert *convert);
+
 /* ---- watches.c: which descriptor a set of epoll means by a word --------------------------------
  */
 

@@ -432,6 +432,7 @@ static enum weft_code note_all(struct rec_convert *convert)
         code = kernel_note(&convert->kernel, notes[k].kind, notes[k].count, notes[k].at_off,
                            notes[k].detail);
     WEFT_THEN(code, note_lost(convert));
+    WEFT_THEN(code, rec_note_jit(convert));
     return code == WEFT_OK ? note_culled(convert) : code;
 }
 
@@ -511,7 +512,9 @@ static enum weft_code read_parts(struct rec_convert *convert, const struct weft_
     enum weft_code code = rec_pieces_open(file, most, convert->run, &convert->pieces, err);
     WEFT_THEN(code, rec_clocks_read(&convert->pieces, &convert->clocks, err));
     set_zero(convert);
-    WEFT_THEN(code, rec_spaces_read(&convert->pieces, symbols_path, &convert->spaces, err));
+    WEFT_THEN(code, rec_spaces_read(&convert->pieces, &convert->clocks,
+                                    convert->run ? convert->run->memory_bytes : 0, symbols_path,
+                                    &convert->spaces, err));
     WEFT_THEN(code,
               rec_ledger_read(&convert->pieces, convert->spaces.texts, &convert->ledger, err));
     return code == WEFT_OK ? rec_rings_read(&convert->pieces, &convert->rings, err) : code;

@@ -113,7 +113,7 @@ static bool parse_map(struct weft_str line, struct rec_mapping *map, struct weft
     while (rest.n_bytes && *rest.bytes == ' ')
         (void)rec_take_byte(&rest, ' ');
     *path = rest;
-    return is_executable && rest.n_bytes > 0 && map->begin < map->end;
+    return is_executable && !weft_jit_is_nameless(rest) && map->begin < map->end;
 }
 
 static bool read_maps(struct rec_spaces *spaces, struct weft_str text, struct mappings *maps)
@@ -286,6 +286,47 @@ struct weft_str rec_kernel_name(const struct rec_spaces *spaces, uint64_t addres
                : weft_strtab_get(spaces->texts, spaces->kernel_names.items[place]);
 }
 
+/* ---- code without a file --------------------------------------------------------------------- */
+
+static bool take_jit(struct rec_spaces *spaces, const struct rec_piece *piece,
+                     struct weft_str payload)
+{
+    const struct rec_process *process = rec_process_of(spaces, piece->pid);
+    return rec_jits_take(&spaces->jits, piece, process ? process->start_ns : 0, payload,
+                         spaces->texts);
+}
+
+static bool view_add(const struct rec_jits *jits, uint32_t pid, uint64_t ns,
+                     struct rec_jit_view *view)
+{
+    const uint32_t jit = rec_jit_of(jits, pid, ns);
+    if (jit == REC_NO_JIT)
+        return false;
+    view->parts[view->n].jit = jit;
+    view->parts[view->n++].era = weft_jit_era(&jits->items[jit].table, ns);
+    return true;
+}
+
+/* What its program was forked with is that of the nearest process that has any. */
+void rec_jit_view(const struct rec_spaces *spaces, uint32_t pid, uint64_t ns,
+                  struct rec_jit_view *view)
+{
+    const struct rec_process *process = rec_process_of(spaces, pid);
+    view->n = 0;
+    if (spaces->jits.n == 0)
+        return;
+    (void)view_add(&spaces->jits, pid, ns, view);
+    for (int step = 0; process && process->began_ns && step < MOST_STEPS; step++) {
+        if (process->start_ns != process->began_ns && ns >= process->start_ns)
+            break; /* it runs another program since */
+        ns = process->began_ns;
+        const uint32_t parent = process->parent;
+        if (view_add(&spaces->jits, parent, ns, view))
+            break;
+        process = rec_process_of(spaces, parent);
+    }
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool read_piece(struct rec_spaces *spaces, const struct rec_pieces *pieces,
@@ -304,6 +345,8 @@ static bool read_piece(struct rec_spaces *spaces, const struct rec_pieces *piece
         return true;
     case WEFT_PIECE_MAPS:
         return read_maps(spaces, text, maps) && add_maps(spaces, piece, maps);
+    case WEFT_PIECE_JIT:
+        return take_jit(spaces, piece, text);
     default:
         while (rec_next_line(&text, &line))
             if (!add_build(spaces, line))
@@ -312,7 +355,8 @@ static bool read_piece(struct rec_spaces *spaces, const struct rec_pieces *piece
     }
 }
 
-enum weft_code rec_spaces_read(const struct rec_pieces *pieces, const char *symbols_path,
+enum weft_code rec_spaces_read(const struct rec_pieces *pieces, const struct rec_clocks *clocks,
+                               uint64_t memory_bytes, const char *symbols_path,
                                struct rec_spaces *spaces, struct weft_err *err)
 {
     struct rec_room room = { 0 };
@@ -322,14 +366,16 @@ enum weft_code rec_spaces_read(const struct rec_pieces *pieces, const char *symb
                                    .build_of = weft_map_new(),
                                    .kernel_of = weft_map_new(),
                                    .symbols = weft_symbols_new(symbols_path) };
-    bool is_good =
-        spaces->of_pid && spaces->texts && spaces->build_of && spaces->kernel_of && spaces->symbols;
+    bool is_good = rec_jits_init(&spaces->jits, clocks, memory_bytes) && spaces->of_pid &&
+                   spaces->texts && spaces->build_of && spaces->kernel_of && spaces->symbols;
     for (size_t k = 0; is_good && k < pieces->n; k++) {
         const struct rec_piece *piece = &pieces->items[k];
         if (piece->kind == WEFT_PIECE_PROCESS || piece->kind == WEFT_PIECE_MAPS ||
-            piece->kind == WEFT_PIECE_BUILD || piece->kind == WEFT_PIECE_KERNEL_NAMES)
+            piece->kind == WEFT_PIECE_BUILD || piece->kind == WEFT_PIECE_KERNEL_NAMES ||
+            piece->kind == WEFT_PIECE_JIT)
             is_good = read_piece(spaces, pieces, piece, &room, &maps);
     }
+    is_good = is_good && rec_jits_seal(&spaces->jits);
     WEFT_VEC_FINI(&maps);
     rec_room_fini(&room);
     return is_good ? WEFT_OK : weft_no_memory(err, "processes");
@@ -346,6 +392,7 @@ void rec_spaces_fini(struct rec_spaces *spaces)
     weft_map_free(spaces->build_of);
     weft_map_free(spaces->kernel_of);
     WEFT_VEC_FINI(&spaces->kernel_names);
+    rec_jits_fini(&spaces->jits);
     weft_strtab_free(spaces->texts);
     weft_symbols_free(spaces->symbols);
 }

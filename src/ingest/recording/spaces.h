@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "ingest/recording/jit.h"
 #include "ingest/recording/pieces.h"
 #include "symbols/symbols.h"
 
@@ -64,11 +65,14 @@ struct rec_spaces {
         uint32_t *items;
         size_t n, cap;
     } kernel_names;
+    struct rec_jits jits;
     struct weft_symbols *symbols;
 };
 
-/* Reads all pieces about processes. WEFT_E_NOMEM. */
+/* Reads all pieces about processes. `clocks` live as long as the spaces. `memory_bytes`: the
+ * ceiling that all share; 0: none. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code rec_spaces_read(const struct rec_pieces *pieces,
+                                            const struct rec_clocks *clocks, uint64_t memory_bytes,
                                             const char *symbols_path, struct rec_spaces *spaces,
                                             struct weft_err *err);
 void rec_spaces_fini(struct rec_spaces *spaces);
@@ -97,6 +101,10 @@ const struct rec_mapping *rec_mapping_of(const struct rec_spaces *spaces, uint32
  * it; NULL: none. */
 void rec_mappings_beside(const struct rec_spaces *spaces, uint32_t image, uint64_t address,
                          const struct rec_mapping *beside[2]);
+
+/* The code without a file that a process has at a time: its own, and what it was forked with. */
+void rec_jit_view(const struct rec_spaces *spaces, uint32_t pid, uint64_t ns,
+                  struct rec_jit_view *view);
 
 /* The function of the kernel that an address of a stack lies in; "[kernel]": not recorded. */
 struct weft_str rec_kernel_name(const struct rec_spaces *spaces, uint64_t address);

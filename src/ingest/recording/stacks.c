@@ -57,6 +57,7 @@ void rec_stacks_fini(struct rec_stacks *stacks)
     WEFT_VEC_FINI(&stacks->text_of);
     WEFT_VEC_FINI(&stacks->start_of);
     WEFT_VEC_FINI(&stacks->site_of);
+    WEFT_VEC_FINI(&stacks->counts_of);
     WEFT_VEC_FINI(&stacks->left_ns);
     WEFT_VEC_FINI(&stacks->waits);
     weft_json_fini(&stacks->text);
@@ -108,6 +109,25 @@ static bool is_fileless(const struct rec_stacks *stacks, const struct rec_mappin
     return path.n_bytes > 0 && path.bytes[0] == '[';
 }
 
+/* Of code that was compiled while the program ran; what has no name is all the same to a reader. */
+static bool name_of_jit(struct rec_stacks *stacks, uint64_t address, unsigned back, uint32_t *id)
+{
+    struct rec_spaces *spaces = stacks->spaces;
+    uint32_t name;
+    stacks->frame_jit = rec_jit_find(&spaces->jits, &stacks->jit, address - back, &name);
+    switch (stacks->frame_jit) {
+    case REC_JIT_NAMED:
+        stacks->is_frame_system = name & WEFT_JIT_SYSTEM;
+        return weft_folded_name(&stacks->folded,
+                                weft_strtab_get(spaces->texts, name & ~WEFT_JIT_SYSTEM), id);
+    case REC_JIT_UNNAMED:
+        return weft_folded_name(&stacks->folded, WEFT_STR("[jit]"), id);
+    case REC_JIT_NONE:
+        break;
+    }
+    return weft_folded_place(&stacks->folded, (struct weft_str){ 0 }, address, id);
+}
+
 /* Each place is looked up once, unless its numbers are too large for a key. */
 static bool frame_name(struct rec_stacks *stacks, uint32_t image, uint64_t address, unsigned back,
                        struct weft_str *name)
@@ -115,6 +135,7 @@ static bool frame_name(struct rec_stacks *stacks, uint32_t image, uint64_t addre
     const struct rec_mapping *mapping = rec_mapping_of(stacks->spaces, image, address);
     uint32_t id;
     bool is_new = true, is_good;
+    stacks->frame_jit = REC_JIT_NONE;
     if (mapping) {
         const uint64_t file_off = address - mapping->begin + mapping->file_off;
         const bool has_key = mapping->path < 1 << 22 && file_off < UINT64_C(1) << 40;
@@ -130,7 +151,7 @@ static bool frame_name(struct rec_stacks *stacks, uint32_t image, uint64_t addre
         if (is_good && !is_new)
             id = stacks->name_of.items[index];
     } else {
-        is_good = weft_folded_place(&stacks->folded, (struct weft_str){ 0 }, address, &id);
+        is_good = name_of_jit(stacks, address, back, &id);
     }
     if (is_good)
         *name = weft_folded_get(&stacks->folded, id);
@@ -363,11 +384,19 @@ static void put_kernel_side(struct rec_stacks *stacks)
 
 static bool make_text(struct rec_stacks *stacks, uint32_t image, size_t n_frames, uint32_t *id)
 {
+    enum rec_jit_found before = REC_JIT_NONE;
     weft_json_reset(&stacks->text);
+    stacks->counts = (struct rec_jit_counts){ 0 };
     for (size_t k = n_frames; k-- > 0;) {
         struct weft_str name;
         if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
             return false;
+        stacks->counts.n_named += stacks->frame_jit == REC_JIT_NAMED;
+        stacks->counts.n_unnamed += stacks->frame_jit == REC_JIT_UNNAMED;
+        const bool is_again = before == REC_JIT_UNNAMED && stacks->frame_jit == before;
+        before = stacks->frame_jit;
+        if (is_again) /* one stands for all */
+            continue;
         if (k + 1 < n_frames)
             weft_json_byte(&stacks->text, ';');
         weft_json_put(&stacks->text, name.bytes, name.n_bytes);
@@ -411,14 +440,32 @@ static bool find_start(struct rec_stacks *stacks, uint32_t image, size_t n_frame
                               &stacks->start, NULL) == WEFT_OK;
 }
 
+/* The innermost function of the program that was compiled while it ran: its file is the runtime,
+ * not the program. False without memory. */
+static bool find_jit_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames)
+{
+    for (size_t k = 0; stacks->jit.n && k < n_frames; k++) {
+        struct weft_str name;
+        if (rec_mapping_of(stacks->spaces, image, stacks->frames[k]))
+            continue;
+        if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
+            return false;
+        if (stacks->frame_jit == REC_JIT_NAMED && !stacks->is_frame_system)
+            return weft_strtab_intern(stacks->texts, name, &stacks->site, NULL) == WEFT_OK;
+    }
+    return true;
+}
+
 /* Its innermost function of the program, inlined or not; one that has a name, if there is any.
  * False without memory. */
 static bool find_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames)
 {
     const struct rec_spaces *spaces = stacks->spaces;
     const uint32_t exe = program_of(stacks, image);
-    bool is_found = false;
     stacks->site = WEFT_ID_NONE;
+    if (stacks->wants_starts && !find_jit_site(stacks, image, n_frames))
+        return false;
+    bool is_found = stacks->site != WEFT_ID_NONE;
     for (size_t k = 0; stacks->wants_starts && k < n_frames && !is_found; k++) {
         const struct rec_mapping *mapping = rec_mapping_of(spaces, image, stacks->frames[k]);
         struct weft_str name;
@@ -454,6 +501,9 @@ static bool text_of_chain(struct rec_stacks *stacks, uint32_t image,
     uint32_t key;
     weft_json_reset(&stacks->key);
     weft_json_put(&stacks->key, (const char *)front, sizeof front);
+    for (unsigned k = 0; k < stacks->jit.n; k++) /* addresses of code may be used again */
+        weft_json_put(&stacks->key, (const char *)&stacks->jit.parts[k],
+                      sizeof stacks->jit.parts[k]);
     weft_json_put(&stacks->key, (const char *)payload, record->payload_bytes);
     if (stacks->side)
         weft_json_put(&stacks->key, (const char *)stacks->side->frames,
@@ -465,13 +515,16 @@ static bool text_of_chain(struct rec_stacks *stacks, uint32_t image,
         uint32_t *place = WEFT_VEC_PUSH(&stacks->text_of);
         uint32_t *start = WEFT_VEC_PUSH(&stacks->start_of);
         uint32_t *site = WEFT_VEC_PUSH(&stacks->site_of);
+        struct rec_jit_counts *counts = WEFT_VEC_PUSH(&stacks->counts_of);
         const size_t n_frames = take_chain(stacks, image, record, payload);
-        if (!place || !start || !site || !make_text(stacks, image, n_frames, place) ||
+        if (!place || !start || !site || !counts || !make_text(stacks, image, n_frames, place) ||
             !find_start(stacks, image, n_frames) || !find_site(stacks, image, n_frames))
             return false;
         *start = stacks->start;
         *site = stacks->site;
+        *counts = stacks->counts;
     }
+    stacks->counts = stacks->counts_of.items[key];
     stacks->start = stacks->start_of.items[key];
     stacks->site = stacks->site_of.items[key];
     *id = stacks->text_of.items[key];
@@ -499,12 +552,24 @@ static const struct rec_kernel_side *side_of(struct rec_stacks *stacks,
     return is_its ? side : NULL;
 }
 
+/* Each stack once: those of waits are made in the first reading, the others in the second. */
+static void count_jit(struct rec_stacks *stacks, const struct weft_kernel_record *record)
+{
+    const bool is_wait = (record->a & WEFT_STACK_KIND_MASK) == WEFT_STACK_WAIT;
+    if (stacks->jit.n == 0 || is_wait != stacks->wants_starts)
+        return;
+    struct rec_jit *jit = &stacks->spaces->jits.items[stacks->jit.parts[0].jit];
+    jit->n_named += stacks->counts.n_named;
+    jit->n_unnamed += stacks->counts.n_unnamed;
+}
+
 bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *record,
                     const uint8_t *payload, struct weft_str *text)
 {
     const uint32_t image = rec_image_at(stacks->spaces, (uint32_t)record->b, record->time_ns);
     uint32_t id = 0;
     size_t n_frames;
+    rec_jit_view(stacks->spaces, (uint32_t)record->b, record->time_ns, &stacks->jit);
     stacks->side = side_of(stacks, record);
     const bool is_good = record->type == WEFT_KERNEL_STACK_COPY
                              ? walk_copy(stacks, image, record, payload, &n_frames) &&
@@ -514,6 +579,8 @@ bool rec_stack_text(struct rec_stacks *stacks, const struct weft_kernel_record *
                              : text_of_chain(stacks, image, record, payload, &id);
     if (is_good)
         *text = weft_strtab_get(stacks->texts, id);
+    if (is_good)
+        count_jit(stacks, record);
     return is_good;
 }
 

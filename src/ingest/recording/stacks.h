@@ -53,6 +53,14 @@ struct rec_stacks {
         size_t n, cap;
     } text_of, start_of, site_of; /* the latter in `texts`, or WEFT_ID_NONE */
     bool wants_starts;            /* of stacks that are made now */
+    struct {
+        struct rec_jit_counts *items; /* by text */
+        size_t n, cap;
+    } counts_of;
+    struct rec_jit_view jit;      /* of the stack in work */
+    struct rec_jit_counts counts; /* of the stack made last */
+    enum rec_jit_found frame_jit; /* of the frame that was named last */
+    bool is_frame_system;         /* likewise: not of the program */
     uint32_t site;  /* of the stack made last: its innermost function of the program */
     uint32_t start; /* of the stack made last: names of its outermost functions of the
                        program (starts.h), in `texts`; WEFT_ID_NONE: unknown */

@@ -150,8 +150,8 @@ static enum weft_code take_fork(struct followed *followed, const struct weft_ker
         return weft_no_memory(err, "processes");
     child->due_ns = UINT64_MAX; /* until it runs another program, it has its parent's */
     child->has_library = !is_told;
-    return is_told ? programs_tell_fork(followed->programs, pid, parent_pid, record->time_ns, err)
-                   : WEFT_OK;
+    /* Also of one that has a library: it may never make a ring. */
+    return programs_tell_fork(followed->programs, pid, parent_pid, record->time_ns, err);
 }
 
 static enum weft_code take_exec(struct followed *followed, const struct weft_kernel_record *record,

@@ -152,7 +152,7 @@ static bool is_lasting(struct session_output *output, enum weft_piece_kind kind)
     output->has_clock |= is_first_clock;
     return kind == WEFT_PIECE_META || is_first_clock || kind == WEFT_PIECE_PROCESS ||
            kind == WEFT_PIECE_MAPS || kind == WEFT_PIECE_BUILD || kind == WEFT_PIECE_FUNCTIONS ||
-           kind == WEFT_PIECE_KERNEL_NAMES;
+           kind == WEFT_PIECE_KERNEL_NAMES || kind == WEFT_PIECE_JIT;
 }
 
 /* False without memory. */

@@ -102,23 +102,42 @@ uint64_t proc_start(uint32_t pid, struct proc_text *room)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
-bool proc_next_map(struct weft_str *text, struct proc_map *map)
+/* "7f00-8f00 r-xp 00001000 fe:00 123   /usr/lib/x.so": five words, then the path. */
+static bool parse_mapping(struct weft_str line, struct proc_map *map)
 {
-    while (text->n_bytes > 0) {
+    char front[128]; /* sscanf looks for the end of all the text */
+    const size_t n_front = line.n_bytes < sizeof front ? line.n_bytes : sizeof front - 1;
+    int at = 0;
+    memcpy(front, line.bytes, n_front);
+    front[n_front] = '\0';
+    if (sscanf(front, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s%n", &map->begin, &map->end,
+               map->rights, &map->file_off, &at) != 4 ||
+        at <= 0 || strlen(map->rights) < 3)
+        return false;
+    while ((size_t)at < line.n_bytes && line.bytes[at] == ' ')
+        at++;
+    map->path = (struct weft_str){ line.bytes + at, line.n_bytes - (size_t)at };
+    return map->begin < map->end;
+}
+
+bool proc_next_mapping(struct weft_str *text, struct proc_map *map)
+{
+    bool is_found = false;
+    while (!is_found && text->n_bytes > 0) {
         const char *end = memchr(text->bytes, '\n', text->n_bytes);
         const size_t n_line = end ? (size_t)(end - text->bytes) : text->n_bytes;
-        const char *slash = memchr(text->bytes, '/', n_line);
-        const char *line = text->bytes;
-        char rights[8];
+        is_found = parse_mapping((struct weft_str){ text->bytes, n_line }, map);
         text->bytes += n_line + (end != NULL);
         text->n_bytes -= n_line + (end != NULL);
-        if (!slash || sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64, &map->begin, &map->end,
-                             rights, &map->file_off) != 4)
-            continue;
-        map->path = (struct weft_str){ slash, n_line - (size_t)(slash - line) };
-        if (strlen(rights) > 2 && rights[2] == 'x')
-            return true;
     }
+    return is_found;
+}
+
+bool proc_next_map(struct weft_str *text, struct proc_map *map)
+{
+    while (proc_next_mapping(text, map))
+        if (map->rights[2] == 'x' && map->path.n_bytes > 0 && map->path.bytes[0] == '/')
+            return true;
     return false;
 }
 

@@ -46,11 +46,14 @@ struct proc_user proc_user(uint32_t pid, struct proc_text *room);
 /* When it started, in the kernel's unit since the boot; 0: not known. */
 uint64_t proc_start(uint32_t pid, struct proc_text *room);
 
-/* The next mapping of a file that can be executed, of a text of maps; false: there is none. */
+/* The next mapping of a text of maps; false: there is none. */
 struct proc_map {
     uint64_t begin, end, file_off;
-    struct weft_str path;
+    char rights[8];       /* "r-xp" */
+    struct weft_str path; /* or "[stack]"; empty: none */
 };
+bool proc_next_mapping(struct weft_str *text, struct proc_map *map);
+/* The next one of a file that can be executed. */
 bool proc_next_map(struct weft_str *text, struct proc_map *map);
 
 #endif

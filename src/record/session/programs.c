@@ -95,6 +95,7 @@ enum weft_code programs_open(struct programs *programs, struct session_output *o
         .folder_fd = -1, .notify_fd = -1, .journal.fd = -1, .asks.fd = -1, .output = output
     };
     programs->reading = (struct ring_reading){ .output = output, .trigger = trigger };
+    jit_maps_open(&programs->jit, output);
     programs->reading.room = malloc(RING_ROOM_BYTES);
     programs->paths = weft_strtab_new();
     if (!programs->reading.room || !programs->paths)
@@ -143,6 +144,7 @@ void programs_close(struct programs *programs)
     proc_text_fini(&programs->room);
     proc_text_fini(&programs->maps);
     proc_text_fini(&programs->reading.text);
+    jit_maps_close(&programs->jit);
 }
 
 /* ---- what is written about a process --------------------------------------------------------- */
@@ -330,8 +332,13 @@ enum weft_code programs_tell(struct programs *programs, const struct program_new
 {
     const enum maps_found found = read_maps(programs, news);
     enum weft_code code = WEFT_OK;
-    if (news->is_new)
+    if (news->is_new) /* its code is that of the program before */
+        code = jit_maps_end(&programs->jit, news->pid, err);
+    if (code == WEFT_OK && news->is_new)
         code = put_process(programs, news, found, err);
+    if (code == WEFT_OK && found == MAPS_NOW &&
+        !jit_maps_look(&programs->jit, news->pid, maps_of(&programs->maps)))
+        code = weft_no_memory(err, "programs");
     return code == WEFT_OK && found != MAPS_NONE ? put_maps(programs, news, err) : code;
 }
 
@@ -350,8 +357,10 @@ enum weft_code programs_tell_end(struct programs *programs, uint32_t pid, uint64
 {
     char line[64];
     const int n_line = snprintf(line, sizeof line, "end_ns=%" PRIu64 "\n", end_ns);
-    return put_text(programs, WEFT_PIECE_PROCESS, 0, pid, (struct weft_str){ line, (size_t)n_line },
-                    err);
+    const enum weft_code code = jit_maps_end(&programs->jit, pid, err);
+    return code != WEFT_OK ? code
+                           : put_text(programs, WEFT_PIECE_PROCESS, 0, pid,
+                                      (struct weft_str){ line, (size_t)n_line }, err);
 }
 
 /* ---- files that appear ----------------------------------------------------------------------- */

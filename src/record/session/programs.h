@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "record/session/asks.h"
 #include "record/session/filter.h"
+#include "record/session/jit_maps.h"
 #include "record/session/journal.h"
 #include "record/session/proc.h"
 #include "record/session/ring_file.h"
@@ -47,6 +48,7 @@ struct programs {
     struct ledger *ledger; /* NULL: none */
     struct journal journal;
     struct namespaces spaces;
+    struct jit_maps jit; /* of code that has no file */
     double ns_per_tick;
     struct weft_clock_pair pair; /* the last one */
 };

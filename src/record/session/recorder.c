@@ -96,6 +96,7 @@ static enum weft_code take_snapshot(struct recorder *recorder, const char *why,
     char text[512];
     enum weft_code code = recorder_put_clock(recorder, err);
     WEFT_THEN(code, ledger_put(recorder->ledger, recorder->output, true, err));
+    WEFT_THEN(code, jit_maps_put(&recorder->programs.jit, true, err));
     WEFT_THEN(code, session_snapshot(recorder->output, weft_str_of(why), &path, err));
     if (code != WEFT_OK || !path)
         return code;
@@ -167,6 +168,8 @@ static enum weft_code do_due(struct recorder *recorder, uint64_t now_ns, struct 
     if (code == WEFT_OK && is_time(&recorder->cost_ns, now_ns, COST_NS)) {
         code = recorder_put_cost(recorder, err);
         WEFT_THEN(code, recorder_put_unplaced(recorder, err));
+        if (code == WEFT_OK && recorder->opts->size_bytes)
+            code = jit_maps_put(&recorder->programs.jit, false, err);
     }
     WEFT_THEN(code, keep_ledger(recorder, now_ns, err));
     WEFT_THEN(code, look_for_snapshots(recorder, err));
@@ -328,6 +331,7 @@ static enum weft_code finish(struct recorder *recorder, const char *why, struct 
     WEFT_THEN(code, programs_stop(&recorder->programs, err));
     WEFT_THEN(code, recorder_poll_kernel(recorder, &fill, err));
     WEFT_THEN(code, look_at_followed(recorder, true, err));
+    WEFT_THEN(code, jit_maps_put(&recorder->programs.jit, true, err));
     WEFT_THEN(code, recorder_put_kernel_names(recorder, err));
     WEFT_THEN(code, recorder_put_losses(recorder, err));
     WEFT_THEN(code, end_ledger(recorder, err));

@@ -256,6 +256,11 @@ const ADVICE: Record<string, Adviser> = {
       'These threads have no name of their own. They are called after the function of the program that they begin with.',
     todo: 'To give them other names, call pthread_setname_np in the program.',
   }),
+  jit_unnamed: () => ({
+    means:
+      'These frames of stacks lie in code that a runtime compiled while the program ran, and the recording has no names for it. They are shown as [jit].',
+    todo: 'To give them names, have the runtime write a perf map or a jitdump, as the note says, and record again.',
+  }),
   contended_only: () => ({
     means:
       'Waits for locks are seen as futex calls of the kernel. Only waits that are long enough are recorded, and no lock that is acquired at once.',
