@@ -321,7 +321,7 @@ void weft_sync_put_numbers(struct weft_output *out, const struct weft_sync_probl
 const char *weft_sync_fix(const struct weft_sync_problem *sync)
 {
     return sync->kind == WEFT_SYNC_HERD
-               ? "wake one thread where one can go on (pthread_cond_signal, notify_one)"
+               ? "wake one thread where only one can continue (pthread_cond_signal, notify_one)"
                : "give that thread less of the work, or divide it into smaller parts";
 }
 
