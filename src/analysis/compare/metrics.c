@@ -7,40 +7,46 @@
 
 #include "analysis/compare/bootstrap.h"
 #include "analysis/compare/sums.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-static int by_value(const void *a, const void *b, void *context)
+/* Keys are in the order of the values; both zeros have one. */
+static uint64_t key_of(double value)
 {
-    const double *values = context;
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (values[x] != values[y])
-        return values[x] < values[y] ? -1 : 1;
-    return x < y ? -1 : x > y;
+    const uint64_t sign = UINT64_C(1) << 63;
+    const double plain = value == 0 ? 0 : value;
+    uint64_t bits;
+    memcpy(&bits, &plain, sizeof bits);
+    return bits & sign ? ~bits : bits | sign;
 }
 
 enum weft_code weft_metric_order_init(struct weft_metric_order *order,
                                       const struct weft_metric *metric, size_t n_items,
                                       struct weft_err *err)
 {
-    double *plain = calloc(n_items + 1, sizeof *plain);
+    struct weft_order sorted = { 0 };
     *order = (struct weft_metric_order){ .items = calloc(n_items + 1, sizeof *order->items),
                                          .values = calloc(n_items + 1, sizeof *order->values),
                                          .n = n_items };
-    if (!plain || !order->items || !order->values) {
-        free(plain);
+    if (!order->items || !order->values || !weft_order_reserve(&sorted, n_items)) {
+        weft_order_fini(&sorted);
         weft_metric_order_fini(order);
         return weft_no_memory(err, "the order of a metric");
     }
     for (size_t i = 0; i < n_items; i++) {
-        plain[i] = isnan(metric->values[i]) ? 0 : metric->values[i];
-        order->items[i] = (uint32_t)i;
+        const double value = isnan(metric->values[i]) ? 0 : metric->values[i];
+        sorted.items[i] = (struct weft_order_item){ key_of(value), (uint32_t)i };
     }
-    qsort_r(order->items, n_items, sizeof *order->items, by_value, plain);
-    for (size_t i = 0; i < n_items; i++)
-        order->values[i] = plain[order->items[i]];
-    free(plain);
+    weft_order_sort(&sorted, n_items);
+    for (size_t i = 0; i < n_items; i++) {
+        const uint32_t item = sorted.items[i].place;
+        order->items[i] = item;
+        order->values[i] = isnan(metric->values[item]) ? 0 : metric->values[item];
+    }
+    weft_order_fini(&sorted);
     return WEFT_OK;
 }
 

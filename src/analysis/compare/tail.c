@@ -7,6 +7,7 @@
  */
 #include "analysis/compare/tail.h"
 
+#include "base/order.h"
 #include "base/statistics.h"
 
 #include <math.h>
@@ -240,11 +241,15 @@ static bool sorted_init(struct sorted *sorted, const uint64_t *durations_ns, siz
                                .logs = calloc(n + 1, sizeof *sorted->logs),
                                .sums = calloc(n + 1, sizeof *sorted->sums),
                                .n = n };
-    if (!sorted->ns || !sorted->logs || !sorted->sums)
+    struct weft_order order = { 0 };
+    if (!sorted->ns || !sorted->logs || !sorted->sums || !weft_order_reserve(&order, n))
         return false;
     for (size_t i = 0; i < n; i++)
-        sorted->ns[i] = (double)durations_ns[i];
-    qsort(sorted->ns, n, sizeof *sorted->ns, weft_order_double);
+        order.items[i] = (struct weft_order_item){ durations_ns[i], (uint32_t)i };
+    weft_order_sort(&order, n);
+    for (size_t i = 0; i < n; i++)
+        sorted->ns[i] = (double)order.items[i].key;
+    weft_order_fini(&order);
     for (size_t i = 0; i < n; i++)
         sorted->logs[i] = log(sorted->ns[i] > 1 ? sorted->ns[i] : 1);
     for (size_t i = 0; i < n; i++)
