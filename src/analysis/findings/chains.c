@@ -53,11 +53,15 @@ static size_t functions_of(const struct weft_frame_path *path, const struct weft
     return n;
 }
 
-/* Does the thread run, or could it? */
-static bool is_running_in(const struct weft_frame_path *path, const struct weft_path_part *part)
+/* Does the thread run, or could it? With scheduling events that is what no state means, unless it
+ * waits for another thread. */
+static bool is_running_in(const struct weft_finding *finding, const struct weft_frame_path *path,
+                          const struct weft_path_part *part)
 {
     const uint8_t state =
         part->state < part->to ? path->frames[part->state]->state : WEFT_FRAME_NO_STATE;
+    if (state == WEFT_FRAME_NO_STATE)
+        return !finding->has_no_switches && part->to == path->n;
     return state == WEFT_FRAME_RUNNING || state == WEFT_FRAME_PREEMPTED;
 }
 
@@ -73,7 +77,7 @@ static const struct weft_frame *next_of(const struct descent *descent,
                                                                     : &kind.lasting;
     const bool is_other = descent->whose == LASTING &&
                           (!kind.last || !weft_str_equal(kind.last->name, descent->problem->last));
-    const bool is_running = is_running_in(path, part);
+    const bool is_running = is_running_in(descent->finding, path, part);
     const size_t n = is_other ? 0 : functions_of(path, part, is_running, functions, LEVELS);
     *has_any = n > 0;
     for (size_t i = 0; i < descent->n; i++)

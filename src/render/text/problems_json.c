@@ -97,6 +97,7 @@ static void json_problem(struct weft_json *json, const struct weft_problem *prob
         weft_json_real(json, "p", problem->p);
     else
         weft_json_null(json, "p"); /* a critical path: nothing is compared */
+    weft_json_u64(json, "overtaking_readers", problem->n_overtaking);
     weft_json_real(json, "cost_ns", problem->cost_ns);
     weft_json_real(json, "cost_share", problem->share);
     weft_json_real(json, "explained_share", problem->explained);

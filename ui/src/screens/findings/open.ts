@@ -42,7 +42,11 @@ export function actionsOf(findings: Findings, finding: Finding): Action[] {
   if (thread >= 0)
     actions.push(
       {
-        name: finding.isPath ? 'Critical path' : 'Path of the worst execution',
+        name: finding.isPath
+          ? 'Critical path'
+          : finding.shareOf !== ''
+            ? 'Path of the worst one'
+            : 'Path of the worst execution',
         key: 'Enter',
         title: `On what the time of ${one} depended`,
         run: () => {

@@ -77,7 +77,8 @@ function barsOf(finding: Finding): Bar[] {
   ];
 }
 
-export function Bars({ finding }: { finding: Finding }): JSX.Element {
+export function Bars({ finding }: { finding: Finding }): JSX.Element | null {
+  if (finding.shareOf !== '') return null; // nothing is compared
   const bars = barsOf(finding);
   const most = Math.max(1, ...bars.map(({ ns }) => ns));
   const { look, letter, words } = lookOfKind(finding);
@@ -149,6 +150,11 @@ function waitOf(finding: Finding): KindLook {
   return isWait ? own : { words: 'waiting for another thread', look: LOOK.UNKNOWN, letter: '' };
 }
 
+const WORST: Record<string, string> = {
+  thundering_herd: 'The costliest broadcast',
+  load_imbalance: 'The longest wait',
+};
+
 export function WorstStrip({
   findings,
   index,
@@ -165,7 +171,7 @@ export function WorstStrip({
   if (!finding || !hasWorst) return null;
   const { t0, t1 } = finding.worst.span;
   const rows = path ? stripOf(path, waitOf(finding)) : [];
-  const what = finding.isPath ? 'The thread' : 'The worst execution';
+  const what = WORST[finding.kind] ?? (finding.isPath ? 'The thread' : 'The worst execution');
   return (
     <figure class="fnd-strip">
       <figcaption>

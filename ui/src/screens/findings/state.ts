@@ -35,6 +35,8 @@ export interface Finding {
   waiter: string;
   waiterThreads: number;
   waiterFunctions: string[];
+  /** Of a starved writer: readers that asked after it and got the lock before it. */
+  overtakingReaders: number;
   usualNs: number;
   slowNs: number;
   usualHereNs: number;
@@ -118,6 +120,7 @@ function decodeFinding(json: Json): Finding {
     waiter: text(json, 'waiter'),
     waiterThreads: num(json, 'waiter_threads'),
     waiterFunctions: texts(json, 'waiter_functions'),
+    overtakingReaders: num(json, 'overtaking_readers'),
     usualNs: num(json, 'usual_ns'),
     slowNs: num(json, 'slow_ns'),
     usualHereNs: num(json, 'usual_here_ns'),

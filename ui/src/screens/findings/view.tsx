@@ -65,6 +65,15 @@ function Facts({ finding }: { finding: Finding }): JSX.Element {
       {linksOf(finding).map(link => (
         <ChainRow key={link.label} link={link} />
       ))}
+      {finding.kind === 'writer_starvation' && (
+        <>
+          <dt>readers</dt>
+          <dd>
+            {plural(finding.overtakingReaders, 'reader')} got it after the writer asked, in the
+            worst execution
+          </dd>
+        </>
+      )}
       {finding.evidence !== '' && (
         <>
           <dt>evidence</dt>
