@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A trace and the database that is made of it give the same findings: of random executions, and of the
-recorded case studies where they are at hand. usage: test_findings.py WEFT"""
+recorded case studies where they are at hand.
+usage: test_findings.py WEFT [RELEASE] (RELEASE: the program for the case studies, of hundreds of megabytes)"""
 import contextlib
 import json
 import os
@@ -16,6 +17,7 @@ import tap  # noqa: E402
 from tap import ok  # noqa: E402
 
 weft = tap.runner(os.path.abspath(sys.argv[1]))
+RELEASE = os.path.abspath(sys.argv[-1])
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACES = 24
 rules_seen = set()
@@ -208,6 +210,8 @@ CASES = ROOT / "build" / "traces" / "kernel"
 
 def test_cases():
     """The recorded case studies, where they are unpacked, by the rules of their own proposals."""
+    global weft
+    weft = tap.runner(RELEASE)
     for folder in sorted(CASES.glob("case*")) if CASES.is_dir() else []:
         trace = f"{folder.name}.weft"
         weft("import", "-q", "-o", trace, str(folder / "perf.data"))
