@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,56 +64,63 @@ static void map_path(char path[64])
     (void)snprintf(path, 64, "/tmp/perf-%d.map", (int)getpid());
 }
 
-static void write_map(const char *inner, const char *outer)
+static void other_path(char other[80])
 {
     char path[64];
     map_path(path);
+    (void)snprintf(other, 80, "%s.other", path);
+}
+
+static void write_map(const char *path)
+{
     FILE *out = fopen(path, "w");
     if (!out)
         exit(3);
     fprintf(out, "%" PRIxPTR " %x JS:~old /srv/app.js:1:1\n", (uintptr_t)code, CODE_BYTES);
-    fprintf(out, "%" PRIxPTR " %x %s\n", (uintptr_t)code, INNER_BYTES, inner);
-    fprintf(out, "%" PRIxPTR " %x %s\n", (uintptr_t)code + 256, OUTER_BYTES, outer);
+    fprintf(out, "%" PRIxPTR " %x JS:*inner /srv/app.js:12:3\n", (uintptr_t)code, INNER_BYTES);
+    fprintf(out, "%" PRIxPTR " %x Lcom/foo/Bar;::outer\n", (uintptr_t)code + 256, OUTER_BYTES);
     (void)fclose(out);
 }
 
 static void write_usual(void)
 {
-    write_map("JS:*inner /srv/app.js:12:3", "Lcom/foo/Bar;::outer");
-}
-
-/* What a map of this name may be, and is not to be believed. */
-static void write_bad(const char *how)
-{
     char path[64];
     map_path(path);
-    write_usual();
+    write_map(path);
+}
+
+/* What a map of this name may be, and is not to be believed; it is there at once. */
+static void write_bad(const char *how)
+{
     const struct timespec times[] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+    char path[64], other[80];
+    bool is_good = true;
+    map_path(path);
+    other_path(other);
+    write_map(other);
     if (strcmp(how, "stale") == 0)
-        (void)utimensat(AT_FDCWD, path, times, 0);
-    if (strcmp(how, "foreign") == 0 && chown(path, 65533, 65533) != 0)
-        exit(4);
-    if (strcmp(how, "link") == 0) {
-        char other[80];
-        (void)snprintf(other, sizeof other, "%s.other", path);
-        if (rename(path, other) != 0 || symlink(other, path) != 0)
-            exit(4);
-    }
-    if (strcmp(how, "pipe") == 0 && (unlink(path) != 0 || mkfifo(path, 0600) != 0))
-        exit(4);
-    if (strcmp(how, "text") == 0) {
-        FILE *out = fopen(path, "w");
+        is_good = utimensat(AT_FDCWD, other, times, 0) == 0 && rename(other, path) == 0;
+    else if (strcmp(how, "foreign") == 0)
+        is_good = chown(other, 65533, 65533) == 0 && rename(other, path) == 0;
+    else if (strcmp(how, "link") == 0)
+        is_good = symlink(other, path) == 0;
+    else if (strcmp(how, "pipe") == 0)
+        is_good = mkfifo(path, 0600) == 0;
+    FILE *out = strcmp(how, "text") == 0 ? fopen(path, "w") : NULL;
+    if (out) {
         fprintf(out, "root:x:0:0:secret-of-another-file\n%" PRIxPTR " 1000 inner\n",
                 (uintptr_t)code);
         (void)fclose(out);
     }
+    if (!is_good)
+        exit(4);
 }
 
 static void remove_map(void)
 {
     char path[64], other[80];
     map_path(path);
-    (void)snprintf(other, sizeof other, "%s.other", path);
+    other_path(other);
     (void)unlink(path);
     (void)unlink(other);
 }

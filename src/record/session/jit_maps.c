@@ -339,7 +339,7 @@ static enum weft_code put_map(struct jit_maps *maps, struct jit_map *map, char *
     enum weft_code code = WEFT_OK;
     if (n_file < map->map_bytes) /* it was written anew */
         map->map_bytes = 0;
-    if (n_file == 0 ||
+    if (n_file == 0 || !is_its(map, map->map_fd) ||
         (map->map_bytes == 0 && !is_map(room, read_at(map->map_fd, 0, room, MOST_LINE_BYTES))))
         return WEFT_OK;
     const uint64_t n_left =
