@@ -253,7 +253,7 @@ def check_card(trace, known, summary, threads):
            len(drawn["nodes"]) + drawn["nodes_cut"] == lines(known[drawn["id"]], set())
            for drawn in cut["shapes"]), "or cut, and say by how much")
     text = weft("shapes", "--cluster", row["id"], trace).stdout.decode()
-    command = next(line for line in text.splitlines() if "slowest" in line).split(": weft ")[1]
+    command = text[text.index("\n  slowest "):].splitlines()[2].split("weft ", 1)[1]
     span = json.loads(weft(*command.split(), "--json").stdout)
     ok(span["to_ns"] - span["from_ns"] == row["max_ns"], "the command it gives shows that call")
 

@@ -459,7 +459,7 @@ static void test_kernel(void)
         "packet_received tcp [] 42949673060 @150 \nend", /* once */
         "thread 1 tid 12 pid 10 name next\n",
         "note lost_records 9 at",
-        "of the kernel, processor 1, between 0.000000 s and 0.000001 s",
+        "of the kernel, CPU 1, between 0.000000 s and 0.000001 s",
         NULL
     };
     struct rb file = { 0 }, zero = { 0 }, one = { 0 };

@@ -298,7 +298,7 @@ static void summary(void)
     holds(WEFT_FORMAT_JSON, &how, "\"shape_ids\":[4,5]", "a cluster's shapes");
     holds(WEFT_FORMAT_CSV, &how, "\n3,10,110000,11000,", "the longest cluster");
     how.limit = 1;
-    holds(WEFT_FORMAT_TEXT, &how, "2 more clusters; --limit 0 shows all", "the limit is said");
+    holds(WEFT_FORMAT_TEXT, &how, "2 more clusters: --limit 0", "the limit is said");
     settings.min_count = 5;
     how.limit = 0;
     holds(WEFT_FORMAT_TEXT, &how, "1 cluster of fewer than 5 calls omitted", "rare ones are said");
