@@ -264,9 +264,9 @@ static void test_trace(void)
         char *got = told(&file, "trace.dat");
         const char *rest = strchr(got, '\n');
         tap_ok(strncmp(got,
-                       packing ? "begin trace.dat: version 7, 2 processors, clock mono, Linux test"
-                               : "begin trace.dat: version 6, 2 processors, clock mono, Linux test",
-                       63) == 0,
+                       packing ? "begin trace.dat: version 7, 2 CPUs, clock mono, Linux test"
+                               : "begin trace.dat: version 6, 2 CPUs, clock mono, Linux test",
+                       57) == 0,
                "trace.dat of version %u", packing ? 7 : 6);
         tap_eq_str(rest ? rest + 1 : "", trace_want, "%s-endian, packed: %s",
                    k % 2 ? "big" : "little", packing ? packing : "version 6");

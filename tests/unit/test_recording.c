@@ -554,7 +554,7 @@ static void test_inner(void)
 /* Two pieces of one slot: what the damaged one held is missing, and counted. */
 static void test_damage(void)
 {
-    static const char *const lines[] = { "E 38 @30\nend", "note bad_record", "(damaged pieces)",
+    static const char *const lines[] = { "E 38 @30\nend", "note bad_record", "(damaged chunks)",
                                          "note lost_records 2 thread 0 at", NULL };
     struct rb file = { 0 };
     struct rb_ring ring = ring_of(TID, WEFT_RING_FUNCTIONS, 1000);
