@@ -355,7 +355,7 @@ def test_healthy(path):
         few = f"{path}.few{n}"
         make(few, ["source req - calm.weft", *lines[:n]])
         text = weft("diagnose", "--verbose", few).stdout
-        ok(f"\nNothing significant: {said} to tell slow ones from others." in text and
+        ok(f"\nNothing significant: {said} to separate slow ones from others." in text and
            text.startswith("Nothing significant:\n"), said, text)
 
 

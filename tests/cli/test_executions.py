@@ -235,10 +235,10 @@ for arguments, status, expected in [
        f"{' '.join(str(word) for word in arguments[-2:]).replace(str(WORK), '')} is refused",
        done.stderr)
 for arguments, expected in [
-        (["--begin", "call:bat"], "no function is called 'bat'; one is 'batch'"),
-        (["--begin", "enter:batch", "--end", "exit:BATCH*"], "no function is called 'BATCH*'; one is"),
-        (["--begin", "call:none"], "no function is called 'none'\n"),
-        (["--begin", "call:batch", "--count", "enter:none"], "no function is called 'none'"),
+        (["--begin", "call:bat"], "no function has the name 'bat'; one is 'batch'"),
+        (["--begin", "enter:batch", "--end", "exit:BATCH*"], "no function has the name 'BATCH*'; one is"),
+        (["--begin", "call:none"], "no function has the name 'none'\n"),
+        (["--begin", "call:batch", "--count", "enter:none"], "no function has the name 'none'"),
         (["--begin", "instant:pus", "--end", "instant:pop"], "there is no instant:pus\n"),
         (["--begin", "instant:push", "--end", "instant:po"], "there is no instant:po\n"),
         (["--begin", "call:batch where m = 1"], "no call:batch has the field 'm'"),
@@ -251,7 +251,7 @@ for arguments, expected in [
          "of instant:push none meets the condition on 'id'"),
         (["--begin", "instant:push", "--end", "instant:pop where id > 9 and waited = 8"],
          "of instant:pop none meets the conditions on 'id', 'waited'"),
-        (["--begin", "switch", "--end", "switch"], "nothing of the kind 'switch'")]:
+        (["--begin", "switch", "--end", "switch"], "no event of kind 'switch'")]:
     done = weft("executions", TRACE, *arguments)
     ok(done.returncode == 0 and expected in done.stderr, f"{arguments[-1]}: says what is not there",
        done.stderr)

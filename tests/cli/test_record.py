@@ -245,8 +245,8 @@ def test_foreign():
         whole = ("--threads",) if command == "info" else ("--limit", "0")
         few, many = (run(command, "own.weft", *more, *whole)
                      for more in ((), ("--all-processes",)))
-        ok("--all-processes shows" in few.stdout and
-           "--all-processes shows" not in many.stdout, f"weft {command} says what it leaves out",
+        ok("--all-processes adds" in few.stdout and
+           "--all-processes adds" not in many.stdout, f"weft {command} says what it leaves out",
            few.stdout)
 
 

@@ -46,15 +46,15 @@ def lost(about):
 def check_line(path, said, name):
     """Each number of the line is one that info has of the same file."""
     about, line = info(path), closing_line(path, said)
-    text = run("info", path).stdout
+    text = re.sub(r"\n {13}", " ", run("info", path).stdout)  # lines are broken
     lasted = re.search(r"^  time +([^,]+),", text, re.M)
     size = re.search(r"^  size +([\d.]+ \w+)", text, re.M)
-    cost = re.search(r"recorder [\d.]+ ms CPU(?: \([\d.]+ % of a processor\))?", text)
+    cost = re.search(r"recorder [\d.]+ ms CPU(?: \([\d.]+ % of a CPU\))?", text)
     agree = [lasted and f": {lasted.group(1)}, " in line, number(r", ([\d,]+) events?,", line) == about["events"],
              (number(r", ([\d,]+) calls?,", line) or 0) == about["calls"],
              number(r", ([\d,]+) lost", line) == lost(about), size and f", {size.group(1)}" in line,
              line.endswith(", " + cost.group(0)) if cost else "recorder" not in line,
-             ("of a processor" in line) == (about["duration_ns"] >= 1e9)]
+             ("of a CPU" in line) == (about["duration_ns"] >= 1e9)]
     return ok(all(agree), name, (agree, line, text))
 
 

@@ -8,6 +8,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -117,6 +118,11 @@ def check(kind, command, *, options=(), env=(), n_processes=None, status=0, reas
 # ---- kinds of programs ---------------------------------------------------------------------------
 
 
+def source_of(path):
+    """What `info` says of the source, which may take several lines."""
+    return re.sub(r"\s+", " ", run("info", path).stdout.split("\n  time ")[0])
+
+
 def test_usual():
     check("one process", [PROGRAM, "calls", 100], n_processes=1, reasons=())
     check("children that outlive the program", [PROGRAM, "outlive", 100], n_processes=4, reasons=())
@@ -216,7 +222,7 @@ def test_killed():
         for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split():
             os.kill(int(child), signal.SIGKILL)
         os.kill(pid, signal.SIGKILL)
-    text, about = run("info", "killed.weft").stdout, info("killed.weft")
+    text, about = " ".join(run("info", "killed.weft").stdout.split()), info("killed.weft")
     reasons = about["program"]["reasons"]
     ok("no data loss" not in text and "has no end" in text and reasons.get("recorder_killed", 0) >= 1 and
        about["program"]["missing"] == reasons["recorder_killed"], "a recorder that is killed", (about, text))
@@ -286,16 +292,16 @@ def test_empty():
     ok("no data loss" not in text and "static_program" not in text and "static program" in text, "and info says so",
        text)
     run("record", "--no-kernel", "-o", "none.weft", "--", STATIC, "calls", 10)
-    first = run("info", "none.weft").stdout.splitlines()[1]
+    first = source_of("none.weft")
     ok("reached_static" in first and "locks" not in first and "functions" not in first,
        "no level of the libraries is listed where none was loaded", first)
     if IS_ROOT:
         run("record", "-o", "kernel.weft", "--force", "--", STATIC, "calls", 10)
-        first = run("info", "kernel.weft").stdout.splitlines()[1]
+        first = source_of("kernel.weft")
         ok("kernel by" in first and "locks" not in first and "functions" not in first,
            "of a static program only the kernel's level is listed", first)
     run("record", "--no-kernel", "-o", "both.weft", "--", "sh", "-c", f"{STATIC} calls 10; {PROGRAM} calls 10")
-    first = run("info", "both.weft").stdout.splitlines()[1]
+    first = source_of("both.weft")
     ok("locks, functions;" in first, "all levels, where any process has them", first)
 
 

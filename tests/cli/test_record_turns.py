@@ -29,7 +29,7 @@ def test_proposals():
     server = kinds.get("server after recv")
     if not ok(server is not None, "threads of a pool are one type, called after what they wait in", rows):
         return
-    ok(rows[0]["why"].startswith("turns") and "turns" in server["why"], "turns come before single calls", rows)
+    ok(rows[0]["why"].startswith("loop") and "loop" in server["why"], "turns come before single calls", rows)
     ok(server["count"] == SERVERS * (REQUESTS + 1), "as many as waits", server)
     found = weft("executions", TRACE, "--json", "--begin", server["begin"], "--end", server["end"])
     types = json.loads(found.stdout)["types"]

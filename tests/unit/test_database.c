@@ -404,8 +404,8 @@ static void check_same_trace(void)
     must(weft_database_open(path, WEFT_DATABASE_WRITE, &writers[2], &err), &err);
     must(weft_database_begin(writers[2], &source, tree, &err), &err);
     const enum weft_code code = weft_database_end(writers[0], &err);
-    tap_ok(code == WEFT_E_IO && strstr(err.text, "meanwhile"), "who was replaced is told: %s",
-           err.text);
+    tap_ok(code == WEFT_E_IO && strstr(err.text, "at the same time"),
+           "who was replaced is told: %s", err.text);
     must(weft_database_end(writers[2], &err), &err);
     tap_ok(true, "who began last stands");
     for (size_t i = 0; i < 3; i++)

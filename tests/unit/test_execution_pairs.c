@@ -166,7 +166,7 @@ static void streams(const char *path)
                "%d through 4 MiB: %s", MANY, texts[i]);
     tap_ok(stream(trace, "execution e begin enter:handle end exit:nothing", sums, &err) ==
                    WEFT_E_LIMIT &&
-               strstr(err.text, "open at once"),
+               strstr(err.text, "open at the same time"),
            "none of them ends: %s", err.text);
     weft_trace_close(trace);
     (void)remove(path);

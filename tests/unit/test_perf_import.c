@@ -264,9 +264,9 @@ static void test_trace(void)
         char *got = told(&file, "trace.dat");
         const char *rest = strchr(got, '\n');
         tap_ok(strncmp(got,
-                       packing ? "begin trace.dat: version 7, 2 processors, clock mono, Linux test"
-                               : "begin trace.dat: version 6, 2 processors, clock mono, Linux test",
-                       63) == 0,
+                       packing ? "begin trace.dat: version 7, 2 CPUs, clock mono, Linux test"
+                               : "begin trace.dat: version 6, 2 CPUs, clock mono, Linux test",
+                       57) == 0,
                "trace.dat of version %u", packing ? 7 : 6);
         tap_eq_str(rest ? rest + 1 : "", trace_want, "%s-endian, packed: %s",
                    k % 2 ? "big" : "little", packing ? packing : "version 6");
@@ -285,12 +285,12 @@ static void test_trace_lost(void)
     kb_set(&tb.cpus[1], 16 + n_used, 42, 8);
     struct kb file = tb_file(&tb);
     char *got = told(&file, "lost");
-    tap_ok(strstr(got, "note lost_records 42 (processor 1)\n") != NULL, "lost events are counted");
+    tap_ok(strstr(got, "note lost_records 42 (CPU 1)\n") != NULL, "lost events are counted");
     free(got);
     kb_set(&tb.cpus[1], 8, n_used | UINT64_C(1) << 31, 8);
     file = tb_file(&tb);
     got = told(&file, "lost");
-    tap_ok(strstr(got, "note lost_records 1 (processor 1: times") != NULL, "or that there are any");
+    tap_ok(strstr(got, "note lost_records 1 (CPU 1: times") != NULL, "or that there are any");
     free(got);
     kb_set(&tb.cpus[1], 8, 1000, 8);
     file = tb_file(&tb);

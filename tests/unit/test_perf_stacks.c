@@ -215,7 +215,7 @@ static void test_walk(void)
     expect(make_file(NO_MAPS, STACK_BYTES, 2), "/", "sample 0x",
            "the first in a place: which is no file)", "no mappings");
     expect(make_file(MAPS, 16, 2), "/", "level_three;[kernel]+0xffffffff81000130 ",
-           "note not_kept 1 (stacks of users that go on beyond their copies", "a short copy");
+           "note not_kept 1 (user stacks truncated: longer than their copies", "a short copy");
     expect(make_file(MAPS, 0, 2), "/", "sample [kernel]+0xffffffff81000130 ", NULL, "no copy");
     expect(make_file(MAPS, STACK_BYTES, 0), "/", "sample [kernel]+0xffffffff81000130 ", NULL,
            "a thread of the kernel");

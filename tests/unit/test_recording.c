@@ -459,7 +459,7 @@ static void test_kernel(void)
         "packet_received tcp [] 42949673060 @150 \nend", /* once */
         "thread 1 tid 12 pid 10 name next\n",
         "note lost_records 9 at",
-        "of the kernel, processor 1, between 0.000000 s and 0.000001 s",
+        "of the kernel, CPU 1, between 0.000000 s and 0.000001 s",
         NULL
     };
     struct rb file = { 0 }, zero = { 0 }, one = { 0 };
@@ -554,7 +554,7 @@ static void test_inner(void)
 /* Two pieces of one slot: what the damaged one held is missing, and counted. */
 static void test_damage(void)
 {
-    static const char *const lines[] = { "E 38 @30\nend", "note bad_record", "(damaged pieces)",
+    static const char *const lines[] = { "E 38 @30\nend", "note bad_record", "(damaged chunks)",
                                          "note lost_records 2 thread 0 at", NULL };
     struct rb file = { 0 };
     struct rb_ring ring = ring_of(TID, WEFT_RING_FUNCTIONS, 1000);

@@ -177,7 +177,7 @@ static void test_stacks(void)
            ";main;level_one;level_two;level_three [cpu-clock] 1003009 @8500", "a walk over a copy");
     expect(taken.in_three, 16, "/", "sample level_three [cpu-clock] 1003009 @8500",
            "a copy that is too short");
-    expect(taken.in_three, 16, "/", "note not_kept 1 (stacks that go on beyond their copies",
+    expect(taken.in_three, 16, "/", "note not_kept 1 (stacks truncated: longer than their copies",
            "is noted");
     expect(entry, STACK_BYTES, "/", "sample main;level_one;level_two;__getpid [wait]",
            "a word that no call returns to is no caller");

@@ -291,14 +291,14 @@ static void summary(void)
     struct weft_shapes_view how = { .part = WEFT_SHAPES_SUMMARY };
     holds(WEFT_FORMAT_TEXT, &how, "59 calls: 5 shapes in 3 clusters, 3 ribbons", "totals");
     holds(WEFT_FORMAT_TEXT, &how, "2 shapes of functions that call nothing", "trivial ones apart");
-    holds(WEFT_FORMAT_TEXT, &how, "2 calls cut by the edges", "cut calls are said");
-    holds(WEFT_FORMAT_TEXT, &how, "1 drops (stretches at less than 50.0 %", "drops are said");
+    holds(WEFT_FORMAT_TEXT, &how, "2 calls cut by the range boundaries", "cut calls are said");
+    holds(WEFT_FORMAT_TEXT, &how, "1 drops (intervals below", "drops are said");
     holds(WEFT_FORMAT_JSON, &how, "\"shapes\":5,\"clusters\":3,\"ribbons\":3", "stable numbers");
     holds(WEFT_FORMAT_JSON, &how, "\"all_shapes\":5,", "shapes of a thread and those before");
     holds(WEFT_FORMAT_JSON, &how, "\"shape_ids\":[4,5]", "a cluster's shapes");
     holds(WEFT_FORMAT_CSV, &how, "\n3,10,110000,11000,", "the longest cluster");
     how.limit = 1;
-    holds(WEFT_FORMAT_TEXT, &how, "2 more clusters; --limit 0 shows all", "the limit is said");
+    holds(WEFT_FORMAT_TEXT, &how, "2 more clusters: --limit 0", "the limit is said");
     settings.min_count = 5;
     how.limit = 0;
     holds(WEFT_FORMAT_TEXT, &how, "1 cluster of fewer than 5 calls omitted", "rare ones are said");
@@ -348,21 +348,21 @@ static void empty(void)
     table.excluded_calls = 59;
     how.excluded = "e";
     how.n_excluded = 4;
-    holds(WEFT_FORMAT_TEXT, &how, "no shape: every call is of a function that matches 'e'",
-          "all excluded");
+    holds(WEFT_FORMAT_TEXT, &how, "no shape: all functions match 'e'", "all excluded");
     table.excluded_calls = 0;
     table.cut_calls = 3;
-    holds(WEFT_FORMAT_TEXT, &how, "no shape: no call begins and ends in it", "all cut");
+    holds(WEFT_FORMAT_TEXT, &how, "no shape: no call starts and ends in the range", "all cut");
     table = full;
 }
 
 static void trees(void)
 {
     struct weft_shapes_view how = { .part = WEFT_SHAPES_CLUSTER, .id = 3 };
-    holds(WEFT_FORMAT_TEXT, &how,
-          "  first    thread 501 at 0.000000 s for 10.0 \xc2\xb5s: weft interval --from 0ns --to "
-          "10000ns --tid 501 'it'\\''s.weft'\n",
-          "the command that shows an occurrence, safe in a shell");
+    holds(
+        WEFT_FORMAT_TEXT, &how,
+        "  first    thread 501 at 0.000000 s for 10.0 \xc2\xb5s\n    weft interval --from 0ns --to "
+        "10000ns --tid 501 'it'\\''s.weft'\n",
+        "the command that shows an occurrence, safe in a shell");
     holds(WEFT_FORMAT_TEXT, &how,
           "shape 4  8 calls (80.0 %), mean 10.0 \xc2\xb5s, 10.0 \xc2\xb5s to 10.0 \xc2\xb5s, on 1 "
           "thread\n"
@@ -422,7 +422,7 @@ static void pairs(void)
            "0            0    lock           0    lock\n"
            "0.5       *  -    -              1    compress\n"
            "\n"
-           "distance 0.5; * makes it up; equal callees are not unfolded\n",
+           "distance 0.5; * makes it up; equal callees are shown once\n",
            "side by side");
     holds(WEFT_FORMAT_CSV, &how, "\n1,0.5,1,,,1,compress\n", "as CSV, null is nothing");
     holds(WEFT_FORMAT_JSON, &how, "\"distance\":0.5,\"cut\":false", "as JSON");

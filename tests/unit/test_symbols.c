@@ -295,8 +295,8 @@ static void test_naming(void)
                    "function 6  [] 0x0\n"
                    "function 7 parts+0x1000 [%s] 0x1000\n"
                    "note unnamed_function 1 (%s: not among its symbols)\n"
-                   "note unnamed_function 2 (/gone/lib.so: not found; --symbols says where it "
-                   "is)\n"
+                   "note unnamed_function 2 (/gone/lib.so: not found; give its folder with --"
+                   "symbols)\n"
                    "note unnamed_function 1 (%s: it is to be loaded in more parts than a program "
                    "can have: it was not read)\n",
                    path.bytes, path.bytes, path.bytes, parts.bytes, path.bytes, parts.bytes);

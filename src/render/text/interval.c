@@ -157,8 +157,7 @@ static void print_thread(const struct interval *interval, size_t index)
     const struct weft_table table = context_table(interval, index, &of);
     weft_table_text(&table, &interval->view->style, out);
     if (table.n_rows < thread->n_rows)
-        weft_output_printf(out, "%zu more contexts; --limit 0 shows all\n",
-                           thread->n_rows - table.n_rows);
+        weft_output_printf(out, "%zu more contexts: --limit 0\n", thread->n_rows - table.n_rows);
 }
 
 /* What memory did not hold. */

@@ -143,7 +143,7 @@ void weft_shapes_apply_limit(struct weft_shapes_page *page)
 void weft_shapes_print_more(const struct weft_shapes_page *page, const char *what)
 {
     if (page->n_shown < page->n_rows)
-        weft_output_printf(page->view->out, "%s more %s; --limit 0 shows all\n",
+        weft_output_printf(page->view->out, "%s more %s: --limit 0\n",
                            weft_human_count(page->n_rows - page->n_shown).text, what);
 }
 

@@ -83,7 +83,7 @@ bool weft_shapes_is_wanted_cluster(const struct weft_shapes_page *page, uint32_t
 
 void weft_shapes_apply_limit(struct weft_shapes_page *page);
 
-/* "12 more clusters; --limit 0 shows all", if the limit left some out. */
+/* "12 more clusters: --limit 0", if the limit left some out. */
 void weft_shapes_print_more(const struct weft_shapes_page *page, const char *what);
 
 /* The numbers that every JSON document of the command begins with. */

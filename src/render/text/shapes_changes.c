@@ -136,7 +136,7 @@ static void print_list(const struct listing *listing, const char *what, size_t n
         return;
     weft_table_text(&table, &listing->view->style, out);
     if (listing->n_shown < listing->n_rows)
-        weft_output_printf(out, "%s more; --limit 0 shows all\n",
+        weft_output_printf(out, "%s more: --limit 0\n",
                            weft_human_count(listing->n_rows - listing->n_shown).text);
 }
 

@@ -470,7 +470,7 @@ static void print_pair_end(const struct weft_shapes_page *page)
     weft_output_text(out, match->distance == 0 ? ": it is the same shape\n"
                                                : "; * makes it up; equal callees are shown once\n");
     if (page->opts->is_match_cut)
-        weft_output_printf(out, "cut after %zu pairs; --limit 0 shows all\n", page->opts->n_match);
+        weft_output_printf(out, "cut after %zu pairs: --limit 0\n", page->opts->n_match);
 }
 
 static void pair_json(const struct weft_shapes_page *page, const struct weft_table *table)

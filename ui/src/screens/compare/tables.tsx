@@ -302,7 +302,7 @@ function RankedTable({ executions, compared }: RankedOf): JSX.Element {
               <td class="num">{duration(noneB)}</td>
               <td class="num">{signed(noneB - noneA)}</td>
               <td colSpan={3} class="dim">
-                of the rows above, what nothing tells
+                of the rows above: unexplained (no data)
               </td>
             </tr>
             {whole && (
@@ -725,7 +725,7 @@ export function ExecutionTable({ executions }: { executions: Executions }): JSX.
         <PartsLegend executions={executions} />
         {integer(rows.length)} of {plural(executions.n, 'execution')} listed, slowest first
         {executions.damaged > 0 &&
-          `; ${plural(executions.damaged, 'damaged row')} of the database left out`}
+          `; ${plural(executions.damaged, 'damaged row')} of the database omitted`}
         {executions.partialRuns > 0 &&
           `; of ${plural(executions.partialRuns, 'run')} not all executions were added`}
       </p>

@@ -250,7 +250,7 @@ function HealthBadge({ health }: { health: Health }): JSX.Element {
         </button>
       )}
       {repaired && (
-        <button class="badge warn" title="Mended: what and why (9)" onClick={open}>
+        <button class="badge warn" title="Repaired: what and why (9)" onClick={open}>
           {repaired}
         </button>
       )}

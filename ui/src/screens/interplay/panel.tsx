@@ -248,7 +248,7 @@ const TREES: [TreeKind, string][] = [
   ['who', 'Threads, times'],
   ['waits', 'Waits: from where'],
   ['sections', 'Critical sections'],
-  ['meanwhile', 'What holders did meanwhile'],
+  ['meanwhile', 'Holders while others waited'],
 ];
 
 function ObjectRow({
@@ -332,8 +332,8 @@ function Objects({ screen, summary }: { screen: Interplay; summary: Summary }): 
               <th scope="col" class="num">
                 waits
               </th>
-              <th scope="col" class="num" title="Had at once, without a wait">
-                at once
+              <th scope="col" class="num" title="Uncontended acquisitions">
+                uncontended
               </th>
               <th scope="col" class="num">
                 waiters

@@ -18,7 +18,7 @@ import { SetPanel } from './calls';
 import { ExactTable, useExact } from './exact';
 import { HueBar } from './bar';
 
-type DidState = 'no call' | 'waits' | 'stands still' | 'inside a call' | 'runs' | 'waits, runs';
+type DidState = 'no call' | 'waits' | 'stalled' | 'inside a call' | 'runs' | 'waits, runs';
 
 interface Did {
   thread: Thread;
@@ -154,7 +154,7 @@ function stateOf(did: Omit<Did, 'state'>, length: number): DidState {
   const { wait, still, outside } = did;
   if (outside >= length * 0.999) return 'no call';
   if (wait + outside >= length * 0.995) return 'waits';
-  if (still + outside >= length * 0.995) return 'stands still';
+  if (still + outside >= length * 0.995) return 'stalled';
   const isOneCall = did.callsMost <= 64 && did.throughout >= 0 && did.unresolved < length * 0.01;
   if (isOneCall) return 'inside a call';
   return wait > length * 0.05 ? 'waits, runs' : 'runs';
@@ -197,7 +197,7 @@ function summarize(all: readonly Did[]): string {
     ['runs', 'ran'],
     ['waits, runs', 'waited and ran'],
     ['waits', 'waited throughout'],
-    ['stands still', 'stalled inside a call'],
+    ['stalled', 'stalled inside a call'],
     ['inside a call', 'were inside one call'],
     ['no call', 'had no call'],
   ];

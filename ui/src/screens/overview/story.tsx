@@ -239,7 +239,7 @@ function allTime(trace: Trace, families: Families, s: Sums): Told['table'] {
   const name = top && top[1] > 0.8 * s.wait && top[0] >= 0 ? `, ${families.short[top[0]]}` : '';
   const rows = [
     { label: `Waited${name}`, ns: s.wait, isInferred: false },
-    { label: 'Stood still in a call', ns: s.still, isInferred: true },
+    { label: 'Stalled in a call', ns: s.still, isInferred: true },
     { label: 'No call open', ns: s.idle, isInferred: false },
     { label: 'Ran', ns: s.ran, isInferred: false },
   ];

@@ -161,7 +161,7 @@ function Other({ segment }: { segment: PathSegment }): JSX.Element | null {
   const { state, otherFunction } = segment;
   return (
     <tr>
-      <th scope="row">{state === 'preempted' ? 'on its processor' : 'ended by'}</th>
+      <th scope="row">{state === 'preempted' ? 'on its CPU' : 'ended by'}</th>
       <td>
         {paths.nameOf(segment.other)}
         {otherFunction && isNamed(otherFunction) && `, ${otherFunction}`}

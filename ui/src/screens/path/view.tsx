@@ -259,7 +259,7 @@ export const PATH: ScreenSpec = {
   ],
   help: [
     ['x', 'Critical path of the selected call, or of the range'],
-    ['[ ]', 'Path: to where it came from another thread, to where it goes on'],
+    ['[ ]', 'Path: to where it came from another thread, to where it continues'],
     ['{ }', 'Path: the path before, the next one'],
     ['. ,', 'Path: the longest segment, the next shorter one'],
     ['Del', 'Path: take the path away'],
@@ -424,8 +424,8 @@ function NoPath(): JSX.Element {
       </p>
       {!served.trace.hasStates && (
         <p class="remark">
-          This trace does not tell what the kernel did with its threads: states will be inferred
-          from calls, locks and flows. With the kernel's events it says more:{' '}
+          This trace has no scheduler events: states are inferred
+          from calls, locks and flows. With kernel events it shows more:{' '}
           <Command text={`weft record --kernel -o ${quoted('trace.weft')} -- PROGRAM`} />
         </p>
       )}
@@ -593,7 +593,7 @@ function PathTables(): JSX.Element {
       role="region"
       aria-label="Sums of the paths"
     >
-      <SumTable title="By cause" remark="unexplained is what nothing tells" rows={causes} />
+      <SumTable title="By cause" remark="unexplained: no data" rows={causes} />
       <SumTable title="By thread" remark="on whichever the path was" rows={threads} />
       <SumTable title="By function and span" remark="a span holds its functions" rows={functions} />
       <SumTable

@@ -240,7 +240,7 @@ export function PatternStory(): JSX.Element {
       <RareOnes />
       <Alone told={told} />
       <section>
-        <h2>Left out</h2>
+        <h2>Omitted</h2>
         <p class="remark">{leftOutWords(app)}.</p>
       </section>
     </aside>
@@ -503,7 +503,7 @@ export function RareTab(): JSX.Element {
       <p class="remark">
         {rare.length === 0
           ? 'No shape occurs once or on one thread alone, and no call takes far longer than others of its shape.'
-          : `${integer(shown.length)} of ${plural(totals.rare, 'rare shape')}, most surprising time first: bits of surprise times the time they explain. ${plural(totals.rareCallers, 'caller')} that ${totals.rareCallers === 1 ? 'is' : 'are'} rare for what ${totals.rareCallers === 1 ? 'it calls is' : 'they call are'} left out.`}{' '}
+          : `${integer(shown.length)} of ${plural(totals.rare, 'rare shape')}, most surprising time first: bits of surprise times the time they explain. ${plural(totals.rareCallers, 'caller')} that ${totals.rareCallers === 1 ? 'is' : 'are'} rare for what ${totals.rareCallers === 1 ? 'it calls is' : 'they call are'} omitted.`}{' '}
         {wanted.length > limit && (
           <button class="link" onClick={() => setLimit(wanted.length)}>
             show {integer(wanted.length)}

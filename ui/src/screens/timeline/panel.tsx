@@ -485,7 +485,7 @@ function Below({ details }: { details: Details }): JSX.Element {
   const ranked = isAll
     ? (deep ?? []).map(one => ({ ...one, ns: one.self }))
     : [...details.below].sort((a, b) => b.sum - a.sum).map(one => ({ ...one, ns: one.sum }));
-  const heads = ['calls', isAll ? 'own time' : 'sum', 'share'];
+  const heads = ['calls', isAll ? 'self time' : 'sum', 'share'];
   return (
     <div class="below" tabIndex={0} role="region" aria-label="What it called">
       <h2>
