@@ -168,7 +168,7 @@ static void test_memory(void)
             break;
         n_failures += code == WEFT_E_NOMEM;
     }
-    tap_eq_u64(n_failures, 3, "each failing allocation is told");
+    tap_eq_u64(n_failures, 4, "each failing allocation is an error");
 }
 
 int main(void)
