@@ -195,14 +195,16 @@ static void print_why_empty(const struct weft_shapes_page *page)
 static void print_totals(const struct weft_shapes_page *page)
 {
     const struct weft_shapes_table *table = page->table;
-    struct weft_output *out = page->view->out;
+    weft_output_text(page->view->out, "\n");
+    struct weft_output *out = weft_view_line(page->view);
     weft_output_printf(
-        out, "\n%s: %s in %s, %s; ", weft_human_plural(table->calls, "call").text,
+        out, "%s: %s in %s, %s; ", weft_human_plural(table->calls, "call").text,
         weft_human_plural(table->n_shapes - table->n_trivial_shapes, "shape").text,
         weft_human_plural(table->n_clusters - table->n_trivial_clusters, "cluster").text,
         weft_human_plural(table->n_ribbons, "ribbon").text);
-    weft_output_printf(out, "and %s of functions that call nothing\n",
+    weft_output_printf(out, "and %s of functions that call nothing",
                        weft_human_plural(table->n_trivial_shapes, "shape").text);
+    weft_view_line_end(page->view, out, 0);
 }
 
 static void print_threads(struct weft_shapes_page *page)
