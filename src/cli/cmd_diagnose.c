@@ -23,18 +23,18 @@ static const struct weft_option options[] = {
     { 0, "b", "FILTER", "with these (default: the slow ones)", WEFT_OPTION_TEXT, MEMBER(b), NULL },
     { 0, "explain", NULL, "which rules were tried, which fired, and why", WEFT_OPTION_FLAG,
       MEMBER(how.with_rules), NULL },
-    { 0, "all", NULL, "smaller findings, too", WEFT_OPTION_FLAG, MEMBER(how.with_all), NULL },
+    { 0, "all", NULL, "also smaller findings", WEFT_OPTION_FLAG, MEMBER(how.with_all), NULL },
     WEFT_OPTIONS_COMPARED(MEMBER(compared)),
 };
 
-/* What is not in the findings is said on stderr: types that are left out, and executions that are
+/* What is not in the findings is said on stderr: types that are omitted, and executions that are
  * damaged or did not end. */
 static void remark(struct weft_cli *cli, const struct weft_findings *findings)
 {
     for (size_t i = 0; i < findings->n_matrices; i++)
         weft_cli_compared_remark(cli, findings->matrices[i]);
     for (size_t i = 0; i < findings->n_left_out && !cli->common.quiet; i++)
-        weft_say("weft: '%.*s' is left out: %s\n", (int)findings->left_out[i].type.n_bytes,
+        weft_say("weft: '%.*s' is omitted: %s\n", (int)findings->left_out[i].type.n_bytes,
                  findings->left_out[i].type.bytes, findings->left_out[i].why.text);
     if (findings->n_more == 0 || cli->common.quiet)
         return;

@@ -59,6 +59,7 @@ static void test_kinds(void)
     KIND(WEFT_PROBLEM_LOCK_NO_CPU, "m-", "get", "-m", "@low", "work", ":preempted", "@burner");
     KIND(WEFT_PROBLEM_LOCK, "c", "run", "take_gil", "pthread_cond_timedwait", "@t", "match",
          ":running");
+    KIND(WEFT_PROBLEM_LOCK, "c", "run", "-_PyRuntime+0x188", "@t", "match", ":running");
     KIND(WEFT_PROBLEM_LOCK, "", "run", "take_gil", "pthread_cond_timedwait", ":blocked: timer");
     KIND(WEFT_PROBLEM_OTHER, "m-", "get", "-m", "@low", "work", ":preempted", "!burner");
     KIND(WEFT_PROBLEM_FSYNC, "c-", "get", "wait", "@log", "fsync", "!kworker", ":preempted",

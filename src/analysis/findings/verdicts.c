@@ -381,7 +381,7 @@ static const struct verdict_rule {
     { WEFT_VERDICT_SINGLE, "single", CUT | WEFT_NEED_SINGLES, always, false, 0,
       "single executions are far slower; there are too few for a common cause" },
     { WEFT_VERDICT_TRIFLE, "trifle", CAUSE | PROPOSED | WEFT_NEED_TRACE_NS, is_trifle, false, 0,
-      "slow executions cost next to nothing of the recorded time" },
+      "slow executions cost a negligible part of the recorded time" },
     { WEFT_VERDICT_MORE_WORK, "much_more_work", CAUSE | WEFT_NEED_WORK, is_much_more_work, true,
       IS_SLOW, "they call a function a hundred times as often, or more" },
     { WEFT_VERDICT_MORE_WORK, "more_work", CAUSE | WEFT_NEED_WORK, is_more_work, false, 0,

@@ -387,7 +387,7 @@ function Waiting({ findings }: { findings: Findings }): JSX.Element {
       </p>
       {seconds > 1 && (
         <>
-          <p class="remark">The other screens can be used meanwhile.</p>
+          <p class="remark">The other screens remain usable.</p>
           <Onward />
         </>
       )}
@@ -498,7 +498,7 @@ export const FINDINGS: ScreenSpec = {
     ['\u2191 \u2193', 'Findings: the finding before, the next one'],
     ['Enter', 'Findings: critical path of the worst execution'],
     ['t c i l', 'Findings: the finding in the Timeline, in Compare, in Interplay; its lock'],
-    ['m', 'Findings: the smaller ones, too'],
+    ['m', 'Findings: also the smaller ones'],
   ],
   status: app => findingsOf(app).current()?.title ?? '',
   onKey: keyOn,
