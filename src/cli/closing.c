@@ -70,24 +70,34 @@ static void put_path(struct weft_output *out, const struct weft_problem *problem
     weft_output_printf(out, ", %s of the critical path", weft_human_share(problem->share).text);
 }
 
-/* What diagnose would say first, and how to see the rest. */
-static void print_finding(const struct weft_findings *findings, const char *path)
+/* What diagnose says first. */
+static void put_first(struct weft_output *out, const struct weft_findings *findings)
 {
     const struct weft_problems_table *problems = findings->table->problems;
-    struct weft_output *out;
-    struct weft_err err = { 0 };
-    if (weft_output_to_memory(&out, &err) != WEFT_OK)
-        return;
+    const struct weft_problem *first = problems->n_rows > 0 ? &problems->rows[0] : NULL;
     if (problems->n_deadlocks > 0)
         weft_output_text(out, "deadlock");
     else if (weft_problems_n_leading(problems) > 0)
         weft_sync_put_sentence(out, &problems->syncs[0]);
-    else if (problems->n_rows == 0)
+    else if (!first || first->is_small)
         weft_output_text(out, "nothing significant");
     else if (findings->table->whole)
-        put_path(out, &problems->rows[0]);
+        put_path(out, first);
     else
-        weft_problem_put_sentence(out, &problems->rows[0]);
+        weft_problem_put_sentence(out, first);
+}
+
+/* And how to see the rest; only that without findings. */
+static void print_finding(const struct weft_findings *findings, const char *path)
+{
+    struct weft_output *out;
+    struct weft_err err = { 0 };
+    if (weft_output_to_memory(&out, &err) != WEFT_OK)
+        return;
+    if (findings)
+        put_first(out, findings);
+    else
+        weft_output_text(out, "what was slow");
     weft_output_text(out, ": weft diagnose ");
     weft_words_argument(out, weft_str_of(path));
     const struct weft_str text = weft_output_held(out);
@@ -105,7 +115,7 @@ void weft_closing_finding(struct weft_cli *cli, const char *path)
     const struct weft_store_meta *meta =
         code == WEFT_OK ? weft_trace_meta(weft_session_trace(session)) : NULL;
     if (meta && meta->calls + meta->events > MOST_EVENTS) {
-        weft_say("weft: what was slow: weft diagnose %s\n", path);
+        print_finding(NULL, path);
     } else {
         WEFT_THEN(code, weft_findings_of_trace(session, &request, &findings, &err));
         weft_cli_quiet_line(cli);

@@ -133,8 +133,8 @@ struct weft_locks_open {
     uint32_t lock;
     uint32_t waiter_id;
     uint32_t holder_id; /* of the lock at that moment, or the thread that is joined; WEFT_ID_NONE */
-    uint32_t deadlock;  /* waits of one number wait for each other in a circle; 0: in none */
-    uint32_t order;     /* in the circle: the holder of each is the waiter of the next */
+    uint32_t deadlock;  /* waits of one number wait for each other in a cycle; 0: in none */
+    uint32_t order;     /* in the cycle: the holder of each is the waiter of the next */
     struct weft_str function; /* that asked for it; may be empty: not known */
     uint64_t start_ns, wait_ns;
 };
@@ -154,9 +154,9 @@ struct weft_locks_table {
     size_t n_orders;
     struct weft_locks_convoy *convoys; /* longest first */
     size_t n_convoys;
-    struct weft_locks_open *opens; /* circles first, then the longest */
+    struct weft_locks_open *opens; /* cycles first, then the longest */
     size_t n_opens;
-    uint32_t n_deadlocks;                     /* circles */
+    uint32_t n_deadlocks;                     /* cycles */
     uint64_t operations[WEFT_LOCK_N_SOURCES]; /* from each source */
     uint64_t unmatched;                       /* releases of what nobody was seen to acquire */
     struct weft_left_out left_out;

@@ -78,7 +78,7 @@ static enum weft_code name_joined(struct weft_locks_opens *opens, const struct w
     return code;
 }
 
-/* ---- circles --------------------------------------------------------------------------------- */
+/* ---- cycles --------------------------------------------------------------------------------- */
 
 /* The open wait of each thread, + 1: the last that began, if there are two. */
 static uint32_t *waits_of(const struct weft_locks_opens *opens, size_t n_threads)
@@ -100,8 +100,8 @@ static uint32_t next_of(const struct weft_locks_opens *opens, const uint32_t *wa
 }
 
 /* From each wait on to that of its holder, until one was seen before: if in this walk, from there
- * on it is a circle. */
-static enum weft_code find_circles(struct weft_locks_opens *opens, size_t n_threads,
+ * on it is a cycle. */
+static enum weft_code find_cycles(struct weft_locks_opens *opens, size_t n_threads,
                                    uint32_t *n_deadlocks, struct weft_err *err)
 {
     uint32_t *wait_of = waits_of(opens, n_threads);
@@ -148,8 +148,8 @@ static int by_rank(const void *a, const void *b)
     return by_thread(a, b);
 }
 
-/* Names the threads that are joined by their handles; numbers the circles, each from the thread
- * with the lowest id on; puts circles first, then the longest waits. `place` says where each lock
+/* Names the threads that are joined by their handles; numbers the cycles, each from the thread
+ * with the lowest id on; puts cycles first, then the longest waits. `place` says where each lock
  * stands in the table. Reads which thread made which, if a join is open. */
 static enum weft_code weft_locks_opens_finish(struct weft_locks_opens *opens,
                                               const struct weft_trace *trace,
@@ -161,7 +161,7 @@ static enum weft_code weft_locks_opens_finish(struct weft_locks_opens *opens,
         return WEFT_OK;
     qsort(opens->items, opens->n, sizeof *opens->items, by_thread);
     enum weft_code code = name_joined(opens, trace, locks, err);
-    WEFT_THEN(code, find_circles(opens, weft_trace_n_threads(trace), n_deadlocks, err));
+    WEFT_THEN(code, find_cycles(opens, weft_trace_n_threads(trace), n_deadlocks, err));
     qsort(opens->items, opens->n, sizeof *opens->items, by_rank);
     for (size_t i = 0; i < opens->n; i++)
         opens->items[i].lock = place[opens->items[i].lock];

@@ -155,7 +155,7 @@ static bool fold_array(const struct weft_json_value *stack, struct chrome_text *
 }
 
 /* The frames from `leaf` outwards, until names and partings would take more than `n_most` bytes. A
- * chain that is cut there, or runs in a circle, begins with "...". */
+ * chain that is cut there, or has a cycle, begins with "...". */
 static bool fold_chain(const struct chrome_stacks *stacks, const struct weft_json_value *leaf,
                        size_t n_most, enum form form, struct chrome_text *text)
 {

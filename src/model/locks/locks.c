@@ -171,7 +171,7 @@ static enum weft_code weft_lock_lives_split(struct weft_lock_finder *finder,
 /* ---- locks ----------------------------------------------------------------------------------- */
 
 /* Operations after a release of unknown begin that are asked whether they waited for it. */
-enum { LOOK_AHEAD = 1024, SHARE = 2 };
+enum { LOOK_AHEAD = 1024, MOST_RETRIES = 4096, SHARE = 2 };
 
 /* Waits with a limit that are one wait: of the limit, and from one to the next. */
 #define LONGEST_RETRY_NS UINT64_C(20000000)
@@ -720,18 +720,15 @@ struct weft_lock_end weft_locks_retried_until(const struct weft_locks *locks, si
     if (weft_locks_object(locks, op->object)->kind != WEFT_LOCK_CONDITION ||
         op->got_ns - op->start_ns > LONGEST_RETRY_NS)
         return none;
-    size_t i = first_after(locks, op->thread_id, op->got_ns), n_others = 0;
-    for (; i < locks->ops.n && n_others < LOOK_AHEAD; i++) {
+    const size_t first = first_after(locks, op->thread_id, op->got_ns);
+    for (size_t i = first; i < locks->ops.n && i - first < MOST_RETRIES; i++) {
         const struct weft_lock_op *next = &ops[locks->by_thread[i]];
         if (next->thread_id != op->thread_id)
             return none;
-        if (next->object != op->object) { /* the mutex of the wait is got again at its end */
-            n_others++;
+        if (next->object != op->object) /* the mutex of the wait is got again at its end */
             continue;
-        }
         if (next->start_ns > last_ns + RETRIED_NS)
             return none;
-        n_others = 0;
         const struct weft_lock_end end = weft_locks_ended_by(locks, locks->by_thread[i]);
         if (end.thread_id != WEFT_ID_NONE)
             return end;
