@@ -424,8 +424,8 @@ function NoPath(): JSX.Element {
       </p>
       {!served.trace.hasStates && (
         <p class="remark">
-          This trace has no scheduler events: states are inferred
-          from calls, locks and flows. With kernel events it shows more:{' '}
+          This trace has no scheduler events: states are inferred from calls, locks and flows. With
+          kernel events it shows more:{' '}
           <Command text={`weft record --kernel -o ${quoted('trace.weft')} -- PROGRAM`} />
         </p>
       )}
