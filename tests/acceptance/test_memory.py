@@ -79,7 +79,7 @@ def check_contexts():
     ok(all(map(counts_agree, json.loads(whole)["threads"] if whole else [])), "with a budget, too")
     text = check(64, "regtime --glyphs 0, as text", "regtime", "-q", "-j", "1", "--glyphs", "0",
                  store, files=[store])
-    ok(b"memory allowed" in text, "the text says so", text.decode(errors="replace")[-600:])
+    ok(b"memory limit" in text, "the text says so", text.decode(errors="replace")[-600:])
 
 
 check_large()

@@ -71,7 +71,7 @@ it('a recording that leaves something out never says that nothing was lost', () 
 
 it('switches that were missed are no calls that were lost', () => {
   const [finding] = findingsOf(infoOf([note('lost_switches', 'lost')]), 't.weft');
-  expect(finding!.means).toContain('Calls are all there');
+  expect(finding!.means).toContain('No calls are missing');
   expect(finding!.command).toBe('');
 });
 
