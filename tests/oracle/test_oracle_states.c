@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-enum { SEEDS = 2000, SEEDS_A_LINE = 250, MOST_EVENTS = 400 };
+enum { SEEDS = 1250, SEEDS_A_LINE = 250, MOST_EVENTS = 400 };
 
 static char path[64];
 static char what[400];

@@ -11,7 +11,7 @@
 #include "store/writer.h"
 #include "tap.h"
 
-enum { MAX_THREADS = 5, SEEDS = 3000, SEEDS_A_LINE = 250, PARALLEL_SEEDS = 200, CAP = 4 << 20 };
+enum { MAX_THREADS = 5, SEEDS = 2000, SEEDS_A_LINE = 250, PARALLEL_SEEDS = 200, CAP = 4 << 20 };
 
 static char path[512];
 static char what[300];  /* what differed first */
