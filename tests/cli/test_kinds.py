@@ -38,7 +38,7 @@ PLANTED = {
     "starvation": (("writer_starvation",), "settings_lock", "update_settings", "read_settings"),
 }
 # These need no fault that others may have: shared by all.
-HEALTHY = ["lock", "lock-sleep", "rwlock", "sleep", "child", "pool", "slower-code", "herd"]
+HEALTHY = ["lock", "rwlock", "sleep", "pool", "slower-code", "herd"]
 
 
 def findings(kind, *variant):

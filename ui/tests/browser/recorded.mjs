@@ -430,7 +430,7 @@ async function hangMonitor(browser) {
   const id = threads.findIndex(({ name }) => name === 'hang-monitor');
   const said = await patternsOn(page);
   ok(
-    said.some(text => text.startsWith('unbounded ') && text.includes('without a timeout')),
+    said.some(text => text.startsWith('unbounded ') && text.includes('no timeout')),
     'the hang monitor waits without a timeout',
     said.join(' | '),
   );
@@ -487,11 +487,11 @@ async function polling(browser) {
   ok(poll !== undefined, 'the poller in the main view');
   await page.keyboard.press('.');
   const facts = await page.textContent('.facts');
-  ok(facts.includes('time alone ends it'), 'it waits for time alone', facts);
+  ok(facts.includes('ended by a timer'), 'it waits for a timer', facts);
   await tab(page, 'Threads');
   const monitor = threads.findIndex(({ name }) => name.startsWith('monitor'));
   const row = await rowOf(page, 'monitor 0').textContent();
-  ok(row.includes('not known'), 'the monitor waits for nobody that is known', row);
+  ok(row.includes('not known'), 'the monitor waits for an unknown thread', row);
   const [call] = await callsOf(page, monitor, 'monitor');
   const tip = await tipAt(page, monitor, (call.start + call.end) / 2, call.level + 1);
   ok(
