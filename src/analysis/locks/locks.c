@@ -102,7 +102,7 @@ static uint32_t next_of(const struct weft_locks_opens *opens, const uint32_t *wa
 /* From each wait on to that of its holder, until one was seen before: if in this walk, from there
  * on it is a cycle. */
 static enum weft_code find_cycles(struct weft_locks_opens *opens, size_t n_threads,
-                                   uint32_t *n_deadlocks, struct weft_err *err)
+                                  uint32_t *n_deadlocks, struct weft_err *err)
 {
     uint32_t *wait_of = waits_of(opens, n_threads);
     uint32_t *seen = calloc(opens->n + 2, sizeof *seen);

@@ -75,8 +75,8 @@ struct weft_lock_end {
 struct weft_lock_end weft_locks_ended_by(const struct weft_locks *locks, size_t op);
 
 /* Of a short wait for a condition that time ended, and that the thread began again at once, as
- * often as it took: what ended the last one. thread_id is WEFT_ID_NONE if it is no such wait, or one of more
- * than 2,048 in a row. */
+ * often as it took: what ended the last one. thread_id is WEFT_ID_NONE if it is no such wait, or
+ * one of more than 2,048 in a row. */
 struct weft_lock_end weft_locks_retried_until(const struct weft_locks *locks, size_t op);
 
 /* A thread was woken, or may have been: of what is waited for, but not held. */
