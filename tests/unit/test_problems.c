@@ -133,7 +133,7 @@ static void make_nodes(struct world *world, uint64_t *seed)
     for (unsigned i = 0; i < PATHS; i++) {
         const char *function = functions[drawn(seed) % 3];
         const char *thread = threads[drawn(seed) % 2];
-        switch (drawn(seed) % 4) {
+        switch (drawn(seed) % 5) {
         case 0:
             world->nodes[i] = PATH(scene, function, ":running");
             break;
@@ -143,6 +143,10 @@ static void make_nodes(struct world *world, uint64_t *seed)
             break;
         case 2:
             world->nodes[i] = PATH(scene, function, "nanosleep", ":blocked: timer");
+            break;
+        case 3:
+            world->nodes[i] = PATH(scene, function, "pthread_mutex_lock", thread, "flush");
+            set_waits(scene, world->nodes[i], "m");
             break;
         default:
             world->nodes[i] =
@@ -255,6 +259,48 @@ static void make_keys(struct world *world)
     }
 }
 
+/* What slow executions have more of the key, where they have more. */
+static double more_of(const struct world *world, uint64_t key)
+{
+    double sum = 0;
+    for (size_t i = 0; i < world->scene.table.n_nodes; i++)
+        if (world->keys[world->scene.rows[i].node] == key)
+            sum += fmax(world->scene.rows[i].difference_ns, 0);
+    return sum;
+}
+
+/* The holder of a lock without a name: always in one function. Empty of other nodes. */
+static struct weft_str holder_of_unnamed(const struct world *world, uint32_t node)
+{
+    struct weft_frame_path found;
+    weft_frame_path_of(&world->scene.matrix, node, &found);
+    const struct weft_kind kind = weft_kind_of(&found);
+    return kind.kind == WEFT_PROBLEM_LOCK && !kind.object ? kind.holder->name
+                                                          : (struct weft_str){ 0 };
+}
+
+/* Locks without a name of one holder have one key: that of the first that costs anything. */
+static void join_unnamed(struct world *world)
+{
+    const struct weft_compare_node *rows = world->scene.rows;
+    uint64_t joined[MOST] = { 0 };
+    for (size_t i = 0; i < world->scene.table.n_nodes; i++) {
+        const uint64_t key = world->keys[rows[i].node];
+        const struct weft_str holder = holder_of_unnamed(world, rows[i].node);
+        joined[i] = key;
+        for (size_t k = 0; holder.n_bytes > 0 && more_of(world, key) > 0 && k < i; k++) {
+            const uint64_t other = world->keys[rows[k].node];
+            if (!weft_str_equal(holder_of_unnamed(world, rows[k].node), holder) ||
+                more_of(world, other) <= 0)
+                continue;
+            joined[i] = other;
+            break;
+        }
+    }
+    for (size_t i = 0; i < world->scene.table.n_nodes; i++)
+        world->keys[rows[i].node] = joined[i];
+}
+
 static void make_world(struct world *world, uint64_t seed)
 {
     memset(world, 0, sizeof *world);
@@ -273,6 +319,7 @@ static void make_world(struct world *world, uint64_t seed)
             };
     }
     make_keys(world);
+    join_unnamed(world);
     world->finding = (struct weft_finding){ .type = WEFT_STR("request"),
                                             .matrix = &scene->matrix,
                                             .table = &scene->table,
