@@ -103,6 +103,7 @@ static const struct {
     { "pthread_cond_clockwait", CALL_WAIT },
     { "sem_wait", CALL_WAIT },
     { "sem_timedwait", CALL_WAIT },
+    { "sem_clockwait", CALL_WAIT },
     { "pthread_barrier_wait", CALL_SERIAL },
     { "pthread_join", CALL_SERIAL },
     { "pthread_clockjoin_ex", CALL_SERIAL },
@@ -498,6 +499,8 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
         follow(&it);
     }
     it.kind.kind = kind_at(&it, end_of(&it));
+    it.kind.is_timed_out = it.kind.kind == WEFT_PROBLEM_SLEEP && !it.kind.holder &&
+                           it.call != CALL_SLEEP && it.call != CALL_NONE;
     if (!it.has_lock && it.kind.kind == WEFT_PROBLEM_LOCK)
         it.kind.is_of_interpreter = is_of_interpreter(path, &it.part);
     it.kind.key = key_of(path, &it.kind, it.has_lock ? &it.lock : NULL);

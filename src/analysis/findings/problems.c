@@ -467,6 +467,7 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
     problem->last = kind.last ? kind.last->name : (struct weft_str){ 0 };
     problem->preemptor = kind.preemptor ? kind.preemptor->name : (struct weft_str){ 0 };
     problem->n_waiters = n_threads_of(grouping, group);
+    problem->is_small |= kind.is_timed_out; /* nothing came: it had nothing to do */
     weft_chains_of(grouping->finding, grouping->of, (uint32_t)(group - grouping->groups.items) + 1,
                    problem);
 }
@@ -659,19 +660,33 @@ static bool merge(struct weft_problems_table *table, size_t n_types)
     return true;
 }
 
-/* Threads that spin take the CPUs of others: then that is the cause, and comes first. */
-static void put_spinning_first(struct weft_problem *rows, size_t n)
+static bool ends_in_one(const struct weft_chain *a, const struct weft_chain *b)
 {
-    for (size_t spin = 0; spin < n; spin++) {
-        size_t cpu = 0;
-        while (cpu < spin &&
-               (rows[cpu].kind != WEFT_PROBLEM_CPU || rows[cpu].finding != rows[spin].finding))
-            cpu++;
-        if (rows[spin].kind != WEFT_PROBLEM_SPIN || cpu == spin || rows[spin].is_small)
-            continue;
-        const struct weft_problem first = rows[spin];
-        memmove(&rows[cpu + 1], &rows[cpu], (spin - cpu) * sizeof *rows);
-        rows[cpu] = first;
+    return a->n > 0 && b->n > 0 &&
+           weft_str_equal(a->links[a->n - 1]->name, b->links[b->n - 1]->name);
+}
+
+/* Is `problem` why the other one is there? Threads that spin take the CPUs of others; and what a
+ * thread does with a lock is a problem for those that wait for it. */
+static bool is_behind(const struct weft_problem *problem, const struct weft_problem *other)
+{
+    if (problem->finding != other->finding || problem->is_small)
+        return false;
+    if (problem->kind == WEFT_PROBLEM_SPIN)
+        return other->kind == WEFT_PROBLEM_CPU;
+    return weft_problem_is_of_lock(problem->kind) && other->kind == WEFT_PROBLEM_CODE &&
+           ends_in_one(&problem->holding, &other->waiting);
+}
+
+static void put_causes_first(struct weft_problem *rows, size_t n)
+{
+    for (size_t cause = 0; cause < n; cause++) {
+        size_t at = 0;
+        while (at < cause && !is_behind(&rows[cause], &rows[at]))
+            at++;
+        const struct weft_problem first = rows[cause];
+        memmove(&rows[at + 1], &rows[at], (cause - at) * sizeof *rows);
+        rows[at] = first;
     }
 }
 
@@ -740,7 +755,7 @@ static enum weft_code list_all(const struct weft_findings_table *findings,
     qsort(table->rows, table->n_rows, sizeof *table->rows, by_rank);
     if (!merge(table, findings->n_rows))
         return weft_no_memory(err, "problems");
-    put_spinning_first(table->rows, table->n_rows);
+    put_causes_first(table->rows, table->n_rows);
     return WEFT_OK;
 }
 

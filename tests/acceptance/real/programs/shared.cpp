@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <shared_mutex>
 #include <thread>
 #include <vector>
