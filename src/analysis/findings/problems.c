@@ -670,10 +670,10 @@ static bool ends_in_one(const struct weft_chain *a, const struct weft_chain *b)
  * thread does with a lock is a problem for those that wait for it. */
 static bool is_behind(const struct weft_problem *problem, const struct weft_problem *other)
 {
-    if (problem->finding != other->finding || problem->is_small)
+    if (problem->is_small)
         return false;
     if (problem->kind == WEFT_PROBLEM_SPIN)
-        return other->kind == WEFT_PROBLEM_CPU;
+        return other->kind == WEFT_PROBLEM_CPU && problem->finding == other->finding;
     return weft_problem_is_of_lock(problem->kind) && other->kind == WEFT_PROBLEM_CODE &&
            ends_in_one(&problem->holding, &other->waiting);
 }
