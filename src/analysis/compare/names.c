@@ -53,8 +53,7 @@ bool weft_name_is_of_std(struct weft_str name)
            begins_with_any(rest, spaces, sizeof spaces / sizeof *spaces);
 }
 
-/* "prog+0x1be1": no name. */
-static bool is_address(const struct weft_frame *frame)
+bool weft_frame_is_address(const struct weft_frame *frame)
 {
     size_t n = frame->name.n_bytes;
     while (n > 0 && isxdigit((unsigned char)frame->name.bytes[n - 1]))
@@ -76,7 +75,7 @@ bool weft_frame_is_library(const struct weft_frame *frame)
     }
     return begins_with_any(module, modules, sizeof modules / sizeof *modules) ||
            begins_with_any(frame->name, names, sizeof names / sizeof *names) ||
-           (is_address(frame) &&
+           (weft_frame_is_address(frame) &&
             begins_with_any(frame->name, modules, sizeof modules / sizeof *modules)) ||
            weft_name_is_of_std(frame->name);
 }
@@ -178,10 +177,10 @@ size_t weft_path_functions(const struct weft_frame_path *path, const struct weft
         if (!is_named(path->frames[i]))
             continue;
         if (!weft_path_is_library(path, part->from, i)) {
-            if (has_address && is_address(path->frames[i]))
+            if (has_address && weft_frame_is_address(path->frames[i]))
                 continue;
-            has_address = has_address || is_address(path->frames[i]);
-            if (n == 1 && n_own == 0 && is_address(path->frames[places[0]]))
+            has_address = has_address || weft_frame_is_address(path->frames[i]);
+            if (n == 1 && n_own == 0 && weft_frame_is_address(path->frames[places[0]]))
                 n = 0; /* a library's says less than its caller */
             places[n++] = i;
             n_own++;

@@ -57,6 +57,9 @@ bool weft_frame_is_library(const struct weft_frame *frame);
  * "void std::f<int>()". */
 bool weft_name_is_of_std(struct weft_str name);
 
+/* "prog+0x1be1": no name. */
+bool weft_frame_is_address(const struct weft_frame *frame);
+
 /* Of the kernel, and no symbol is known: its address says nothing. */
 bool weft_frame_is_nameless(const struct weft_frame *frame);
 

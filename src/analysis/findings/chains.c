@@ -43,7 +43,8 @@ static size_t functions_of(const struct weft_frame_path *path, const struct weft
         if (frame->kind != WEFT_FRAME_FUNCTION || weft_frame_is_nameless(frame))
             continue;
         const bool is_call = frame->module.n_bytes == 0 && weft_kind_has_call(frame->name);
-        if (is_call || weft_path_is_library(path, part->from, i))
+        if (is_call || weft_path_is_library(path, part->from, i) ||
+            (weft_frame_is_address(frame) && n > 0)) /* within a function with a name */
             library = frame;
         else if (n == 0 || !weft_str_equal(functions[n - 1]->name, frame->name))
             functions[n++] = frame; /* else a call, and the stack that was seen of it */
