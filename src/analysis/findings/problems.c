@@ -508,7 +508,8 @@ static void measure(const struct grouping *grouping, const struct group *group,
         problem->kind == WEFT_PROBLEM_CPU &&
         (finding->is_full || problem->cost_ns < SMALL_SHARE * (double)finding->trace_ns);
     problem->is_small =
-        is_no_fault || problem->kind == WEFT_PROBLEM_UNKNOWN || problem->share < (problem->is_evident ? SMALL_SHARE : POSSIBLE_SHARE) ||
+        is_no_fault || problem->kind == WEFT_PROBLEM_UNKNOWN ||
+        problem->share < (problem->is_evident ? SMALL_SHARE : POSSIBLE_SHARE) ||
         (weft_kind_is_outside(problem->kind) && (double)group->n_main < FEW * (double)table->n_b);
     problem->worst = group->worst;
 }
