@@ -158,7 +158,7 @@ static void put_mark(struct weft_output *out, const struct weft_problem *problem
     else if (mark == MARK_PREEMPTOR && problem->preemptor.n_bytes > 0)
         weft_words_name(out, problem->preemptor);
     else if (mark != MARK_FUNCTION)
-        weft_output_text(out, "another one");
+        weft_output_text(out, "another thread");
     else if (problem->kind == WEFT_PROBLEM_MORE_WORK)
         weft_words_function(out, problem->finding->work.function);
     else if (function)
