@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * See jit_name.h. Each runtime has a form of its own, which is told by its text alone; what has
+ * See jit_name.h. Each runtime has a form of its own, which its text alone shows; what has
  * none of these forms stays as it is. A place is the name of the file, without its folders, and the
  * line: enough to find the function, and the same wherever the program is installed.
  */

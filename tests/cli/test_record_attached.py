@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,26 +15,13 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 import tap  # noqa: E402
-from tap import ok  # noqa: E402
+from tap import ok, running  # noqa: E402
 
 WEFT = os.path.abspath(sys.argv[1])
 PROGRAM = os.path.abspath(sys.argv[2])
 weft = tap.runner(WEFT)
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 ID = "5e0f" * 16
-
-
-@contextlib.contextmanager
-def running(*command, **more):
-    """A program that says when it is ready."""
-    with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True, start_new_session=True,
-                          **more) as program:
-        program.stdout.readline()
-        try:
-            yield program
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(program.pid, signal.SIGKILL)
 
 
 def record(*options, output="attached.weft", seconds="1.5s"):

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -16,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support"))
 import tap  # noqa: E402
-from tap import ok  # noqa: E402
+from tap import ok, running  # noqa: E402
 
 WEFT = os.path.abspath(sys.argv[1])
 PROGRAM = os.path.abspath(sys.argv[2])
@@ -55,18 +54,6 @@ def advice(trace="jit.weft"):
 
 def named(found):
     return sum(n for pair, n in found.items() if pair and pair[:2] == (OUTER, INNER))
-
-
-@contextlib.contextmanager
-def running(*command, **more):
-    with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True, start_new_session=True,
-                          **more) as program:
-        program.stdout.readline()
-        try:
-            yield program
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(program.pid, signal.SIGKILL)
 
 
 def tidy():

@@ -5,14 +5,7 @@
 set -u
 found=$(tools/check-floors tests/house/bad)
 status=$?
-n=0
-ok() { # ok NAME COMMAND...
-    n=$((n + 1))
-    name=$1
-    shift
-    if "$@"; then echo "ok $n - $name"; else echo "not ok $n - $name"; fi
-}
-has() { echo "$found" | grep -q "$1"; }
+. tests/house/found.sh
 ok "a bad tree fails" [ $status -ne 0 ]
 ok "an include that points up is found" has 'up.c:3: base may not include store/up.h'
 ok "an include that points sideways is found" has 'sideways.c:3: store may not include ingest/xray'

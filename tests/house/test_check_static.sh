@@ -43,14 +43,7 @@ int main(void)
     return called(1);
 }
 END
-n=0
-ok() { # ok NAME COMMAND...
-    n=$((n + 1))
-    name=$1
-    shift
-    if "$@"; then echo "ok $n - $name"; else echo "not ok $n - $name"; fi
-}
-has() { echo "$found" | grep -q "$1"; }
+. tests/house/found.sh
 found=$(tools/check-static "$tree")
 ok "a bad tree fails" [ $? -ne 0 ]
 ok "a function that only its own file uses is found" has 'one.c: alone is used in no other file'

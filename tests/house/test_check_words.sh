@@ -5,14 +5,7 @@
 set -u
 found=$(tools/check-words tests/house/words)
 status=$?
-n=0
-ok() { # ok NAME COMMAND...
-    n=$((n + 1))
-    name=$1
-    shift
-    if "$@"; then echo "ok $n - $name"; else echo "not ok $n - $name"; fi
-}
-has() { echo "$found" | grep -q "$1"; }
+. tests/house/found.sh
 ok "a bad tree fails" [ $status -ne 0 ]
 ok "a literal is found" has "src/bad.c:[0-9]*: 'nobody'"
 ok "each term of a line is found" has "src/bad.c:[0-9]*: 'told'"

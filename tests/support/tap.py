@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The Test Anything Protocol, and the weft program, for scripts: what each of them begins with."""
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 
@@ -39,3 +42,16 @@ def runner(path, text=True):
     def run(*arguments, **more):
         return subprocess.run([path, *map(str, arguments)], capture_output=True, text=text, check=False, **more)
     return run
+
+
+@contextlib.contextmanager
+def running(*command, **more):
+    """A program that says when it is ready; it and its children are killed at the end."""
+    with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True, start_new_session=True,
+                          **more) as program:
+        program.stdout.readline()
+        try:
+            yield program
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)

@@ -12,7 +12,7 @@ struct row {
     const char *text, *want;
 };
 
-/* /work is the folder of a module. */
+/* /data is the folder of a module. */
 static const struct row rows[] = {
     { "", "" },
     { "/usr/lib/libc.so.6", "libc.so.6" },
@@ -20,7 +20,7 @@ static const struct row rows[] = {
     { "/home/joe", "~" },
     { "/home/joe/", "~" },
     { "at /home/joe, in /Users/ann/x", "at ~, in x" },
-    { "file=/work/a/b", "file=b" },
+    { "file=/data/a/b", "file=b" },
     { "/unknown/a/b", "/unknown/a/b" },
     { "/unknown/a/b.log", "b.log" },
     { "GET /api/v1.0/users", "GET /api/v1.0/users" },
@@ -96,8 +96,8 @@ int main(void)
     struct weft_arena *arena = weft_arena_new(0);
     if (!rules || !arena)
         return 1;
-    tap_ok(weft_private_add(rules, weft_str_of("/work/project/libx.so")) &&
-               weft_private_add(rules, weft_str_of("/work/again")) &&
+    tap_ok(weft_private_add(rules, weft_str_of("/data/project/libx.so")) &&
+               weft_private_add(rules, weft_str_of("/data/again")) &&
                weft_private_add(rules, weft_str_of("relative")) &&
                weft_private_add(rules, (struct weft_str){ 0 }),
            "a folder of modules");

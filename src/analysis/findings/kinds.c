@@ -440,8 +440,8 @@ static bool is_same_work(const struct following *it)
     return false;
 }
 
-/* Is the peer of a socket another program, or one that answers by itself? A thread of this program
- * that waits for others in turn is no network. */
+/* Is the peer of a socket another program, or a thread that waits for no other? A thread of this
+ * program that waits for others in turn is no network. */
 static bool is_network(const struct following *it)
 {
     const struct weft_frame *peer = it->has_lock ? it->kind.last : it->kind.holder;

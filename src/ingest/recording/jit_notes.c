@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a reader should hear about compiled code: that its functions have no names, with what gives
- * them some in that runtime, and what of the maps was not used. A runtime is told by its program,
+ * them some in that runtime, and what of the maps was not used. A runtime is known by its program,
  * or by its library in a program of another name.
  */
 #include "ingest/recording/convert.h"

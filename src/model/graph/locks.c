@@ -227,26 +227,41 @@ static bool covers(const struct weft_lock_op *op, const struct weft_graph_state 
     return end_ns > start_ns && end_ns - start_ns >= (state->end_ns - state->start_ns) / 2;
 }
 
-static enum weft_code refine(struct locks_graph *graph, const struct weft_locks *locks,
-                             uint32_t thread_id, struct weft_graph_state *state,
-                             struct weft_graph_edge *edge, struct weft_err *err)
+/* The operation that the wait is one for; SIZE_MAX: none. */
+static size_t op_of(const struct weft_locks *locks, uint32_t thread_id,
+                    const struct weft_graph_state *state)
 {
     size_t n_ops;
     const size_t at = weft_locks_find(locks, thread_id, state->start_ns, state->end_ns);
-    const struct weft_lock_op *ops = weft_locks_ops(locks, &n_ops);
-    if (at == SIZE_MAX || !covers(&ops[at], state))
-        return WEFT_OK;
-    const struct weft_lock_object *object = weft_locks_object(locks, ops[at].object);
+    return at != SIZE_MAX && covers(&weft_locks_ops(locks, &n_ops)[at], state) ? at : SIZE_MAX;
+}
+
+/* The edge, which has a source, is one of the operation's object. */
+static enum weft_code take_object(struct locks_graph *graph, const struct weft_locks *locks,
+                                  size_t op, struct weft_graph_state *state,
+                                  struct weft_graph_edge *edge, struct weft_err *err)
+{
+    size_t n_ops;
+    const struct weft_lock_object *object =
+        weft_locks_object(locks, weft_locks_ops(locks, &n_ops)[op].object);
     uint32_t number;
-    if (!weft_graph_has_source(edge))
-        find_source(locks, thread_id, at, state, edge);
-    if (!weft_graph_has_source(edge))
-        return WEFT_OK;
     WEFT_TRY(number_of(graph, object, &number, err));
     edge->kind = kind_of(object, edge->kind);
     edge->lock = number + 1;
     state->reason = weft_lock_is_held(object->kind) ? WEFT_PATH_LOCK : WEFT_PATH_THREAD;
     return WEFT_OK;
+}
+
+static enum weft_code refine(struct locks_graph *graph, const struct weft_locks *locks,
+                             uint32_t thread_id, struct weft_graph_state *state,
+                             struct weft_graph_edge *edge, struct weft_err *err)
+{
+    const size_t at = op_of(locks, thread_id, state);
+    if (at != SIZE_MAX && !weft_graph_has_source(edge))
+        find_source(locks, thread_id, at, state, edge);
+    return at != SIZE_MAX && weft_graph_has_source(edge)
+               ? take_object(graph, locks, at, state, edge, err)
+               : WEFT_OK;
 }
 
 /* A kernel sees a thread that waits for a lock wake when it is killed: which thread did that, or
@@ -286,25 +301,21 @@ static enum weft_code retry(struct locks_graph *graph, const struct weft_locks *
                             struct weft_graph_edge *edge, struct weft_err *err)
 {
     size_t n_ops;
-    const size_t at = weft_locks_find(locks, thread_id, state->start_ns, state->end_ns);
-    const struct weft_lock_op *ops = weft_locks_ops(locks, &n_ops);
+    const size_t at = op_of(locks, thread_id, state);
     const uint32_t *first = weft_locks_twins(locks)->first;
-    if (at == SIZE_MAX || !covers(&ops[at], state))
+    if (at == SIZE_MAX)
         return WEFT_OK;
-    const bool is_in_one = ops[at].got_ns > state->end_ns + AWAKE_NS; /* one call, several waits */
+    const bool is_in_one = /* one call, several waits */
+        weft_locks_ops(locks, &n_ops)[at].got_ns > state->end_ns + AWAKE_NS;
     const struct weft_lock_end end =
         is_in_one ? weft_locks_ended_by(locks, at) : weft_locks_retried_until(locks, at);
-    uint32_t number;
     if (end.thread_id == WEFT_ID_NONE || first[end.thread_id] == first[thread_id])
         return WEFT_OK;
-    WEFT_TRY(number_of(graph, weft_locks_object(locks, ops[at].object), &number, err));
     *edge = (struct weft_graph_edge){ .from_ns = state->end_ns,
                                       .to_ns = state->end_ns,
                                       .from_thread_id = end.thread_id,
-                                      .kind = WEFT_PATH_SIGNAL,
-                                      .lock = number + 1 };
-    state->reason = WEFT_PATH_THREAD;
-    return WEFT_OK;
+                                      .kind = WEFT_PATH_SIGNAL };
+    return take_object(graph, locks, at, state, edge, err);
 }
 
 /* Whether a lock can explain more of a wait than the inner graph does. */

@@ -139,6 +139,15 @@ static void json_deadlocks(struct weft_json *json, const struct weft_problems_ta
     weft_json_end_array(json);
 }
 
+/* A list of one, or of none if it is not known. */
+static void json_known(struct weft_json *json, const char *key, struct weft_str function)
+{
+    weft_json_begin_array(json, key);
+    if (function.n_bytes > 0)
+        weft_json_str(json, NULL, function);
+    weft_json_end_array(json);
+}
+
 /* What problems have, as far as these have it. */
 static void json_sync(struct weft_json *json, const struct weft_sync_problem *sync,
                       struct weft_output *scratch)
@@ -162,16 +171,10 @@ static void json_sync(struct weft_json *json, const struct weft_sync_problem *sy
     json_str(json, "object", sync->object);
     weft_json_str(json, "holder", sync->thread);
     weft_json_u64(json, "holder_tid", sync->tid);
-    weft_json_begin_array(json, "holder_functions");
-    if (sync->function.n_bytes > 0)
-        weft_json_str(json, NULL, sync->function);
-    weft_json_end_array(json);
+    json_known(json, "holder_functions", sync->function);
     weft_json_str(json, "waiter", sync->other);
     weft_json_u64(json, "waiter_threads", sync->n_others);
-    weft_json_begin_array(json, "waiter_functions");
-    if (sync->other_function.n_bytes > 0)
-        weft_json_str(json, NULL, sync->other_function);
-    weft_json_end_array(json);
+    json_known(json, "waiter_functions", sync->other_function);
     weft_json_u64(json, "events", sync->n_events);
     weft_json_u64(json, "woken", sync->n_woken);
     weft_json_u64(json, "futile", sync->n_futile);
