@@ -74,14 +74,16 @@ static void put_path(struct weft_output *out, const struct weft_problem *problem
 static void put_first(struct weft_output *out, const struct weft_findings *findings)
 {
     const struct weft_problems_table *problems = findings->table->problems;
-    const struct weft_problem *first = problems->n_rows > 0 ? &problems->rows[0] : NULL;
+    const struct weft_problem *first = NULL;
+    for (size_t i = problems->n_rows; i-- > 0;)
+        first = problems->rows[i].is_small ? first : &problems->rows[i];
     if (problems->n_deadlocks > 0)
         weft_output_text(out, "deadlock");
     else if (weft_problems_n_leading(problems) > 0)
         weft_sync_put_sentence(out, &problems->syncs[0]);
-    else if (!first || first->is_small)
+    else if (!first)
         weft_output_text(out, "nothing significant");
-    else if (findings->table->whole)
+    else if (first->finding->table->n_a == 0)
         put_path(out, first);
     else
         weft_problem_put_sentence(out, first);

@@ -9,6 +9,7 @@
 #include "model/locks/locks.h"
 #include "query/session.h"
 #include "schema/findings.h"
+#include "schema/tables.h"
 
 static const uint64_t MOST_OPERATIONS = UINT64_C(8000000); /* and calls, to be read */
 static const uint64_t MARGIN_NS = UINT64_C(1000000);
@@ -58,7 +59,7 @@ static uint32_t thread_of(const struct weft_trace *trace, const struct weft_exec
     return WEFT_ID_NONE;
 }
 
-/* Readers that asked for the lock after the operation did, and got it before. */
+/* Read locks that were asked for after the operation was, and got before. */
 static uint64_t count_overtaking(const struct weft_locks *locks, size_t at)
 {
     size_t n_ops;
@@ -69,9 +70,22 @@ static uint64_t count_overtaking(const struct weft_locks *locks, size_t at)
         writer->flags & WEFT_LOCK_SHARED)
         return 0;
     while (at-- > 0 && ops[at].object == writer->object && ops[at].got_ns > writer->start_ns)
-        n += ops[at].flags & WEFT_LOCK_SHARED && ops[at].start_ns > writer->start_ns &&
-             ops[at].thread_id != writer->thread_id;
+        n += (ops[at].flags & (WEFT_LOCK_SHARED | WEFT_LOCK_FAILED)) == WEFT_LOCK_SHARED &&
+             ops[at].start_ns > writer->start_ns && ops[at].thread_id != writer->thread_id;
     return n;
+}
+
+/* Is the operation one on the problem's lock? */
+static bool is_of(const struct weft_trace *trace, const struct weft_locks *locks, size_t at,
+                  const struct weft_problem *problem)
+{
+    const struct weft_table_context context = weft_trace_context(trace, NULL);
+    const struct weft_lock_object *object =
+        weft_locks_object(locks, weft_locks_ops(locks, &(size_t){ 0 })[at].object);
+    char label[WEFT_LOCK_LABEL_BYTES];
+    weft_lock_label(&context, object, label);
+    return problem->object.n_bytes > 0 ? weft_str_equal(problem->object, weft_str_of(label))
+                                       : label[0] == '0'; /* an address */
 }
 
 static enum weft_code look_at_worst(struct weft_session *session, struct weft_problem *problem,
@@ -91,7 +105,7 @@ static enum weft_code look_at_worst(struct weft_session *session, struct weft_pr
     const size_t at = code == WEFT_OK && locks
                           ? weft_locks_find(locks, thread_id, item->start_ns, item->end_ns)
                           : SIZE_MAX;
-    if (at != SIZE_MAX)
+    if (at != SIZE_MAX && is_of(weft_session_trace(session), locks, at, problem))
         problem->n_overtaking = count_overtaking(locks, at);
     if (problem->n_overtaking >= LEAST_OVERTAKING)
         problem->kind = WEFT_PROBLEM_STARVED;
@@ -102,12 +116,15 @@ static enum weft_code look_at_worst(struct weft_session *session, struct weft_pr
 enum weft_code weft_starved_look(struct weft_session *session, struct weft_problems_table *problems,
                                  struct weft_err *err)
 {
-    const uint64_t *n = weft_trace_meta(weft_session_trace(session))->events_of_kind;
+    const struct weft_store_meta *meta = weft_trace_meta(weft_session_trace(session));
+    const uint64_t *n = meta->events_of_kind;
     enum weft_code code = WEFT_OK;
-    if (n[WEFT_EVENT_LOCK_REQUEST] + n[WEFT_EVENT_LOCK_ACQUIRED] == 0)
+    if (n[WEFT_EVENT_LOCK_REQUEST] + n[WEFT_EVENT_LOCK_ACQUIRED] == 0 ||
+        meta->calls + meta->events > MOST_OPERATIONS)
         return WEFT_OK;
     for (size_t i = 0; code == WEFT_OK && i < problems->n_rows; i++)
-        if (weft_problem_is_of_lock(problems->rows[i].kind))
+        if (weft_problem_is_of_lock(problems->rows[i].kind) && !problems->rows[i].is_small &&
+            problems->rows[i].finding->table->n_a > 0)
             code = look_at_worst(session, &problems->rows[i], err);
     return code;
 }

@@ -269,36 +269,21 @@ static double more_of(const struct world *world, uint64_t key)
     return sum;
 }
 
-/* The holder of a lock without a name: always in one function. Empty of other nodes. */
-static struct weft_str holder_of_unnamed(const struct world *world, uint32_t node)
-{
-    struct weft_frame_path found;
-    weft_frame_path_of(&world->scene.matrix, node, &found);
-    const struct weft_kind kind = weft_kind_of(&found);
-    return kind.kind == WEFT_PROBLEM_LOCK && !kind.object ? kind.holder->name
-                                                          : (struct weft_str){ 0 };
-}
-
-/* Locks without a name of one holder have one key: that of the first that costs anything. */
+/* Locks without a name have the key of their holder and its function, if they cost anything. */
 static void join_unnamed(struct world *world)
 {
-    const struct weft_compare_node *rows = world->scene.rows;
-    uint64_t joined[MOST] = { 0 };
-    for (size_t i = 0; i < world->scene.table.n_nodes; i++) {
-        const uint64_t key = world->keys[rows[i].node];
-        const struct weft_str holder = holder_of_unnamed(world, rows[i].node);
-        joined[i] = key;
-        for (size_t k = 0; holder.n_bytes > 0 && more_of(world, key) > 0 && k < i; k++) {
-            const uint64_t other = world->keys[rows[k].node];
-            if (!weft_str_equal(holder_of_unnamed(world, rows[k].node), holder) ||
-                more_of(world, other) <= 0)
-                continue;
-            joined[i] = other;
-            break;
-        }
+    uint64_t joined[MOST];
+    for (uint32_t node = 1; node < world->scene.matrix.n_nodes; node++) {
+        struct weft_frame_path found;
+        weft_frame_path_of(&world->scene.matrix, node, &found);
+        const struct weft_kind kind = weft_kind_of(&found);
+        joined[node] = world->keys[node];
+        if (kind.kind == WEFT_PROBLEM_LOCK && !kind.object && more_of(world, joined[node]) > 0)
+            joined[node] = weft_frame_hash(weft_frame_hash(WEFT_FRAME_HASH, kind.holder),
+                                           weft_kind_function(&found, &kind.holding));
     }
-    for (size_t i = 0; i < world->scene.table.n_nodes; i++)
-        world->keys[rows[i].node] = joined[i];
+    for (uint32_t node = 1; node < world->scene.matrix.n_nodes; node++)
+        world->keys[node] = joined[node];
 }
 
 static void make_world(struct world *world, uint64_t seed)

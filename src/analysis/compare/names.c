@@ -25,8 +25,8 @@ static bool begins_with_any(struct weft_str text, const char *const *starts, siz
     return false;
 }
 
-/* Rust's "<std::fs::File>::sync_all", "<T as core::ops::FnOnce<()>>::call_once": by the trait if
- * there is one, as a program may implement its own for a type of the library. */
+/* Rust's "<std::fs::File>::sync_all", "<T as core::ops::FnOnce<()>>::call_once": type and trait, as
+ * a program may implement either for the other. */
 static bool is_of_rust_std(struct weft_str name)
 {
     static const char *const spaces[] = { "std::", "core::", "alloc::" };
@@ -39,7 +39,10 @@ static bool is_of_rust_std(struct weft_str name)
     const char *trait = memmem(name.bytes, name.n_bytes, as, n_as);
     const size_t at = trait ? (size_t)(trait - name.bytes) + n_as : 1;
     const struct weft_str rest = { name.bytes + at, name.n_bytes - at };
-    return begins_with_any(rest, spaces, sizeof spaces / sizeof *spaces);
+    const struct weft_str type = { name.bytes + 1, trait ? at - n_as - 1 : 0 };
+    const bool is_own = type.n_bytes > 0 && memmem(type.bytes, type.n_bytes, "::", 2) &&
+                        !begins_with_any(type, spaces, sizeof spaces / sizeof *spaces);
+    return !is_own && begins_with_any(rest, spaces, sizeof spaces / sizeof *spaces);
 }
 
 bool weft_name_is_of_std(struct weft_str name)

@@ -476,7 +476,7 @@ static bool goes_through(struct weft_str stack, struct weft_str function)
         const char *end = memchr(stack.bytes + at, ';', stack.n_bytes - at);
         n = end ? (size_t)(end - stack.bytes) - at : stack.n_bytes - at;
         const struct weft_str name = weft_libc_name((struct weft_str){ stack.bytes + at, n });
-        if (weft_str_equal(operation_of(name), wanted))
+        if (wanted.n_bytes > 0 && weft_str_equal(operation_of(name), wanted))
             return true;
     }
     return false;

@@ -9,7 +9,7 @@
 #include "analysis/findings/kinds.h"
 #include "base/str.h"
 
-enum { LEVELS = 512 }; /* functions of a stack */
+enum { LEVELS = 128 }; /* functions of a stack */
 static const double MOST = 0.5;
 
 /* Whose functions are descended. */

@@ -200,6 +200,8 @@ static bool join_unnamed(struct grouping *grouping)
         const uint32_t hold = key ? weft_map_add(holds, key, &is_new) : 0;
         is_good = hold != WEFT_MAP_NONE;
         to[i] = i;
+        if (key)
+            group->key = key; /* alike in all types of executions */
         if (key && is_good && is_new)
             firsts[hold] = i;
         if (!key || !is_good || is_new)

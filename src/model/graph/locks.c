@@ -309,7 +309,8 @@ static enum weft_code retry(struct locks_graph *graph, const struct weft_locks *
         weft_locks_ops(locks, &n_ops)[at].got_ns > state->end_ns + AWAKE_NS;
     const struct weft_lock_end end =
         is_in_one ? weft_locks_ended_by(locks, at) : weft_locks_retried_until(locks, at);
-    if (end.thread_id == WEFT_ID_NONE || first[end.thread_id] == first[thread_id])
+    if (end.thread_id == WEFT_ID_NONE || first[end.thread_id] == first[thread_id] ||
+        weft_trace_thread(graph->trace, end.thread_id)->first_ns > state->end_ns)
         return WEFT_OK;
     *edge = (struct weft_graph_edge){ .from_ns = state->end_ns,
                                       .to_ns = state->end_ns,

@@ -278,8 +278,12 @@ struct weft_str weft_libc_name(struct weft_str name)
     }
     if (is_of_libc && name.n_bytes > 1 && name.bytes[0] == '_') /* "___pthread_cond_wait" */
         name = (struct weft_str){ name.bytes + 1, name.n_bytes - 1 };
+    const struct weft_str inlined = WEFT_STR(" (inlined)");
+    if (name.n_bytes > inlined.n_bytes &&
+        memcmp(name.bytes + name.n_bytes - inlined.n_bytes, inlined.bytes, inlined.n_bytes) == 0)
+        name.n_bytes -= inlined.n_bytes;
     for (size_t i = 0; i < name.n_bytes; i++)
-        if (name.bytes[i] == '@' || name.bytes[i] == ' ')
+        if (name.bytes[i] == '@')
             name.n_bytes = i;
     return name;
 }

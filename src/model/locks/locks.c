@@ -727,7 +727,8 @@ struct weft_lock_end weft_locks_retried_until(const struct weft_locks *locks, si
             return none;
         if (next->object != op->object) /* the mutex of the wait is got again at its end */
             continue;
-        if (next->start_ns > last_ns + RETRIED_NS)
+        if (next->start_ns > last_ns + RETRIED_NS ||
+            next->got_ns - next->start_ns > LONGEST_RETRY_NS)
             return none;
         const struct weft_lock_end end = weft_locks_ended_by(locks, locks->by_thread[i]);
         if (end.thread_id != WEFT_ID_NONE)

@@ -175,8 +175,8 @@ static void put_work(const struct card *card)
 
 static void put_overtaking(const struct card *card)
 {
-    weft_output_printf(card->scratch, "%s got it after the writer asked, in the worst execution",
-                       weft_human_plural(card->problem->n_overtaking, "reader").text);
+    weft_output_printf(card->scratch, "%s got after the writer asked, in the worst execution",
+                       weft_human_plural(card->problem->n_overtaking, "read lock").text);
     put_line(card, "readers");
 }
 

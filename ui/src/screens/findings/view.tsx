@@ -69,7 +69,7 @@ function Facts({ finding }: { finding: Finding }): JSX.Element {
         <>
           <dt>readers</dt>
           <dd>
-            {plural(finding.overtakingReaders, 'reader')} got it after the writer asked, in the
+            {plural(finding.overtakingReaders, 'read lock')} got after the writer asked, in the
             worst execution
           </dd>
         </>
