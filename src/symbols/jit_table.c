@@ -25,7 +25,7 @@ void weft_jit_table_fini(struct weft_jit_table *table)
 
 bool weft_jit_is_full(const struct weft_jit_table *table)
 {
-    return table->n >= (table->n_most ? table->n_most : WEFT_JIT_MOST);
+    return table->n >= (table->has_limit ? table->n_most : WEFT_JIT_MOST);
 }
 
 bool weft_jit_add(struct weft_jit_table *table, uint64_t begin, uint64_t n_bytes, uint64_t from_ns,

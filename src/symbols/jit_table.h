@@ -28,7 +28,8 @@ struct weft_jit_table {
         struct weft_jit_function *items; /* once sealed by time, then as they were added */
         size_t n, cap;
     };
-    size_t n_most;                 /* functions, if fewer are wanted; 0: WEFT_JIT_MOST */
+    size_t n_most; /* functions, if it has_limit; else WEFT_JIT_MOST */
+    bool has_limit;
     uint64_t n_dropped;            /* beyond the limits */
     uint64_t *bounds;              /* begins and ends, ascending */
     uint32_t *places, *first_of;   /* by part of the addresses: the functions there */

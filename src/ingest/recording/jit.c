@@ -119,6 +119,7 @@ static bool take_bytes(struct rec_jits *jits, struct rec_jit *jit, const struct 
     const uint64_t n_left = weft_sub_sat_u64(jits->n_most, jits->n_all);
     bool is_good = true;
     *is_known = true;
+    jit->table.has_limit = true;
     jit->table.n_most = (size_t)weft_min_u64(n_before + n_left, WEFT_JIT_MOST);
     if (piece->stream == WEFT_JIT_MAP)
         is_good = weft_perf_map_read(&names, bytes);

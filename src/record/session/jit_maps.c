@@ -460,11 +460,12 @@ static enum weft_code end_unseen(struct jit_maps *maps, uint32_t pid, struct wef
     return code;
 }
 
-enum weft_code jit_maps_end(struct jit_maps *maps, uint32_t pid, struct weft_err *err)
+enum weft_code jit_maps_end(struct jit_maps *maps, uint32_t pid, bool has_ended,
+                            struct weft_err *err)
 {
     struct jit_map *map = find(maps, pid);
     if (!map)
-        return end_unseen(maps, pid, err);
+        return has_ended ? end_unseen(maps, pid, err) : WEFT_OK;
     const enum weft_code code = put_all(maps, map, true, err);
     map_fini(map);
     *map = maps->items[--maps->n];

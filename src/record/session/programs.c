@@ -333,7 +333,7 @@ enum weft_code programs_tell(struct programs *programs, const struct program_new
     const enum maps_found found = read_maps(programs, news);
     enum weft_code code = WEFT_OK;
     if (news->is_new) /* its code is that of the program before */
-        code = jit_maps_end(&programs->jit, news->pid, err);
+        code = jit_maps_end(&programs->jit, news->pid, false, err);
     if (code == WEFT_OK && news->is_new)
         code = put_process(programs, news, found, err);
     if (code == WEFT_OK && found == MAPS_NOW &&
@@ -357,7 +357,7 @@ enum weft_code programs_tell_end(struct programs *programs, uint32_t pid, uint64
 {
     char line[64];
     const int n_line = snprintf(line, sizeof line, "end_ns=%" PRIu64 "\n", end_ns);
-    const enum weft_code code = jit_maps_end(&programs->jit, pid, err);
+    const enum weft_code code = jit_maps_end(&programs->jit, pid, true, err);
     return code != WEFT_OK ? code
                            : put_text(programs, WEFT_PIECE_PROCESS, 0, pid,
                                       (struct weft_str){ line, (size_t)n_line }, err);
