@@ -278,9 +278,10 @@ static void join_unnamed(struct world *world)
         weft_frame_path_of(&world->scene.matrix, node, &found);
         const struct weft_kind kind = weft_kind_of(&found);
         joined[node] = world->keys[node];
-        if (kind.kind == WEFT_PROBLEM_LOCK && !kind.object && more_of(world, joined[node]) > 0)
-            joined[node] = weft_frame_hash(weft_frame_hash(WEFT_FRAME_HASH, kind.holder),
-                                           weft_kind_function(&found, &kind.holding));
+        const struct weft_frame *function = weft_kind_function(&found, &kind.holding);
+        if (kind.kind == WEFT_PROBLEM_LOCK && !kind.object && kind.holder && function &&
+            more_of(world, joined[node]) > 0)
+            joined[node] = weft_frame_hash(weft_frame_hash(WEFT_FRAME_HASH, kind.holder), function);
     }
     for (uint32_t node = 1; node < world->scene.matrix.n_nodes; node++)
         world->keys[node] = joined[node];
