@@ -17,11 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_TURNS = 10, LONGEST_LABEL = 255 };
+enum { LEAST_TURNS = 10 };
 
 /* Waits of a thread in one function that one function called. */
 struct waits {
-    uint32_t thread_id, label; /* "recv, serve" */
+    uint32_t thread_id, label; /* place_parts */
     uint64_t count, turn_ns;
     double log_sum;  /* of the durations in ns */
     uint64_t end_ns; /* of the last one */
@@ -55,15 +55,33 @@ struct finder {
     size_t *n_alike;   /* by stem: groups */
 };
 
-/* "recv, serve": the function, and who called it, empty if that is not known whole. */
-static struct weft_str part_of(struct weft_str label, struct weft_str *caller)
+/* A label has them in lines: the function, the one that called it, and those that called that; empty
+ * if they are not known, or not whole. */
+struct place_parts {
+    struct weft_str name, caller, callers;
+};
+
+static struct weft_str take_line(struct weft_str *rest)
 {
-    const char *comma = label.n_bytes ? memmem(label.bytes, label.n_bytes, ", ", 2) : NULL;
-    const size_t n = comma ? (size_t)(comma - label.bytes) : label.n_bytes;
-    *caller = comma ? (struct weft_str){ comma + 2, label.n_bytes - n - 2 } : WEFT_STR("");
-    if (label.n_bytes >= LONGEST_LABEL || weft_str_equal(*caller, WEFT_STR("-")))
-        *caller = WEFT_STR("");
-    return (struct weft_str){ label.bytes, n };
+    const char *end = rest->n_bytes ? memchr(rest->bytes, WEFT_LABEL_SEPARATOR, rest->n_bytes) : NULL;
+    const size_t n = end ? (size_t)(end - rest->bytes) : rest->n_bytes;
+    const struct weft_str line = { rest->bytes, n };
+    *rest = end ? (struct weft_str){ end + 1, rest->n_bytes - n - 1 } : WEFT_STR("");
+    return weft_str_equal(line, WEFT_STR("-")) ? WEFT_STR("") : line;
+}
+
+static struct place_parts parts_of(struct weft_str label)
+{
+    const bool is_whole = label.n_bytes < WEFT_LABEL_BYTES;
+    struct place_parts parts = { .name = take_line(&label) };
+    const bool has_callers = memchr(label.bytes, WEFT_LABEL_SEPARATOR, label.n_bytes);
+    parts.caller = take_line(&label);
+    parts.callers = take_line(&label);
+    if (!is_whole)
+        parts.callers = WEFT_STR("");
+    if (!is_whole && !has_callers)
+        parts.caller = WEFT_STR("");
+    return parts;
 }
 
 /* Functions of libc that wait in the middle of work: for a lock, the end of a thread or process. No
@@ -83,11 +101,10 @@ static bool is_amid_work(struct weft_str name)
 
 static bool is_wait(struct weft_str label)
 {
-    struct weft_str caller;
-    const struct weft_str name = part_of(label, &caller);
-    const bool is_of_interpreter = weft_str_is_one_of(caller, "take_gil|PyCOND_TIMEDWAIT");
-    return (weft_is_wait_name(name) || weft_wait_for_of_name(name) == WEFT_WAITS_FOR_INPUT) &&
-           !is_amid_work(name) && !is_of_interpreter;
+    const struct place_parts at = parts_of(label);
+    const bool is_of_interpreter = weft_str_is_one_of(at.caller, "take_gil|PyCOND_TIMEDWAIT");
+    return (weft_is_wait_name(at.name) || weft_wait_for_of_name(at.name) == WEFT_WAITS_FOR_INPUT) &&
+           !is_amid_work(at.name) && !is_of_interpreter;
 }
 
 static enum weft_code see_call(void *context, const struct weft_execution_row *row,
@@ -361,38 +378,78 @@ static struct weft_str rule_of(const struct finder *finder, const struct group *
                                const char *kind)
 {
     struct weft_arena *arena = finder->arena;
-    struct weft_str caller, thread = group->thread;
-    const struct weft_str name = part_of(weft_strtab_get(finder->labels, group->label), &caller);
+    struct weft_str thread = group->thread;
+    const struct place_parts at = parts_of(weft_strtab_get(finder->labels, group->label));
     if (group->has_others)
         thread = joined(arena, weft_strtab_get(finder->stems, group->stem), WEFT_STR("*"));
     struct weft_str rule =
-        joined(arena, weft_rule_text(arena, kind, name), WEFT_STR(" where thread="));
+        joined(arena, weft_rule_text(arena, kind, at.name), WEFT_STR(" where thread="));
     rule = condition(arena, rule, thread);
-    return caller.n_bytes == 0
+    if (at.caller.n_bytes > 0)
+        rule = condition(arena, joined(arena, rule, WEFT_STR(" and caller=")), at.caller);
+    return at.callers.n_bytes == 0
                ? rule
-               : condition(arena, joined(arena, rule, WEFT_STR(" and caller=")), caller);
+               : condition(arena, joined(arena, rule, WEFT_STR(" and callers=")), at.callers);
 }
 
-/* "server after recv", and the caller if threads of the name wait at several places. */
+/* The function that called it, at step 0, or that one's caller, and so on; empty: unknown. */
+static struct weft_str link_at(struct weft_str label, size_t step)
+{
+    static const char arrow[] = " > ";
+    const struct place_parts at = parts_of(label);
+    struct weft_str rest = at.callers;
+    if (step == 0)
+        return at.caller;
+    for (;;) {
+        size_t from = rest.n_bytes;
+        while (from >= sizeof arrow - 1 && memcmp(rest.bytes + from - 3, arrow, 3) != 0)
+            from--;
+        from = from >= sizeof arrow - 1 ? from : 0;
+        if (--step == 0)
+            return (struct weft_str){ rest.bytes + from, rest.n_bytes - from };
+        if (from == 0)
+            return WEFT_STR("");
+        rest.n_bytes = from - (sizeof arrow - 1);
+    }
+}
+
+/* Does the function at the step tell the group from the others of its stem? */
+static bool is_telling(const struct finder *finder, const struct group *group, size_t step)
+{
+    const struct weft_str own = link_at(weft_strtab_get(finder->labels, group->label), step);
+    for (size_t i = 0; i < finder->groups.n; i++) {
+        const struct group *other = &finder->groups.items[i];
+        if (other->stem == group->stem && other->label != group->label &&
+            weft_str_equal(own, link_at(weft_strtab_get(finder->labels, other->label), step)))
+            return false;
+    }
+    return own.n_bytes > 0;
+}
+
+/* "server after recv", and if threads of the name wait at several places the nearest function that
+ * tells them apart. */
 static struct weft_str type_of(const struct finder *finder, const struct group *group)
 {
+    enum { STEPS = 8 };
     struct weft_arena *arena = finder->arena;
-    struct weft_str caller;
     const struct weft_str label = weft_strtab_get(finder->labels, group->label);
-    const struct weft_str name = part_of(label, &caller);
+    const struct place_parts at = parts_of(label);
     const struct weft_str thread =
         group->has_others ? weft_strtab_get(finder->stems, group->stem) : group->thread;
-    const struct weft_str type = joined(arena, joined(arena, thread, WEFT_STR(" after ")), name);
-    return finder->n_alike[group->stem] < 2 || caller.n_bytes == 0
-               ? type
-               : joined(arena, joined(arena, type, WEFT_STR(" in ")), caller);
+    const struct weft_str type = joined(arena, joined(arena, thread, WEFT_STR(" after ")), at.name);
+    if (finder->n_alike[group->stem] < 2 || at.caller.n_bytes == 0)
+        return type;
+    size_t step = 0;
+    while (step < STEPS && !is_telling(finder, group, step))
+        step++;
+    const struct weft_str in = step < STEPS ? link_at(label, step) : at.caller;
+    return joined(arena, joined(arena, type, WEFT_STR(" in ")), in);
 }
 
 static bool is_sleep(const struct finder *finder, const struct group *group)
 {
-    struct weft_str caller;
-    const struct weft_str name = part_of(weft_strtab_get(finder->labels, group->label), &caller);
-    return weft_wait_for_of_name(name) == WEFT_WAITS_FOR_TIMER;
+    const struct place_parts at = parts_of(weft_strtab_get(finder->labels, group->label));
+    return weft_wait_for_of_name(at.name) == WEFT_WAITS_FOR_TIMER;
 }
 
 static int by_name(const void *a, const void *b)
@@ -445,10 +502,11 @@ static enum weft_code list_turns(struct finder *finder, struct weft_thread_turn 
 static enum weft_code find(struct finder *finder, const struct weft_run *run, struct weft_err *err)
 {
     struct weft_rules *rules = NULL;
-    enum weft_code code = weft_rules_of_count("call:*", "name,caller", &rules, err);
+    enum weft_code code = weft_rules_of_count("call:*", "name,caller,callers", &rules, err);
     const struct weft_executions_opts opts = { .rules = rules,
                                                .without_metrics = true,
-                                               .labels = finder->labels };
+                                               .labels = finder->labels,
+                                               .with_lines = true };
     WEFT_THEN(code, weft_executions_stream(finder->trace, NULL, &opts, run, see_call, finder, err));
     weft_rules_free(rules);
     return code == WEFT_OK ? make_groups(finder, err) : code;

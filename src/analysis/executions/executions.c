@@ -589,6 +589,7 @@ static enum weft_code run_job(struct job *job, const struct weft_trace *trace,
         &job->plan, trace, is_of_dependencies ? rules->dependencies : rules->types,
         is_of_dependencies ? rules->n_dependencies : rules->n_types, err);
     job->plan.labels = opts->labels;
+    job->plan.with_lines = opts->with_lines;
     job->plan.labels_most_bytes = run->memory_bytes ? run->memory_bytes / LABELS_SHARE : UINT64_MAX;
     WEFT_THEN(code, job_init(job, ids, n_ids, run, err));
     weft_progress_start(run->progress, "executions", "calls", weft_scan_calls(trace, ids, n_ids));

@@ -28,7 +28,11 @@ struct weft_executions_opts {
     struct weft_strtab *labels; /* not NULL: nothing is paired. Each point of a type's begin is a
                                    row, whose key is a text here: the values of the type's metrics
                                    (fields alone), with ", " between */
+    bool with_lines;            /* of labels: not ", " is between, but WEFT_LABEL_SEPARATOR */
 };
+
+/* A label of so many bytes may be cut. */
+enum { WEFT_LABEL_BYTES = 512, WEFT_LABEL_SEPARATOR = '\n' };
 
 /* The executions of the filter's threads: those of the thread where they begin. Reads every block
  * that may hold what the rules are for once, and for metrics what else is known of the threads that

@@ -50,6 +50,7 @@ struct weft_rule_plan {
     bool keeps_entries;   /* rules for ends of system calls ask for arguments */
     struct weft_metric_names names;
     struct weft_strtab *labels; /* of points that are not paired; under the same lock; or NULL */
+    bool with_lines;            /* of labels, as in weft_executions_opts */
     uint64_t labels_bytes, labels_most_bytes; /* what labels take, with the rows of the answer */
 };
 

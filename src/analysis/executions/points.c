@@ -7,6 +7,7 @@
  */
 #include "analysis/executions/points.h"
 
+#include "analysis/executions/executions.h"
 #include "base/checked.h"
 #include "base/vec.h"
 
@@ -86,8 +87,6 @@ static enum weft_code take_values(struct weft_execution_reader *reader,
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
-enum { LABEL_BYTES = 256 }; /* of a label, at most */
-
 /* One of the fields; no part of a letter is left at the end. */
 static size_t put_field(char *label, size_t n, const struct weft_rule_value *value)
 {
@@ -99,14 +98,24 @@ static size_t put_field(char *label, size_t n, const struct weft_rule_value *val
         (void)snprintf(number, sizeof number, "%.9g", value->number);
     if (!text.bytes)
         text = weft_str_of(number);
-    if (text.n_bytes > LABEL_BYTES - n) {
-        text.n_bytes = LABEL_BYTES - n;
+    if (text.n_bytes > WEFT_LABEL_BYTES - n) {
+        text.n_bytes = WEFT_LABEL_BYTES - n;
         while (text.n_bytes && ((uint8_t)text.bytes[text.n_bytes] & 0xc0) == 0x80)
             text.n_bytes--;
     }
     if (text.n_bytes)
         memcpy(label + n, text.bytes, text.n_bytes);
     return n + text.n_bytes;
+}
+
+static size_t put_between(char *label, size_t n, bool with_lines)
+{
+    const struct weft_str between = { with_lines ? (const char[]){ WEFT_LABEL_SEPARATOR } : ", ",
+                                      with_lines ? 1 : 2 };
+    if (n + between.n_bytes > WEFT_LABEL_BYTES)
+        return n;
+    memcpy(label + n, between.bytes, between.n_bytes);
+    return n + between.n_bytes;
 }
 
 /* The number of a label. Of a new one, it is known whether it and its row have room: what is
@@ -136,7 +145,7 @@ static enum weft_code see_labelled(struct weft_execution_reader *reader,
                                    const struct weft_rule_use *use, uint64_t at_ns,
                                    uint64_t duration_ns)
 {
-    char label[LABEL_BYTES];
+    char label[WEFT_LABEL_BYTES];
     uint32_t id = 0;
     size_t n = 0;
     reader->view.at_ns = at_ns;
@@ -145,10 +154,8 @@ static enum weft_code see_labelled(struct weft_execution_reader *reader,
     for (size_t i = 0; i < use->type->n_metrics; i++) {
         const struct weft_rule_value value =
             weft_rule_field_get(&reader->view, &use->type->metrics[i].field);
-        if (i > 0 && n + 2 <= LABEL_BYTES) {
-            memcpy(label + n, ", ", 2);
-            n += 2;
-        }
+        if (i > 0)
+            n = put_between(label, n, reader->plan->with_lines);
         n = put_field(label, n, &value);
     }
     const enum weft_code code =

@@ -141,20 +141,29 @@ static enum weft_code leave_futex(struct rec_kernel *kernel, const struct kernel
     return kernel_deliver(convert, now->thread, &event);
 }
 
-/* {"caller": SITE}, as the library of operations records where a call comes from. */
-static enum weft_code put_caller(struct rec_kernel *kernel, const struct kernel_now *now,
-                                 struct weft_str site)
+static void put_text(struct weft_json_text *text, const char *key, struct weft_str value)
 {
-    static const char key[] = "caller";
+    weft_json_byte(text, text->n_bytes ? ',' : '{');
+    weft_json_string(text, key, strlen(key));
+    weft_json_byte(text, ':');
+    weft_json_string(text, value.bytes, value.n_bytes);
+}
+
+/* {"caller": FUNCTION, "callers": "OUTER > INNER"}, the former as the library of operations records
+ * where a call comes from. */
+static enum weft_code put_caller(struct rec_kernel *kernel, const struct kernel_now *now,
+                                 const struct rec_stack_site *site)
+{
     struct weft_json_text *text = &kernel->stacks.text;
     struct weft_event event = kernel_event_of(now, WEFT_EVENT_CALL_ARGS);
-    if (site.n_bytes == 0)
+    const struct weft_str function = rec_stacks_name(&kernel->stacks, site->function),
+                          callers = rec_stacks_name(&kernel->stacks, site->callers);
+    if (function.n_bytes == 0)
         return WEFT_OK;
     weft_json_reset(text);
-    weft_json_byte(text, '{');
-    weft_json_string(text, key, sizeof key - 1);
-    weft_json_byte(text, ':');
-    weft_json_string(text, site.bytes, site.n_bytes);
+    put_text(text, "caller", function);
+    if (callers.n_bytes > 0)
+        put_text(text, "callers", callers);
     weft_json_byte(text, '}');
     if (text->has_failed)
         return kernel_no_memory(&kernel->convert->kernel);
@@ -163,7 +172,7 @@ static enum weft_code put_caller(struct rec_kernel *kernel, const struct kernel_
 }
 
 static enum weft_code enter_futex(struct rec_kernel *kernel, const struct kernel_now *now,
-                                  const struct rec_futex *futex, struct weft_str site)
+                                  const struct rec_futex *futex, const struct rec_stack_site *site)
 {
     WEFT_TRY(leave_futex(kernel, now)); /* of one whose end was lost */
     kernel->futexes.open.items[now->thread] =
@@ -196,8 +205,9 @@ static enum weft_code convert_futex(struct rec_kernel *kernel, const struct kern
     if (!convert->is_survey) {
         const struct rec_futex *futex =
             wakes ? rec_futexes_of(&kernel->futexes, at->payload, pid) : NULL;
+        static const struct rec_stack_site nowhere = { WEFT_ID_NONE, WEFT_ID_NONE };
         if (wakes)
-            return futex ? enter_futex(kernel, now, futex, WEFT_STR("")) : WEFT_OK;
+            return futex ? enter_futex(kernel, now, futex, &nowhere) : WEFT_OK;
         return leave_futex(kernel, now);
     }
     if (!rec_futexes_meet(&kernel->futexes, &at->record, at->payload, pid, &index) ||
@@ -419,9 +429,9 @@ static bool see_site(struct rec_kernel *kernel, uint32_t tid)
 {
     const struct rec_stacks *stacks = &kernel->stacks;
     uint64_t left_ns;
-    return stacks->site == WEFT_ID_NONE || !rec_stacks_left(stacks, tid, &left_ns) ||
+    return stacks->site.function == WEFT_ID_NONE || !rec_stacks_left(stacks, tid, &left_ns) ||
            rec_futexes_see_site(&kernel->futexes, tid, left_ns,
-                                weft_strtab_get(stacks->texts, stacks->site));
+                                weft_strtab_get(stacks->texts, stacks->site.function));
 }
 
 /* Waits are made in the survey; of samples a few are enough. */
@@ -556,7 +566,7 @@ static enum weft_code begin_wait(struct rec_kernel *kernel, struct kernel_now *n
     const uint32_t tid = at->record.tid;
     if (tid == 0 || state_left(&at->record) == 0)
         return WEFT_OK;
-    struct weft_str site;
+    struct rec_stack_site site;
     const struct weft_str text = rec_stacks_wait(&kernel->stacks, tid, at->record.time_ns, &site);
     const struct rec_futex *futex = rec_futexes_of_wait(&kernel->futexes, tid, at->record.time_ns);
     if (!rec_stacks_leave(&kernel->stacks, tid, at->record.time_ns))
@@ -567,7 +577,7 @@ static enum weft_code begin_wait(struct rec_kernel *kernel, struct kernel_now *n
     if (code == WEFT_OK && text.n_bytes)
         code = put_stack(kernel, now, text, WEFT_STR("wait"), 0, WEFT_SAMPLE_MODE_UNKNOWN);
     kernel->convert->n_futex_waits += futex && futex->function == REC_KNOWN;
-    return code == WEFT_OK && futex ? enter_futex(kernel, now, futex, site) : code;
+    return code == WEFT_OK && futex ? enter_futex(kernel, now, futex, &site) : code;
 }
 
 enum weft_code rec_convert_record(struct rec_kernel *kernel, const struct rec_cpu *at)

@@ -451,35 +451,79 @@ static bool find_jit_site(struct rec_stacks *stacks, uint32_t image, size_t n_fr
         if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
             return false;
         if (stacks->frame_jit == REC_JIT_NAMED && !stacks->is_frame_system)
-            return weft_strtab_intern(stacks->texts, name, &stacks->site, NULL) == WEFT_OK;
+            return weft_strtab_intern(stacks->texts, name, &stacks->site.function, NULL) == WEFT_OK;
     }
     return true;
+}
+
+/* The function of the program in frame k; empty: it is none. `*has_name`: it is no address. False
+ * without memory. */
+static bool own_function_at(struct rec_stacks *stacks, uint32_t image, size_t k,
+                            struct weft_str *own, bool *has_name)
+{
+    const struct rec_mapping *mapping = rec_mapping_of(stacks->spaces, image, stacks->frames[k]);
+    struct weft_str name;
+    *own = (struct weft_str){ 0 };
+    *has_name = false;
+    if (!mapping || rec_frame_class_of(path_of(stacks, mapping),
+                                       mapping->path == program_of(stacks, image)) != REC_FRAME_OWN)
+        return true;
+    if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
+        return false;
+    *has_name = name.n_bytes == 0 || !memmem(name.bytes, name.n_bytes, "+0x", 3);
+    *own = *has_name ? rec_own_function(name) : name;
+    return true;
+}
+
+/* The functions of the program from frame `from` outward, the nearest ones: what waits in one
+ * function of its own for everything is distinguished by them. False without memory. */
+static bool find_callers(struct rec_stacks *stacks, uint32_t image, size_t from, size_t n_frames)
+{
+    enum { MOST = 4, MOST_BYTES = 160 };
+    static const char arrow[] = " > ";
+    struct weft_str names[MOST];
+    size_t n = 0, n_bytes = 0;
+    for (size_t k = from; k < n_frames && n < MOST; k++) {
+        bool has_name;
+        if (!own_function_at(stacks, image, k, &names[n], &has_name))
+            return false;
+        if (!has_name || names[n].n_bytes == 0)
+            continue;
+        n_bytes += names[n].n_bytes + sizeof arrow - 1;
+        if (n_bytes > MOST_BYTES)
+            break;
+        n++;
+    }
+    weft_json_reset(&stacks->text);
+    for (size_t k = n; k-- > 0;) {
+        weft_json_put(&stacks->text, names[k].bytes, names[k].n_bytes);
+        if (k > 0)
+            weft_json_put(&stacks->text, arrow, sizeof arrow - 1);
+    }
+    const struct weft_str text = { stacks->text.bytes, stacks->text.n_bytes };
+    return !stacks->text.has_failed &&
+           (n == 0 ||
+            weft_strtab_intern(stacks->texts, text, &stacks->site.callers, NULL) == WEFT_OK);
 }
 
 /* Its innermost function of the program, inlined or not; one that has a name, if there is any.
  * False without memory. */
 static bool find_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames)
 {
-    const struct rec_spaces *spaces = stacks->spaces;
-    const uint32_t exe = program_of(stacks, image);
-    stacks->site = WEFT_ID_NONE;
+    stacks->site = (struct rec_stack_site){ WEFT_ID_NONE, WEFT_ID_NONE };
     if (stacks->wants_starts && !find_jit_site(stacks, image, n_frames))
         return false;
-    bool is_found = stacks->site != WEFT_ID_NONE;
+    bool is_found = stacks->site.function != WEFT_ID_NONE;
     for (size_t k = 0; stacks->wants_starts && k < n_frames && !is_found; k++) {
-        const struct rec_mapping *mapping = rec_mapping_of(spaces, image, stacks->frames[k]);
-        struct weft_str name;
-        if (!mapping ||
-            rec_frame_class_of(path_of(stacks, mapping), mapping->path == exe) != REC_FRAME_OWN)
-            continue;
-        if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
+        struct weft_str own;
+        bool has_name;
+        if (!own_function_at(stacks, image, k, &own, &has_name))
             return false;
-        const bool has_name = name.n_bytes == 0 || !memmem(name.bytes, name.n_bytes, "+0x", 3);
-        const struct weft_str own = has_name ? rec_own_function(name) : name;
-        if (own.n_bytes == 0 || (!has_name && stacks->site != WEFT_ID_NONE))
+        if (own.n_bytes == 0 || (!has_name && stacks->site.function != WEFT_ID_NONE))
             continue;
         is_found = has_name;
-        if (weft_strtab_intern(stacks->texts, own, &stacks->site, NULL) != WEFT_OK)
+        if (weft_strtab_intern(stacks->texts, own, &stacks->site.function, NULL) != WEFT_OK ||
+            (is_found && !find_callers(stacks, image, k + 1, n_frames)))
             return false;
     }
     return true;
@@ -514,7 +558,7 @@ static bool text_of_chain(struct rec_stacks *stacks, uint32_t image,
     if (key == stacks->text_of.n) {
         uint32_t *place = WEFT_VEC_PUSH(&stacks->text_of);
         uint32_t *start = WEFT_VEC_PUSH(&stacks->start_of);
-        uint32_t *site = WEFT_VEC_PUSH(&stacks->site_of);
+        struct rec_stack_site *site = WEFT_VEC_PUSH(&stacks->site_of);
         struct rec_jit_counts *counts = WEFT_VEC_PUSH(&stacks->counts_of);
         const size_t n_frames = take_chain(stacks, image, record, payload);
         if (!place || !start || !site || !counts || !make_text(stacks, image, n_frames, place) ||
@@ -633,14 +677,17 @@ bool rec_stacks_meet(struct rec_stacks *stacks, uint32_t tid, struct weft_str te
 }
 
 struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, uint64_t ns,
-                                struct weft_str *site)
+                                struct rec_stack_site *site)
 {
     const uint32_t at = weft_map_find(stacks->of_wait, wait_key(tid, ns));
-    *site = (struct weft_str){ 0 };
+    *site = (struct rec_stack_site){ WEFT_ID_NONE, WEFT_ID_NONE };
     if (at == WEFT_MAP_NONE)
         return (struct weft_str){ 0 };
-    const struct rec_stack_wait *wait = &stacks->waits.items[at];
-    if (wait->site != WEFT_ID_NONE)
-        *site = weft_strtab_get(stacks->texts, wait->site);
-    return weft_strtab_get(stacks->texts, wait->text);
+    *site = stacks->waits.items[at].site;
+    return weft_strtab_get(stacks->texts, stacks->waits.items[at].text);
+}
+
+struct weft_str rec_stacks_name(const struct rec_stacks *stacks, uint32_t id)
+{
+    return id == WEFT_ID_NONE ? (struct weft_str){ 0 } : weft_strtab_get(stacks->texts, id);
 }

@@ -37,6 +37,12 @@ struct rec_outer {
     };
 };
 
+/* Where in the program a stack is, in `texts` of the stacks; WEFT_ID_NONE if it is not known. */
+struct rec_stack_site {
+    uint32_t function; /* its innermost function of the program */
+    uint32_t callers;  /* those of the program that called it, "outer > inner" */
+};
+
 struct rec_stacks {
     struct rec_spaces *spaces;
     struct weft_folded folded;
@@ -51,8 +57,12 @@ struct rec_stacks {
     struct {
         uint32_t *items;
         size_t n, cap;
-    } text_of, start_of, site_of; /* the latter in `texts`, or WEFT_ID_NONE */
-    bool wants_starts;            /* of stacks that are made now */
+    } text_of, start_of;
+    struct {
+        struct rec_stack_site *items; /* by text */
+        size_t n, cap;
+    } site_of;
+    bool wants_starts; /* of stacks that are made now */
     struct {
         struct rec_jit_counts *items; /* by text */
         size_t n, cap;
@@ -61,7 +71,7 @@ struct rec_stacks {
     struct rec_jit_counts counts; /* of the stack made last */
     enum rec_jit_found frame_jit; /* of the frame that was named last */
     bool is_frame_system;         /* likewise: not of the program */
-    uint32_t site;  /* of the stack made last: its innermost function of the program */
+    struct rec_stack_site site;   /* of the stack made last */
     uint32_t start; /* of the stack made last: names of its outermost functions of the
                        program (starts.h), in `texts`; WEFT_ID_NONE: unknown */
     struct weft_strtab *texts;
@@ -81,7 +91,8 @@ struct rec_stacks {
     struct weft_map *of_wait; /* (tid, when it left) -> index in `waits` */
     struct {
         struct rec_stack_wait {
-            uint32_t text, site; /* in `texts`; site: WEFT_ID_NONE if unknown */
+            uint32_t text; /* in `texts` */
+            struct rec_stack_site site;
         } * items;
         size_t n, cap;
     } waits;
@@ -115,9 +126,10 @@ bool rec_stacks_meet(struct rec_stacks *stacks, uint32_t tid, struct weft_str te
 bool rec_stacks_left(const struct rec_stacks *stacks, uint32_t tid, uint64_t *ns);
 /* Has the thread been seen to leave? */
 bool rec_stacks_has_left(const struct rec_stacks *stacks, uint32_t tid);
-/* The stack of the wait that begins now, and its innermost function of the program; empty: none was
- * met. */
+/* The stack of the wait that begins now, and where it is; empty: none was met. */
 struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, uint64_t ns,
-                                struct weft_str *site);
+                                struct rec_stack_site *site);
+/* A text of a site; empty: it is not known. */
+struct weft_str rec_stacks_name(const struct rec_stacks *stacks, uint32_t id);
 
 #endif
