@@ -7,6 +7,7 @@
 #include "query/build.h"
 
 #include "analysis/ecct/ecct.h"
+#include "analysis/findings/wrappers.h"
 #include "base/marks.h"
 #include "base/order.h"
 #include "base/turns.h"
@@ -650,6 +651,8 @@ static enum weft_code build_matrix(struct build *build, struct weft_session *ses
                                            weft_ecct_tree_n_frames(build->tree),
                                            weft_ecct_tree_n_nodes(build->tree) };
     WEFT_THEN(code, weft_matrix_finish(maker, &tree, matrix, err));
+    if (code == WEFT_OK && !weft_wrappers_mark(*matrix))
+        code = weft_no_memory(err, "executions");
     weft_matrix_maker_free(maker);
     return code;
 }

@@ -55,15 +55,16 @@ struct finder {
     size_t *n_alike;   /* by stem: groups */
 };
 
-/* A label has them in lines: the function, the one that called it, and those that called that; empty
- * if they are not known, or not whole. */
+/* A label has them in lines: the function, the one that called it, and those that called that;
+ * empty if they are not known, or not whole. */
 struct place_parts {
     struct weft_str name, caller, callers;
 };
 
 static struct weft_str take_line(struct weft_str *rest)
 {
-    const char *end = rest->n_bytes ? memchr(rest->bytes, WEFT_LABEL_SEPARATOR, rest->n_bytes) : NULL;
+    const char *end =
+        rest->n_bytes ? memchr(rest->bytes, WEFT_LABEL_SEPARATOR, rest->n_bytes) : NULL;
     const size_t n = end ? (size_t)(end - rest->bytes) : rest->n_bytes;
     const struct weft_str line = { rest->bytes, n };
     *rest = end ? (struct weft_str){ end + 1, rest->n_bytes - n - 1 } : WEFT_STR("");
@@ -503,10 +504,9 @@ static enum weft_code find(struct finder *finder, const struct weft_run *run, st
 {
     struct weft_rules *rules = NULL;
     enum weft_code code = weft_rules_of_count("call:*", "name,caller,callers", &rules, err);
-    const struct weft_executions_opts opts = { .rules = rules,
-                                               .without_metrics = true,
-                                               .labels = finder->labels,
-                                               .with_lines = true };
+    const struct weft_executions_opts opts = {
+        .rules = rules, .without_metrics = true, .labels = finder->labels, .with_lines = true
+    };
     WEFT_THEN(code, weft_executions_stream(finder->trace, NULL, &opts, run, see_call, finder, err));
     weft_rules_free(rules);
     return code == WEFT_OK ? make_groups(finder, err) : code;

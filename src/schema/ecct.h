@@ -50,9 +50,10 @@ enum weft_frame_state {
 const char *weft_frame_state_name(enum weft_frame_state state); /* stable: "blocked"; "none" */
 
 enum weft_frame_flag {
-    WEFT_FRAME_IN_FLIGHT = 1, /* BLOCKED: what ended the wait was under way */
-    WEFT_FRAME_TIMED_OUT = 2, /* BLOCKED: for something that did not come in time */
-    WEFT_FRAME_IN_CALL = 4,   /* BLOCKED, of the reason CALL: the name ends with the call */
+    WEFT_FRAME_IN_FLIGHT = 1,   /* BLOCKED: what ended the wait was under way */
+    WEFT_FRAME_TIMED_OUT = 2,   /* BLOCKED: for something that did not come in time */
+    WEFT_FRAME_IN_CALL = 4,     /* BLOCKED, of the reason CALL: the name ends with the call */
+    WEFT_FRAME_WRAPS_WAITS = 8, /* FUNCTION: its callers wait in it for different things */
 };
 
 struct weft_frame {

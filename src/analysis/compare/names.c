@@ -179,7 +179,9 @@ size_t weft_path_functions(const struct weft_frame_path *path, const struct weft
     for (size_t i = part->to; i-- > part->from && n < WEFT_NAMED_FUNCTIONS;) {
         if (!is_named(path->frames[i]))
             continue;
-        if (!weft_path_is_library(path, part->from, i)) {
+        const bool is_wrapper = n_own == 0 && (path->frames[i]->flags & WEFT_FRAME_WRAPS_WAITS) &&
+                                path->frames[i]->kind == WEFT_FRAME_FUNCTION;
+        if (!is_wrapper && !weft_path_is_library(path, part->from, i)) {
             if (has_address && weft_frame_is_address(path->frames[i]))
                 continue;
             has_address = has_address || weft_frame_is_address(path->frames[i]);

@@ -42,6 +42,8 @@ static size_t functions_of(const struct weft_frame_path *path, const struct weft
         const struct weft_frame *frame = path->frames[i];
         if (frame->kind != WEFT_FRAME_FUNCTION || weft_frame_is_nameless(frame))
             continue;
+        if (frame->flags & WEFT_FRAME_WRAPS_WAITS && n > 0)
+            continue;
         const bool is_call = frame->module.n_bytes == 0 && weft_kind_has_call(frame->name);
         if (is_call || weft_path_is_library(path, part->from, i) ||
             (weft_frame_is_address(frame) && n > 0)) /* within a function with a name */

@@ -20,6 +20,8 @@ enum call {
     CALL_CHILD,
     CALL_SLEEP,
     CALL_NETWORK,
+    CALL_POLL,  /* for any of several descriptors, or for a time */
+    CALL_READY, /* for any of several descriptors */
     CALL_FILE,
     CALL_FAULT,
     CALL_LOCK,
@@ -58,6 +60,13 @@ static const struct {
     { "connect", CALL_NETWORK },
     { "accept", CALL_NETWORK },
     { "accept4", CALL_NETWORK },
+    { "poll", CALL_POLL },
+    { "ppoll", CALL_POLL },
+    { "select", CALL_POLL },
+    { "pselect", CALL_POLL },
+    { "epoll_wait", CALL_READY },
+    { "epoll_pwait", CALL_READY },
+    { "epoll_pwait2", CALL_READY },
     { "read", CALL_FILE },
     { "pread", CALL_FILE },
     { "pread64", CALL_FILE },
@@ -290,6 +299,7 @@ const struct weft_frame *weft_kind_function(const struct weft_frame_path *path,
     const size_t n = weft_path_functions(path, part, places);
     size_t at = 0;
     while (at + 1 < n && (weft_frame_is_library(path->frames[places[at]]) ||
+                          (path->frames[places[at]]->flags & WEFT_FRAME_WRAPS_WAITS) ||
                           call_of(path->frames[places[at]]->name) != CALL_NONE))
         at++;
     return n > 0 ? path->frames[places[at]] : NULL;
@@ -369,8 +379,10 @@ struct following {
 
 static enum hop hop_of(const struct weft_frame *thread, enum call call)
 {
+    const bool is_ready = call == CALL_POLL || call == CALL_READY;
     return call == CALL_CHILD                              ? HOP_CHILD
            : call == CALL_NETWORK                          ? HOP_NETWORK
+           : is_ready && thread->module.n_bytes > 0        ? HOP_NETWORK
            : is_serial(thread, call)                       ? HOP_SERIAL
            : thread->waited_for - 1 == WEFT_LOCK_SEMAPHORE ? HOP_SEMAPHORE
                                                            : HOP_THREAD;
@@ -500,7 +512,7 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
     }
     it.kind.kind = kind_at(&it, end_of(&it));
     it.kind.is_timed_out = it.kind.kind == WEFT_PROBLEM_SLEEP && !it.kind.holder &&
-                           it.call != CALL_SLEEP && it.call != CALL_NONE;
+                           it.call != CALL_SLEEP && it.call != CALL_POLL && it.call != CALL_NONE;
     if (!it.has_lock && it.kind.kind == WEFT_PROBLEM_LOCK)
         it.kind.is_of_interpreter = is_of_interpreter(path, &it.part);
     it.kind.key = key_of(path, &it.kind, it.has_lock ? &it.lock : NULL);

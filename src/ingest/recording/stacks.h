@@ -72,8 +72,8 @@ struct rec_stacks {
     enum rec_jit_found frame_jit; /* of the frame that was named last */
     bool is_frame_system;         /* likewise: not of the program */
     struct rec_stack_site site;   /* of the stack made last */
-    uint32_t start; /* of the stack made last: names of its outermost functions of the
-                       program (starts.h), in `texts`; WEFT_ID_NONE: unknown */
+    uint32_t start;               /* of the stack made last: names of its outermost functions of the
+                                     program (starts.h), in `texts`; WEFT_ID_NONE: unknown */
     struct weft_strtab *texts;
     struct weft_json_text text, key; /* being made */
     uint64_t *frames;                /* REC_MOST_FRAMES, of the stack in work */

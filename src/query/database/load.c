@@ -2,6 +2,7 @@
  *
  * Reading a database: whatever is in it, rows that do not fit are left out and counted.
  */
+#include "analysis/findings/wrappers.h"
 #include "base/checked.h"
 #include "base/cursor.h"
 #include "base/vec.h"
@@ -580,6 +581,8 @@ static enum weft_code load(struct loading *loading, struct weft_ecct_matrix **ma
     const struct weft_matrix_tree tree = { loading->frames, loading->nodes, loading->n_frames,
                                            loading->n_nodes };
     WEFT_THEN(code, weft_matrix_finish(loading->maker, &tree, matrix, err));
+    if (code == WEFT_OK && !weft_wrappers_mark(*matrix))
+        code = weft_no_memory(err, "executions");
     if (code != WEFT_OK)
         return code;
     (*matrix)->n_damaged = loading->n_damaged;
