@@ -21,6 +21,10 @@ static const double EXCESS = 0.02;
 static const double RARE_EXCESS = 0.005; /* of few, that are as many times slower */
 static const double CHANCE = 0.01;       /* of a tail to be believed, over all places looked at */
 static const double APART = 2;           /* times the slowest of the others, of single ones */
+static const double FEW = 0.1;           /* of all executions, */
+static const double COSTLY = 0.2;        /* of all time, and */
+static const double FAR = 20;            /* times the usual duration, */
+static const double FAR_FROM_MEAN = 10;  /* and the mean of the others: far and costly */
 static const double GAP = 5;             /* times the mean normalised spacing */
 static const double FALL = 0.1; /* spacings of logarithms below this are the clock's, or chance */
 enum { RARE_EXECUTIONS = 10, ALONE_MOST = 4, DECADES = 4, WINDOW = 4, BELOW_MOST = 256 };
@@ -182,6 +186,18 @@ static size_t least_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Are they so few, so far from the usual ones and so much of all time that they are what there is
+ * to explain, whatever lies between? */
+static bool is_far_and_costly(const struct sorted *sorted, const struct weft_slow_tail *tail)
+{
+    double fast_ns = 0;
+    for (size_t i = 0; i < tail->n_fast; i++)
+        fast_ns += sorted->ns[i];
+    return (double)tail->n_slow <= FEW * (double)sorted->n && tail->excess_share >= COSTLY &&
+           tail->slow_median_ns >= FAR * tail->fast_median_ns &&
+           tail->slow_median_ns >= FAR_FROM_MEAN * fast_ns / (double)tail->n_fast;
+}
+
 /* Around the slowest 1 / `part` of all: from a third to three times as many. */
 static void cut_tail(const struct sorted *sorted, size_t part, struct weft_slow_tails *tails)
 {
@@ -199,7 +215,7 @@ static void cut_tail(const struct sorted *sorted, size_t part, struct weft_slow_
     tail->p = fmin(1, p_of_tail(sorted, k, to) * (double)(most - least + 1) * DECADES);
     tail->is_worthy =
         tail->slow_median_ns >= SLOWER * tail->fast_median_ns && tail->excess_share >= RARE_EXCESS;
-    tail->is_found = tail->is_worthy && tail->p < CHANCE;
+    tail->is_found = tail->is_worthy && (tail->p < CHANCE || is_far_and_costly(sorted, tail));
     for (size_t i = 0; i < tails->n_cuts; i++)
         if (tails->cuts[i].n_slow == tail->n_slow) { /* the same, for another reason */
             tails->cuts[i].is_worthy |= tail->is_worthy;

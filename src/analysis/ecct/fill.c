@@ -323,6 +323,16 @@ static const struct weft_lock_object *object_of(const struct weft_ecct_fill *fil
     return lock ? fill->ops->lock(fill->stacks, fill->graph, lock) : NULL;
 }
 
+/* "futex in serve (0x7f01c8000b60)" without what another run has elsewhere, and each thread may
+ * have of its own. */
+static struct weft_str without_address(struct weft_str name)
+{
+    static const char front[] = " (0x";
+    const char *at =
+        name.n_bytes ? memmem(name.bytes, name.n_bytes, front, sizeof front - 1) : NULL;
+    return at ? (struct weft_str){ name.bytes, (size_t)(at - name.bytes) } : name;
+}
+
 /* What the thread of the frame waited in: its stack, the system call, the lock. */
 static enum weft_code go_to_wait(struct weft_ecct_fill *fill, uint32_t thread_id, uint64_t wait_ns,
                                  struct weft_str call, uint32_t lock, struct weft_ecct_spot *spot,
@@ -331,7 +341,8 @@ static enum weft_code go_to_wait(struct weft_ecct_fill *fill, uint32_t thread_id
     enum weft_code code = go_to_stack(fill, thread_id, wait_ns, spot, err);
     WEFT_THEN(code, go_to_call(fill, call, spot, err));
     const struct weft_lock_object *object = object_of(fill, lock);
-    const struct weft_frame frame = { .name = object ? object->name : (struct weft_str){ 0 },
+    const struct weft_frame frame = { .name = object ? without_address(object->name)
+                                                     : (struct weft_str){ 0 },
                                       .kind = WEFT_FRAME_LOCK };
     return code == WEFT_OK && frame.name.n_bytes ? go_down(fill, &frame, spot, err) : code;
 }

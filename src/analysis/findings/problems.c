@@ -708,6 +708,16 @@ static void drop_outside(struct weft_problems_table *table)
     table->n_rows = n;
 }
 
+/* What may be chance is worth a look where nothing else is found. */
+static void step_back(struct weft_problems_table *table)
+{
+    bool has_evident = false;
+    for (size_t i = 0; i < table->n_rows; i++)
+        has_evident |= table->rows[i].is_evident && !table->rows[i].is_small;
+    for (size_t i = 0; i < table->n_rows; i++)
+        table->rows[i].is_small |= has_evident && !table->rows[i].is_evident;
+}
+
 static int by_rank(const void *a, const void *b)
 {
     const struct weft_problem *x = a, *y = b;
@@ -755,6 +765,7 @@ static enum weft_code list_all(const struct weft_findings_table *findings,
     say_why(findings, table, WEFT_UNLISTED_SPREAD);
     drop_outside(table);
     say_why(findings, table, WEFT_UNLISTED_OUTSIDE);
+    step_back(table);
     qsort(table->rows, table->n_rows, sizeof *table->rows, by_rank);
     if (!merge(table, findings->n_rows))
         return weft_no_memory(err, "problems");
