@@ -64,6 +64,12 @@ bool weft_frame_is_address(const struct weft_frame *frame)
     return n > 3 && n < frame->name.n_bytes && memcmp(frame->name.bytes + n - 3, "+0x", 3) == 0;
 }
 
+/* Code that a JVM makes for itself. */
+static bool is_of_jvm(struct weft_str name)
+{
+    return weft_str_equal(name, WEFT_STR("Interpreter")) || begins_with(name, "StubRoutines (");
+}
+
 bool weft_frame_is_library(const struct weft_frame *frame)
 {
     static const char *const modules[] = { "libc.",   "libc-", "libpthread", "ld-linux",  "libweft",
@@ -80,7 +86,7 @@ bool weft_frame_is_library(const struct weft_frame *frame)
            begins_with_any(frame->name, names, sizeof names / sizeof *names) ||
            (weft_frame_is_address(frame) &&
             begins_with_any(frame->name, modules, sizeof modules / sizeof *modules)) ||
-           weft_name_is_of_std(frame->name);
+           weft_name_is_of_std(frame->name) || is_of_jvm(frame->name);
 }
 
 /* Where threads and programs begin: says nothing of what they do. */
