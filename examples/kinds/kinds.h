@@ -21,9 +21,8 @@ struct kind {
     void (*run)(bool is_broken);                     /* the whole program; NULL: a server */
 };
 
-extern const struct kind lock_kinds[], wait_kinds[], work_kinds[],
-    together_kinds[]; /* up to one
-                       * without a name */
+/* Up to one without a name. */
+extern const struct kind lock_kinds[], wait_kinds[], work_kinds[], together_kinds[], event_kinds[];
 
 /* Computes for so long, not counting the time that the thread does not run. */
 void compute_us(unsigned us);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_TURNS = 10 };
+enum { LEAST_TURNS = 10, MOST_SIBLINGS = 4 };
 
 /* Waits of a thread in one function that one function called. */
 struct waits {
@@ -374,6 +374,60 @@ static struct weft_str condition(struct weft_arena *arena, struct weft_str befor
     return joined(arena, before, (struct weft_str){ bytes, n });
 }
 
+/* What else is waited for in the function, and its caller, of a group: from other callers. */
+struct siblings {
+    struct weft_str callers[MOST_SIBLINGS];
+    size_t n;
+    bool are_more, has_unknown; /* more than that; waits without callers, of short ones */
+};
+
+static bool is_listed(const struct siblings *siblings, struct weft_str callers)
+{
+    for (size_t i = 0; i < siblings->n; i++)
+        if (weft_str_equal(siblings->callers[i], callers))
+            return true;
+    return false;
+}
+
+static struct siblings siblings_of(const struct finder *finder, const struct group *group)
+{
+    const struct place_parts own = parts_of(weft_strtab_get(finder->labels, group->label));
+    struct siblings siblings = { .n = 0 };
+    for (size_t i = 0; i < finder->waits.n; i++) {
+        const struct waits *waits = &finder->waits.items[i];
+        if (waits->label == group->label || finder->stem_of[waits->thread_id] != group->stem)
+            continue;
+        const struct place_parts other = parts_of(weft_strtab_get(finder->labels, waits->label));
+        if (!weft_str_equal(own.name, other.name) || !weft_str_equal(own.caller, other.caller))
+            continue;
+        if (other.callers.n_bytes == 0)
+            siblings.has_unknown = true;
+        else if (!is_listed(&siblings, other.callers) && siblings.n == MOST_SIBLINGS)
+            siblings.are_more = true;
+        else if (!is_listed(&siblings, other.callers))
+            siblings.callers[siblings.n++] = other.callers;
+    }
+    return siblings;
+}
+
+/* By callers only if others wait there, too. Where some waits are without them, those of the others
+ * are left out by name, if they are few. */
+static struct weft_str with_callers(const struct finder *finder, const struct group *group,
+                                    struct weft_str rule)
+{
+    struct weft_arena *arena = finder->arena;
+    const struct weft_str callers = parts_of(weft_strtab_get(finder->labels, group->label)).callers;
+    const struct siblings siblings = siblings_of(finder, group);
+    if (callers.n_bytes == 0 || siblings.n == 0)
+        return rule;
+    if (!siblings.has_unknown || siblings.are_more)
+        return condition(arena, joined(arena, rule, WEFT_STR(" and callers=")), callers);
+    for (size_t i = 0; i < siblings.n; i++)
+        rule =
+            condition(arena, joined(arena, rule, WEFT_STR(" and callers!=")), siblings.callers[i]);
+    return rule;
+}
+
 /* "exit:recv where thread="server" and caller="serve"" */
 static struct weft_str rule_of(const struct finder *finder, const struct group *group,
                                const char *kind)
@@ -388,9 +442,7 @@ static struct weft_str rule_of(const struct finder *finder, const struct group *
     rule = condition(arena, rule, thread);
     if (at.caller.n_bytes > 0)
         rule = condition(arena, joined(arena, rule, WEFT_STR(" and caller=")), at.caller);
-    return at.callers.n_bytes == 0
-               ? rule
-               : condition(arena, joined(arena, rule, WEFT_STR(" and callers=")), at.callers);
+    return with_callers(finder, group, rule);
 }
 
 /* The function that called it, at step 0, or that one's caller, and so on; empty: unknown. */

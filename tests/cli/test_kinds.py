@@ -35,10 +35,11 @@ PLANTED = {
     "slower-code": (("slower_code", "more_work"), None, "compress", None),
     "herd": (("thundering_herd",), "jobs_ready", "take_job", "submit_job"),
     "imbalance": (("load_imbalance",), "step_barrier", "run_steps", "run_steps"),
+    "wait-function": (("sleep", "waiting_for_thread"), None, "lock_row", "archive_rows"),
     "starvation": (("writer_starvation",), "settings_lock", "update_settings", "read_settings"),
 }
 # These need no fault that others may have: shared by all.
-HEALTHY = ["lock", "rwlock", "sleep", "pool", "slower-code", "herd"]
+HEALTHY = ["lock", "rwlock", "sleep", "pool", "slower-code", "herd", "wait-function"]
 
 
 def findings(kind, *variant):

@@ -95,6 +95,7 @@ struct rec_convert {
     } culled;
     struct weft_strtab *mark_types;
     struct rec_starts starts;
+    const struct rec_stacks *stacks; /* of waits, once surveyed; NULL */
     uint64_t n_futex_waits;
     uint64_t n_renamed; /* threads that are called after their start functions */
     uint64_t n_marks_dropped, n_lost_threads, n_skipped, n_further, n_lost_reports;

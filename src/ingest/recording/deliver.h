@@ -51,7 +51,7 @@ struct rec_mark {
 /* What is recorded of the operation's call that was entered last (result.c). */
 struct rec_result {
     struct weft_json_text text; /* without its end */
-    uint64_t start_ns;
+    uint64_t start_ns, end_ns;
     uint32_t key; /* of the function that the call is of */
     bool is_open;
 };
@@ -132,6 +132,8 @@ static inline enum weft_code rec_put_call(struct rec_delivery *delivery, uint8_t
         if (code != WEFT_OK)
             return code;
     }
+    if (kind == WEFT_CALL_EXIT)
+        delivery->result.end_ns = time_or_value;
     return delivery->source->is_lossy && kind != WEFT_CALL_ARG ? rec_put_doubtful(delivery, call)
                                                                : rec_hand_call(delivery, call);
 }

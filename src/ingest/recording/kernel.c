@@ -350,8 +350,10 @@ enum weft_code rec_kernel_survey(struct rec_kernel *kernel)
 enum weft_code rec_kernel_end_survey(struct rec_kernel *kernel)
 {
     struct rec_convert *convert = kernel->convert;
-    if (!rec_futexes_end_survey(&kernel->futexes, &convert->rings, &convert->names))
+    if (!rec_futexes_end_survey(&kernel->futexes, &convert->rings, &convert->names) ||
+        !rec_stacks_end_survey(&kernel->stacks))
         return kernel_no_memory(&convert->kernel);
+    convert->stacks = &kernel->stacks;
     convert->has_futexes = kernel->futexes.n_delivered > 0;
     return WEFT_OK;
 }

@@ -5,7 +5,9 @@
  * by until the operation ends; where another call begins before that (of a signal's handler), what
  * is known goes to the store, which gives such a text to the call that was entered last.
  */
+#include "base/checked.h"
 #include "ingest/recording/deliver.h"
+#include "ingest/recording/stacks.h"
 
 #include <errno.h>
 #include <string.h>
@@ -77,10 +79,30 @@ enum weft_code rec_result_end(struct rec_delivery *delivery)
     return code == WEFT_OK ? rec_flush_events(delivery) : code;
 }
 
-/* Is the call that ends here the one that is described? */
-static bool is_of(const struct rec_delivery *delivery, uint32_t key)
+/* Where it waited, the kernel may have seen which functions called the caller. */
+static void put_callers(struct rec_delivery *delivery)
 {
-    return delivery->result.is_open && delivery->result.key == key;
+    const struct rec_convert *convert = delivery->convert;
+    struct rec_result *result = &delivery->result;
+    const struct kernel_thread *known = &convert->kernel.threads.items[delivery->thread->thread];
+    if (!convert->stacks || result->text.n_bytes == 0 || result->end_ns <= result->start_ns)
+        return;
+    const struct weft_str callers = rec_stacks_callers(
+        convert->stacks, (uint32_t)known->tid, weft_add_sat_u64(result->start_ns, convert->zero_ns),
+        weft_add_sat_u64(result->end_ns, convert->zero_ns));
+    if (callers.n_bytes == 0)
+        return;
+    key_put(&result->text, "callers");
+    weft_json_string(&result->text, callers.bytes, callers.n_bytes);
+}
+
+/* Is the call that ends here the one that is described? */
+static bool is_of(struct rec_delivery *delivery, uint32_t key)
+{
+    if (!delivery->result.is_open || delivery->result.key != key)
+        return false;
+    put_callers(delivery);
+    return true;
 }
 
 enum weft_code rec_result_error(struct rec_delivery *delivery, uint32_t key, uint32_t error)

@@ -60,6 +60,7 @@ void rec_stacks_fini(struct rec_stacks *stacks)
     WEFT_VEC_FINI(&stacks->counts_of);
     WEFT_VEC_FINI(&stacks->left_ns);
     WEFT_VEC_FINI(&stacks->waits);
+    free(stacks->by_thread);
     weft_json_fini(&stacks->text);
     weft_json_fini(&stacks->key);
     free(stacks->frames);
@@ -671,6 +672,8 @@ bool rec_stacks_meet(struct rec_stacks *stacks, uint32_t tid, struct weft_str te
         weft_map_add(stacks->of_wait, wait_key(tid, stacks->left_ns.items[index]), &is_new);
     if (wait == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&stacks->waits)))
         return false;
+    stacks->waits.items[wait].ns = stacks->left_ns.items[index];
+    stacks->waits.items[wait].tid = tid;
     stacks->waits.items[wait].site = stacks->site;
     return weft_strtab_intern(stacks->texts, text, &stacks->waits.items[wait].text, NULL) ==
            WEFT_OK;
@@ -690,4 +693,46 @@ struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, u
 struct weft_str rec_stacks_name(const struct rec_stacks *stacks, uint32_t id)
 {
     return id == WEFT_ID_NONE ? (struct weft_str){ 0 } : weft_strtab_get(stacks->texts, id);
+}
+
+static bool is_before(const struct rec_stack_wait *wait, uint32_t tid, uint64_t ns)
+{
+    return wait->tid != tid ? wait->tid < tid : wait->ns < ns;
+}
+
+static int by_thread(const void *a, const void *b, void *stacks_void)
+{
+    const struct rec_stacks *stacks = stacks_void;
+    const struct rec_stack_wait *x = &stacks->waits.items[*(const uint32_t *)a],
+                                *y = &stacks->waits.items[*(const uint32_t *)b];
+    return is_before(y, x->tid, x->ns) - is_before(x, y->tid, y->ns);
+}
+
+bool rec_stacks_end_survey(struct rec_stacks *stacks)
+{
+    stacks->by_thread = calloc(stacks->waits.n + 1, sizeof *stacks->by_thread);
+    if (!stacks->by_thread)
+        return false;
+    for (size_t i = 0; i < stacks->waits.n; i++)
+        stacks->by_thread[i] = (uint32_t)i;
+    qsort_r(stacks->by_thread, stacks->waits.n, sizeof *stacks->by_thread, by_thread, stacks);
+    return true;
+}
+
+struct weft_str rec_stacks_callers(const struct rec_stacks *stacks, uint32_t tid, uint64_t from_ns,
+                                   uint64_t to_ns)
+{
+    size_t from = 0, to = stacks->by_thread ? stacks->waits.n : 0;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (is_before(&stacks->waits.items[stacks->by_thread[middle]], tid, from_ns))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (!stacks->by_thread || from == stacks->waits.n)
+        return (struct weft_str){ 0 };
+    const struct rec_stack_wait *wait = &stacks->waits.items[stacks->by_thread[from]];
+    return wait->tid == tid && wait->ns <= to_ns ? rec_stacks_name(stacks, wait->site.callers)
+                                                 : (struct weft_str){ 0 };
 }

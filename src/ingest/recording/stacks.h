@@ -91,11 +91,14 @@ struct rec_stacks {
     struct weft_map *of_wait; /* (tid, when it left) -> index in `waits` */
     struct {
         struct rec_stack_wait {
+            uint64_t ns; /* CLOCK_MONOTONIC when it began */
+            uint32_t tid;
             uint32_t text; /* in `texts` */
             struct rec_stack_site site;
         } * items;
         size_t n, cap;
     } waits;
+    uint32_t *by_thread; /* waits in order of thread and time, once surveyed */
 };
 
 /* False without memory. `memory_bytes`: the ceiling that all share; 0: none. */
@@ -131,5 +134,12 @@ struct weft_str rec_stacks_wait(const struct rec_stacks *stacks, uint32_t tid, u
                                 struct rec_stack_site *site);
 /* A text of a site; empty: it is not known. */
 struct weft_str rec_stacks_name(const struct rec_stacks *stacks, uint32_t id);
+
+/* No wait is met any more: the next function may be called. False without memory. */
+bool rec_stacks_end_survey(struct rec_stacks *stacks);
+/* Functions of the program that called the one in which the thread waited, in its first wait from
+ * `from_ns` to `to_ns` (CLOCK_MONOTONIC); empty: unknown. Safe on several threads. O(log waits). */
+struct weft_str rec_stacks_callers(const struct rec_stacks *stacks, uint32_t tid, uint64_t from_ns,
+                                   uint64_t to_ns);
 
 #endif
