@@ -101,6 +101,16 @@ def test_cut_file():
        found["cut.weft"][1], "a file that ends early is not complete", found["cut.weft"])
 
 
+def test_last_turn():
+    """After its last sleep a thread works for long, and ends: that is no iteration of its loop."""
+    with open("last.py", "w", encoding="ascii") as out:
+        out.write("import time\nfor _ in range(60):\n    time.sleep(0.002)\n"
+                  "until = time.monotonic() + 0.4\nwhile time.monotonic() < until:\n    pass\n")
+    weft("record", "-q", "--no-kernel", "-o", "last.weft", "--", os.path.realpath(sys.executable), "last.py")
+    types = json.loads(weft("diagnose", "-q", "--json", "last.weft").stdout)["types"]
+    ok([kind["executions"] for kind in types] == [59], "what ends with its thread is no execution", types)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -123,6 +133,7 @@ def main():
            "executions of a function with a name of 470 bytes are found", told)
         test_confidence()
         test_cut_file()
+        test_last_turn()
         os.chdir("/")
     tap.done()
 

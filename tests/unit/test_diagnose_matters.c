@@ -74,6 +74,24 @@ static void test_idle_place(void)
     tap_ok(!weft_facts_is_idle_at(&s.facts, idle), "without functions nothing is known");
 }
 
+/* With debug symbols of libc, the innermost function of a wait for a mutex is one that waits. */
+static void test_lock_is_not_idle(void)
+{
+    struct scene s;
+    begin(&s, "take");
+    know_wholes(&s);
+    const uint32_t node = PATH(&s, "loop", "take", "pthread_mutex_lock", "__lll_lock_wait",
+                               "futex_wait", "-m", "@boss", "main", "nanosleep", ":blocked: timer");
+    const uint32_t boss = PATH(&s, "loop", "take", "pthread_mutex_lock", "__lll_lock_wait",
+                               "futex_wait", "-m", "@boss");
+    const uint32_t disk = PATH(&s, "loop", "take", "pthread_cond_wait", "-cv", "@boss", "main",
+                               "fdatasync", ":blocked: block device");
+    tap_ok(weft_facts_is_idle_at(&s.facts, node), "a futex of an unknown kind may be idle");
+    s.frames[boss].waited_for = 1 + WEFT_LOCK_MUTEX;
+    tap_ok(!weft_facts_is_idle_at(&s.facts, node), "a lock that is held is not");
+    tap_ok(!weft_facts_is_idle_at(&s.facts, disk), "nor is a thread that waits for a disk");
+}
+
 static void test_idle_cause(void)
 {
     struct scene s;
@@ -414,6 +432,7 @@ static void test_more_work(void)
 int main(void)
 {
     test_idle_place();
+    test_lock_is_not_idle();
     test_idle_cause();
     test_unfelt();
     test_felt();

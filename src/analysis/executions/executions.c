@@ -651,7 +651,8 @@ enum weft_code weft_executions_run(const struct weft_trace *trace,
 {
     const struct weft_execution_sizes sizes = opts->sizes ? *opts->sizes : sizes_of(run);
     struct gathering gathering = { .all = weft_execution_gather_new(&sizes),
-                                   .without_open = opts->of_dependencies };
+                                   .without_open =
+                                       opts->of_dependencies || opts->without_unfinished };
     struct job job = { .take = gather, .context = &gathering };
     *table = NULL;
     enum weft_code code = gathering.all ? run_job(&job, trace, filter, opts, run, err)

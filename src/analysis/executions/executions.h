@@ -19,9 +19,10 @@ struct weft_execution_sizes {
 
 struct weft_executions_opts {
     const struct weft_rules *rules;
-    bool of_dependencies; /* not its types, but its dependencies: what is depended on and what
-                             depends on it are begin and end; rows that were not ended are left out
-                           */
+    bool of_dependencies;    /* not its types, but its dependencies: what is depended on and what
+                                depends on it are begin and end; rows that were not ended are left out
+                              */
+    bool without_unfinished; /* neither are rows of its types that were not ended */
     bool
         without_metrics; /* only "duration" and "start", and the user's that rules and marks give */
     const struct weft_execution_sizes *sizes; /* NULL: as is good */

@@ -9,6 +9,7 @@
 #include "analysis/findings/verdicts.h"
 #include "model/graph/waiting.h"
 #include "schema/event.h"
+#include "schema/locks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,14 @@ static bool is_in_wait(const struct weft_frame_path *path, size_t to)
            (weft_is_wait_name(name) || weft_wait_for_of_name(name) == WEFT_WAITS_FOR_INPUT);
 }
 
+/* Does the recording say that the thread at `at` was waited for because it held a lock? Then the
+ * names of functions within the call of libc, known where it has debug symbols, do not matter. */
+static bool is_behind_lock(const struct weft_frame_path *path, size_t at)
+{
+    const uint8_t waited_for = path->frames[at]->waited_for;
+    return waited_for > 0 && weft_lock_is_held((uint8_t)(waited_for - 1));
+}
+
 static size_t first_thread(const struct weft_frame_path *path)
 {
     size_t at = 0;
@@ -80,14 +89,16 @@ static size_t last_thread(const struct weft_frame_path *path)
     return at;
 }
 
-/* Does the last thread of a path wait, in no function that repeats? */
+/* Does the last thread of a path wait, in no function that repeats? One that waits for a device is
+ * at work. */
 static bool is_last_idle(const struct weft_facts *facts, const struct weft_frame_path *path)
 {
     const size_t from = last_thread(path);
     if (from == 0 || from == path->n)
         return false;
     const struct weft_frame *end = path->frames[path->n - 1];
-    return end->state == WEFT_FRAME_BLOCKED && !is_at_work(facts, path, from, path->n);
+    return end->state == WEFT_FRAME_BLOCKED && end->reason != WEFT_PATH_BLOCK_DEVICE &&
+           end->reason != WEFT_PATH_DEVICE && !is_at_work(facts, path, from, path->n);
 }
 
 bool weft_facts_is_idle_at(const struct weft_facts *facts, uint32_t node)
@@ -97,7 +108,8 @@ bool weft_facts_is_idle_at(const struct weft_facts *facts, uint32_t node)
         return false;
     weft_frame_path_of(facts->matrix, node, &path);
     const size_t first = first_thread(&path);
-    return first < path.n && is_in_wait(&path, first) && is_last_idle(facts, &path);
+    return first < path.n && !is_behind_lock(&path, first) && is_in_wait(&path, first) &&
+           is_last_idle(facts, &path);
 }
 
 bool weft_node_is_behind_holder(const struct weft_ecct_matrix *matrix, uint32_t node)
