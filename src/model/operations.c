@@ -9,6 +9,7 @@
 #include "schema/rules.h"
 
 #include <stddef.h>
+#include <string.h>
 
 /* A function that is wrapped, and the system calls that it, and those recorded as it, make. */
 static const struct {
@@ -91,6 +92,18 @@ bool weft_operation_makes_descriptor(struct weft_str name)
                                          "userfaultfd" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (weft_str_equal(name, weft_str_of(names[i])))
+            return true;
+    return false;
+}
+
+bool weft_operation_lacks_descriptor(struct weft_str name)
+{
+    static const char *const fronts[] = { "pthread_", "sem_",  "nanosleep", "clock_nanosleep",
+                                          "poll",     "ppoll", "select",    "pselect",
+                                          "waitpid",  "wait4", "waitid",    "futex" };
+    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
+        if (name.n_bytes >= strlen(fronts[i]) &&
+            memcmp(name.bytes, fronts[i], strlen(fronts[i])) == 0)
             return true;
     return false;
 }

@@ -20,4 +20,8 @@ bool weft_operation_is(const struct weft_trace *trace, uint32_t function_id,
 /* Does the system call, or the function of that name, return a descriptor that it has made? */
 bool weft_operation_makes_descriptor(struct weft_str name);
 
+/* Is the first argument of the C library's function of that name no descriptor: a lock, a time, a
+ * process? */
+bool weft_operation_lacks_descriptor(struct weft_str name);
+
 #endif

@@ -394,9 +394,7 @@ static enum weft_code look_by_rules(struct gathering *gathering, const struct we
                                     const struct weft_rule_options *rule)
 {
     const union weft_request request = {
-        .executions.opts = { .rules = rules,
-                             /* the last turn of a thread leads to its end, not back to work */
-                             .without_unfinished = gathering->source.is_turn }
+        .executions.opts = { .rules = rules, .without_last_turns = gathering->source.is_turn }
     };
     union weft_result result = { 0 };
     enum weft_code code = weft_session_depend(gathering->session, rules, NULL, gathering->err);

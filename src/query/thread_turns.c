@@ -7,22 +7,30 @@
 #include "query/thread_turns.h"
 
 #include "analysis/executions/executions.h"
+#include "base/checked.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "model/graph/waiting.h"
+#include "query/descriptor_roles.h"
 #include "query/rules.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_TURNS = 10, MOST_SIBLINGS = 4 };
+enum { LEAST_TURNS = 10, MOST_SIBLINGS = 4, STEM_BYTES = 128, PID_SEPARATOR = '\n' };
+static const double MOST = 0.9;  /* of the waits at a place */
+static const double ABOUT = 0.5; /* as often */
 
 /* Waits of a thread in one function that one function called. */
 struct waits {
     uint32_t thread_id, label; /* place_parts */
     uint64_t count, turn_ns;
+    uint64_t n_replies,
+        n_requests;  /* of reads: on descriptors that the thread asks, or answers on */
     double log_sum;  /* of the durations in ns */
     uint64_t end_ns; /* of the last one */
 };
@@ -37,10 +45,33 @@ struct group {
     bool is_mixed;          /* its rule would find others: each name is a group instead */
 };
 
+/* Calls of a function, as they were read. */
+struct read_label {
+    uint32_t place; /* of waits, in `labels`; WEFT_ID_NONE: they are none */
+    uint32_t fd;    /* UINT32_MAX: none */
+    bool is_read, is_write, is_of_any_lock;
+};
+
+struct reads {
+    uint32_t thread_id, label; /* in `read_labels` */
+    uint64_t count;
+};
+
 struct finder {
     const struct weft_trace *trace;
     struct weft_arena *arena;
-    struct weft_strtab *labels, *stems;
+    struct weft_strtab *read_labels; /* place_parts, and the descriptor */
+    struct {
+        struct read_label *items; /* by label */
+        size_t n, cap;
+    } read;
+    struct weft_map *read_keys;
+    struct {
+        struct reads *items;
+        size_t n, cap;
+    } reads;
+    struct weft_descriptor_roles roles;
+    struct weft_strtab *labels, *stems; /* places */
     struct weft_map *keys, *group_keys;
     struct {
         struct waits *items;
@@ -108,26 +139,108 @@ static bool is_wait(struct weft_str label)
            !is_amid_work(at.name) && !is_of_interpreter;
 }
 
-static enum weft_code see_call(void *context, const struct weft_execution_row *row,
-                               struct weft_err *err)
+/* Waits of threads of Python for each other are all of one function, most of which find their lock
+ * free: those that last so long as it takes to block do not. */
+#define BLOCKED_RULE "5us"
+enum { BLOCKED_NS = 5000 };
+
+static bool is_of_any_lock(struct weft_str caller)
 {
-    struct finder *finder = context;
-    const uint32_t label = (uint32_t)row->key;
+    return weft_str_is_one_of(caller, "PyThread_acquire_lock_timed|acquire_timed");
+}
+
+/* The descriptor in the fourth line; UINT32_MAX without one. */
+static uint32_t descriptor_in(struct weft_str label)
+{
+    uint32_t fd = 0;
+    for (unsigned line = 0; line < 3; line++)
+        (void)take_line(&label);
+    if (label.n_bytes == 0 || label.n_bytes > 9)
+        return UINT32_MAX;
+    for (size_t i = 0; i < label.n_bytes; i++) {
+        if (!isdigit((unsigned char)label.bytes[i]))
+            return UINT32_MAX;
+        fd = fd * 10 + (uint32_t)(label.bytes[i] - '0');
+    }
+    return fd;
+}
+
+/* Without its fourth line. */
+static struct weft_str place_in(struct weft_str label)
+{
+    struct weft_str rest = label;
+    for (unsigned line = 0; line < 3; line++)
+        (void)take_line(&rest);
+    return (struct weft_str){ label.bytes, label.n_bytes - rest.n_bytes -
+                                               (rest.n_bytes > 0 && rest.bytes > label.bytes) };
+}
+
+/* What is to be known of a label that was not met before. */
+static enum weft_code add_read(struct finder *finder, struct weft_str label, struct weft_err *err)
+{
+    const struct place_parts at = parts_of(label);
+    const enum weft_wait_for what = weft_wait_for_of_name(at.name);
+    struct read_label *read = WEFT_VEC_PUSH(&finder->read);
+    if (!read)
+        return weft_no_memory(err, "loop iterations");
+    *read = (struct read_label){ .place = WEFT_ID_NONE,
+                                 .fd = descriptor_in(label),
+                                 .is_write = weft_str_is_one_of(at.name, "write|send"),
+                                 .is_read = what == WEFT_WAITS_FOR_INPUT ||
+                                            weft_str_is_one_of(at.name, "read|recv"),
+                                 .is_of_any_lock = is_of_any_lock(at.caller) };
+    return is_wait(label) ? weft_strtab_intern(finder->labels, place_in(label), &read->place, err)
+                          : WEFT_OK;
+}
+
+static enum weft_code see_wait(struct finder *finder, const struct weft_execution_row *row,
+                               uint32_t place, struct weft_err *err)
+{
     bool is_new = false;
-    if (!is_wait(weft_strtab_get(finder->labels, label)))
-        return WEFT_OK;
-    const uint32_t id = weft_map_add(finder->keys, (uint64_t)row->thread_id << 32 | label, &is_new);
+    const uint32_t id = weft_map_add(finder->keys, (uint64_t)row->thread_id << 32 | place, &is_new);
     if (id == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&finder->waits)))
         return weft_no_memory(err, "loop iterations");
     struct waits *waits = &finder->waits.items[id];
     if (!is_new && row->start_ns > waits->end_ns)
         waits->turn_ns += row->start_ns - waits->end_ns;
     waits->thread_id = row->thread_id;
-    waits->label = label;
+    waits->label = place;
     waits->count++;
     waits->log_sum += log1p((double)(row->end_ns - row->start_ns));
     waits->end_ns = row->end_ns;
     return WEFT_OK;
+}
+
+/* How often a thread reads from a descriptor at a place. */
+static bool see_read(struct finder *finder, uint32_t thread_id, uint32_t label)
+{
+    bool is_new = false;
+    const uint32_t id = weft_map_add(finder->read_keys, (uint64_t)thread_id << 32 | label, &is_new);
+    if (id == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&finder->reads)))
+        return false;
+    struct reads *reads = &finder->reads.items[id];
+    *reads = (struct reads){ thread_id, label, is_new ? 1 : reads->count + 1 };
+    return true;
+}
+
+static enum weft_code see_call(void *context, const struct weft_execution_row *row,
+                               struct weft_err *err)
+{
+    struct finder *finder = context;
+    const uint32_t label = (uint32_t)row->key;
+    while (finder->read.n <= label)
+        WEFT_TRY(
+            add_read(finder, weft_strtab_get(finder->read_labels, (uint32_t)finder->read.n), err));
+    const struct read_label *read = &finder->read.items[label];
+    if (read->fd != UINT32_MAX && (read->is_read || read->is_write) &&
+        (!weft_descriptor_roles_see(&finder->roles, row->thread_id, read->fd, row->start_ns,
+                                    read->is_write) ||
+         (read->is_read && !see_read(finder, row->thread_id, label))))
+        return weft_no_memory(err, "loop iterations");
+    if (read->place == WEFT_ID_NONE ||
+        (read->is_of_any_lock && row->end_ns - row->start_ns < BLOCKED_NS))
+        return WEFT_OK;
+    return see_wait(finder, row, read->place, err);
 }
 
 static struct weft_str name_of(const struct finder *finder, uint32_t thread_id)
@@ -156,18 +269,82 @@ static double usual_ns(const struct waits *waits)
     return n * exp(waits->log_sum / n);
 }
 
-static void find_longest(struct finder *finder)
+/* Which reads are for replies, and which for requests. */
+static void count_roles(struct finder *finder)
 {
+    for (size_t i = 0; i < finder->reads.n; i++) {
+        const struct reads *reads = &finder->reads.items[i];
+        const struct read_label *label = &finder->read.items[reads->label];
+        const uint32_t id =
+            label->place == WEFT_ID_NONE
+                ? WEFT_MAP_NONE
+                : weft_map_find(finder->keys, (uint64_t)reads->thread_id << 32 | label->place);
+        if (id == WEFT_MAP_NONE)
+            continue;
+        struct waits *waits = &finder->waits.items[id];
+        switch (weft_descriptor_role_of(&finder->roles, reads->thread_id, label->fd)) {
+        case WEFT_ROLE_ASKS:
+            waits->n_replies += reads->count;
+            break;
+        case WEFT_ROLE_ANSWERS:
+            waits->n_requests += reads->count;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static bool is_sleep_at(const struct finder *finder, uint32_t label)
+{
+    const struct place_parts at = parts_of(weft_strtab_get(finder->labels, label));
+    return weft_wait_for_of_name(at.name) == WEFT_WAITS_FOR_TIMER;
+}
+
+/* By thread: the most requests that it reads at one place. NULL without memory. */
+static uint64_t *most_requests(const struct finder *finder)
+{
+    uint64_t *most = calloc((size_t)weft_trace_n_threads(finder->trace) + 1, sizeof *most);
+    for (size_t i = 0; most && i < finder->waits.n; i++) {
+        const struct waits *waits = &finder->waits.items[i];
+        most[waits->thread_id] = weft_max_u64(most[waits->thread_id], waits->n_requests);
+    }
+    return most;
+}
+
+/* No thread comes back for something to do to where it waits for a reply, nor to where it sleeps if
+ * it reads a request about as often. */
+static bool is_amid_turn(const struct finder *finder, const struct waits *waits,
+                         const uint64_t *requests)
+{
+    return (double)waits->n_replies >= MOST * (double)waits->count ||
+           (is_sleep_at(finder, waits->label) &&
+            (double)requests[waits->thread_id] >= ABOUT * (double)waits->count);
+}
+
+/* The longest of each thread, of those that may be; else of all. */
+static bool find_longest(struct finder *finder)
+{
+    count_roles(finder);
+    uint64_t *requests = most_requests(finder);
     for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace); id++)
         finder->longest[id] = WEFT_ID_NONE;
-    for (size_t i = 0; i < finder->waits.n; i++) {
-        const struct waits *waits = &finder->waits.items[i];
-        uint32_t *longest = &finder->longest[waits->thread_id];
-        if (waits->count >= LEAST_TURNS &&
-            (*longest == WEFT_ID_NONE ||
-             usual_ns(waits) > usual_ns(&finder->waits.items[*longest])))
-            *longest = (uint32_t)i;
+    for (unsigned pass = 0; requests && pass < 2; pass++) {
+        for (size_t i = 0; i < finder->waits.n; i++) {
+            const struct waits *waits = &finder->waits.items[i];
+            uint32_t *longest = &finder->longest[waits->thread_id];
+            const bool is_decided = pass > 0 && *longest != WEFT_ID_NONE &&
+                                    !is_amid_turn(finder, &finder->waits.items[*longest], requests);
+            if (waits->count < LEAST_TURNS || is_decided ||
+                (pass == 0 && is_amid_turn(finder, waits, requests)))
+                continue;
+            if (*longest == WEFT_ID_NONE ||
+                usual_ns(waits) > usual_ns(&finder->waits.items[*longest]))
+                *longest = (uint32_t)i;
+        }
     }
+    free(requests);
+    return requests;
 }
 
 /* Of threads of a stem, or of a name, that wait under a label. */
@@ -183,10 +360,108 @@ static enum weft_code find_stems(struct finder *finder, struct weft_err *err)
     for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace) && code == WEFT_OK; id++) {
         const struct weft_str name = name_of(finder, id);
         finder->stem_of[id] = WEFT_ID_NONE;
-        if (name.n_bytes > 0 && !memchr(name.bytes, '"', name.n_bytes))
+        if (name.n_bytes > 0 && !memchr(name.bytes, '"', name.n_bytes) &&
+            !memchr(name.bytes, PID_SEPARATOR, name.n_bytes))
             code = weft_strtab_intern(finder->stems, stem_of(name), &finder->stem_of[id], err);
     }
     return code;
+}
+
+static uint64_t pid_of(const struct finder *finder, uint32_t thread_id)
+{
+    return weft_trace_thread(finder->trace, thread_id)->info.pid;
+}
+
+/* Which process's threads of a stem come back to a place. */
+struct chooser {
+    uint64_t pid;
+    bool has_others; /* of other processes */
+};
+
+/* `choosers`: by what `keys` has for a stem and a label. False without memory. */
+static bool find_choosers(const struct finder *finder, struct weft_map *keys,
+                          struct chooser *choosers)
+{
+    for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace); id++) {
+        bool is_new = false;
+        if (finder->longest[id] == WEFT_ID_NONE || finder->stem_of[id] == WEFT_ID_NONE)
+            continue;
+        const uint32_t label = finder->waits.items[finder->longest[id]].label;
+        const uint32_t at =
+            weft_map_add(keys, (uint64_t)finder->stem_of[id] << 32 | label, &is_new);
+        if (at == WEFT_MAP_NONE)
+            return false;
+        if (is_new)
+            choosers[at] = (struct chooser){ .pid = pid_of(finder, id) };
+        choosers[at].has_others |= choosers[at].pid != pid_of(finder, id);
+    }
+    return true;
+}
+
+/* Stems whose threads of one process come back to where those of another one wait amid their turns:
+ * a rule for the name would find these, too. */
+static void mark_split(const struct finder *finder, const struct weft_map *keys,
+                       const struct chooser *choosers, bool *is_split)
+{
+    for (size_t i = 0; i < finder->waits.n; i++) {
+        const struct waits *waits = &finder->waits.items[i];
+        const uint32_t stem = finder->stem_of[waits->thread_id];
+        if (stem == WEFT_ID_NONE || waits->count < LEAST_TURNS ||
+            finder->longest[waits->thread_id] == i)
+            continue;
+        const uint32_t at = weft_map_find(keys, (uint64_t)stem << 32 | waits->label);
+        if (at != WEFT_MAP_NONE &&
+            (choosers[at].has_others || choosers[at].pid != pid_of(finder, waits->thread_id)))
+            is_split[stem] = true;
+    }
+}
+
+/* Threads of such stems have stems of their process. */
+static enum weft_code split_stems(struct finder *finder, const bool *is_split, struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace) && code == WEFT_OK; id++) {
+        char text[STEM_BYTES];
+        const uint32_t stem = finder->stem_of[id];
+        if (stem == WEFT_ID_NONE || !is_split[stem])
+            continue;
+        const struct weft_str name = weft_strtab_get(finder->stems, stem);
+        const int n = snprintf(text, sizeof text, "%.*s%c%" PRIu64, (int)name.n_bytes, name.bytes,
+                               PID_SEPARATOR, pid_of(finder, id));
+        if (n > 0 && (size_t)n < sizeof text)
+            code = weft_strtab_intern(finder->stems, (struct weft_str){ text, (size_t)n },
+                                      &finder->stem_of[id], err);
+    }
+    return code;
+}
+
+static enum weft_code part_processes(struct finder *finder, struct weft_err *err)
+{
+    struct weft_map *keys = weft_map_new();
+    struct chooser *choosers =
+        calloc((size_t)weft_trace_n_threads(finder->trace) + 1, sizeof *choosers);
+    bool *is_split = calloc((size_t)weft_strtab_count(finder->stems) + 1, sizeof *is_split);
+    enum weft_code code = keys && choosers && is_split && find_choosers(finder, keys, choosers)
+                              ? WEFT_OK
+                              : weft_no_memory(err, "loop iterations");
+    if (code == WEFT_OK) {
+        mark_split(finder, keys, choosers, is_split);
+        code = split_stems(finder, is_split, err);
+    }
+    weft_map_free(keys);
+    free(choosers);
+    free(is_split);
+    return code;
+}
+
+/* The name in a stem, and the process; empty without one. */
+static struct weft_str stem_name(const struct finder *finder, uint32_t stem, struct weft_str *pid)
+{
+    const struct weft_str text = weft_strtab_get(finder->stems, stem);
+    const char *at = text.n_bytes ? memchr(text.bytes, PID_SEPARATOR, text.n_bytes) : NULL;
+    const size_t n = at ? (size_t)(at - text.bytes) : text.n_bytes;
+    *pid = at ? (struct weft_str){ at + 1, text.n_bytes - n - 1 } : WEFT_STR("");
+    return (struct weft_str){ text.bytes, n };
 }
 
 static enum weft_code add_group(struct finder *finder, const struct waits *waits, uint64_t key,
@@ -274,7 +549,8 @@ static void mark_mixed(struct finder *finder, const struct place *places)
     }
     for (size_t i = 0; i < finder->groups.n; i++) {
         struct group *group = &finder->groups.items[i];
-        const struct weft_str stem = weft_strtab_get(finder->stems, group->stem);
+        struct weft_str pid;
+        const struct weft_str stem = stem_name(finder, group->stem, &pid);
         const size_t n_found = before(places, n, group->label, stem, true) -
                                before(places, n, group->label, stem, false);
         group->is_mixed = group->has_others && n_found > group->n_members;
@@ -336,8 +612,9 @@ static enum weft_code count_turns(struct finder *finder, struct weft_err *err)
 
 static enum weft_code make_groups(struct finder *finder, struct weft_err *err)
 {
-    find_longest(finder);
-    enum weft_code code = find_stems(finder, err);
+    enum weft_code code =
+        find_longest(finder) ? find_stems(finder, err) : weft_no_memory(err, "loop iterations");
+    WEFT_THEN(code, part_processes(finder, err));
     WEFT_THEN(code, group_threads(finder, err));
     WEFT_THEN(code, part_groups(finder, err));
     return code == WEFT_OK ? count_turns(finder, err) : code;
@@ -433,15 +710,20 @@ static struct weft_str rule_of(const struct finder *finder, const struct group *
                                const char *kind)
 {
     struct weft_arena *arena = finder->arena;
-    struct weft_str thread = group->thread;
+    struct weft_str thread = group->thread, pid;
+    const struct weft_str stem = stem_name(finder, group->stem, &pid);
     const struct place_parts at = parts_of(weft_strtab_get(finder->labels, group->label));
     if (group->has_others)
-        thread = joined(arena, weft_strtab_get(finder->stems, group->stem), WEFT_STR("*"));
+        thread = joined(arena, stem, WEFT_STR("*"));
     struct weft_str rule =
         joined(arena, weft_rule_text(arena, kind, at.name), WEFT_STR(" where thread="));
     rule = condition(arena, rule, thread);
+    if (pid.n_bytes > 0)
+        rule = joined(arena, joined(arena, rule, WEFT_STR(" and pid=")), pid);
     if (at.caller.n_bytes > 0)
         rule = condition(arena, joined(arena, rule, WEFT_STR(" and caller=")), at.caller);
+    if (is_of_any_lock(at.caller))
+        rule = joined(arena, rule, WEFT_STR(" and duration>=" BLOCKED_RULE));
     return with_callers(finder, group, rule);
 }
 
@@ -487,8 +769,9 @@ static struct weft_str type_of(const struct finder *finder, const struct group *
     struct weft_arena *arena = finder->arena;
     const struct weft_str label = weft_strtab_get(finder->labels, group->label);
     const struct place_parts at = parts_of(label);
-    const struct weft_str thread =
-        group->has_others ? weft_strtab_get(finder->stems, group->stem) : group->thread;
+    struct weft_str pid;
+    const struct weft_str stem = stem_name(finder, group->stem, &pid);
+    const struct weft_str thread = group->has_others ? stem : group->thread;
     const struct weft_str type = joined(arena, joined(arena, thread, WEFT_STR(" after ")), at.name);
     if (finder->n_alike[group->stem] < 2 || at.caller.n_bytes == 0)
         return type;
@@ -497,12 +780,6 @@ static struct weft_str type_of(const struct finder *finder, const struct group *
         step++;
     const struct weft_str in = step < STEPS ? link_at(label, step) : at.caller;
     return joined(arena, joined(arena, type, WEFT_STR(" in ")), in);
-}
-
-static bool is_sleep(const struct finder *finder, const struct group *group)
-{
-    const struct place_parts at = parts_of(weft_strtab_get(finder->labels, group->label));
-    return weft_wait_for_of_name(at.name) == WEFT_WAITS_FOR_TIMER;
 }
 
 static int by_name(const void *a, const void *b)
@@ -538,7 +815,7 @@ static enum weft_code list_turns(struct finder *finder, struct weft_thread_turn 
                                              .end = rule_of(finder, group, "enter"),
                                              .count = group->count,
                                              .sum_ns = group->sum_ns,
-                                             .is_after_sleep = is_sleep(finder, group) };
+                                             .is_after_sleep = is_sleep_at(finder, group->label) };
         if (!list[n].name.bytes || !list[n].begin.bytes || !list[n].end.bytes)
             return weft_no_memory(err, "loop iterations");
         n++;
@@ -555,9 +832,9 @@ static enum weft_code list_turns(struct finder *finder, struct weft_thread_turn 
 static enum weft_code find(struct finder *finder, const struct weft_run *run, struct weft_err *err)
 {
     struct weft_rules *rules = NULL;
-    enum weft_code code = weft_rules_of_count("call:*", "name,caller,callers", &rules, err);
+    enum weft_code code = weft_rules_of_count("call:*", "name,caller,callers,fd", &rules, err);
     const struct weft_executions_opts opts = {
-        .rules = rules, .without_metrics = true, .labels = finder->labels, .with_lines = true
+        .rules = rules, .without_metrics = true, .labels = finder->read_labels, .with_lines = true
     };
     WEFT_THEN(code, weft_executions_stream(finder->trace, NULL, &opts, run, see_call, finder, err));
     weft_rules_free(rules);
@@ -570,6 +847,8 @@ enum weft_code weft_thread_turns_find(const struct weft_trace *trace, const stru
 {
     struct finder finder = { .trace = trace,
                              .arena = arena,
+                             .read_labels = weft_strtab_new(),
+                             .read_keys = weft_map_new(),
                              .labels = weft_strtab_new(),
                              .stems = weft_strtab_new(),
                              .keys = weft_map_new(),
@@ -578,11 +857,18 @@ enum weft_code weft_thread_turns_find(const struct weft_trace *trace, const stru
     finder.stem_of = calloc((size_t)weft_trace_n_threads(trace) + 1, sizeof *finder.stem_of);
     *turns = NULL;
     *n_turns = 0;
-    enum weft_code code = finder.labels && finder.stems && finder.keys && finder.group_keys &&
+    enum weft_code code = finder.read_labels && finder.read_keys &&
+                                  weft_descriptor_roles_init(&finder.roles) && finder.labels &&
+                                  finder.stems && finder.keys && finder.group_keys &&
                                   finder.longest && finder.stem_of
                               ? find(&finder, run, err)
                               : weft_no_memory(err, "loop iterations");
     WEFT_THEN(code, list_turns(&finder, turns, n_turns, err));
+    weft_strtab_free(finder.read_labels);
+    weft_map_free(finder.read_keys);
+    weft_descriptor_roles_fini(&finder.roles);
+    WEFT_VEC_FINI(&finder.read);
+    WEFT_VEC_FINI(&finder.reads);
     weft_strtab_free(finder.labels);
     weft_strtab_free(finder.stems);
     weft_map_free(finder.keys);

@@ -607,14 +607,27 @@ enum { SPOOL_BYTES = 32 << 20, RUN_BYTES = 16 << 20, WINDOW_ROWS = 1 << 16, SPOO
 
 struct gathering {
     struct weft_execution_gather *all;
-    bool without_open;
+    bool without_open, without_last_turns;
+    const struct weft_trace *trace;
 };
+
+/* A thread's last turn leads to its end, and main's to that of the program; a turn in which another
+ * one still is when the trace ends may hang. */
+static bool is_last_turn(const struct weft_trace *trace, const struct weft_execution_row *row)
+{
+    static const double END = 0.99; /* of the trace */
+    const struct weft_thread_info *info = &weft_trace_thread(trace, row->thread_id)->info;
+    return info->tid == info->pid ||
+           (double)row->end_ns < END * (double)weft_trace_meta(trace)->duration_ns;
+}
 
 static enum weft_code gather(void *context, struct weft_execution_found *found,
                              struct weft_err *err)
 {
     const struct gathering *gathering = context;
-    if (gathering->without_open && found->row.flags & WEFT_EXECUTION_UNFINISHED)
+    const bool is_open = found->row.flags & WEFT_EXECUTION_UNFINISHED;
+    if (is_open && (gathering->without_open ||
+                    (gathering->without_last_turns && is_last_turn(gathering->trace, &found->row))))
         return WEFT_OK;
     return weft_execution_gather_add(gathering->all, found, err);
 }
@@ -651,8 +664,9 @@ enum weft_code weft_executions_run(const struct weft_trace *trace,
 {
     const struct weft_execution_sizes sizes = opts->sizes ? *opts->sizes : sizes_of(run);
     struct gathering gathering = { .all = weft_execution_gather_new(&sizes),
-                                   .without_open =
-                                       opts->of_dependencies || opts->without_unfinished };
+                                   .without_open = opts->of_dependencies,
+                                   .without_last_turns = opts->without_last_turns,
+                                   .trace = trace };
     struct job job = { .take = gather, .context = &gathering };
     *table = NULL;
     enum weft_code code = gathering.all ? run_job(&job, trace, filter, opts, run, err)

@@ -22,7 +22,7 @@ struct weft_executions_opts {
     bool of_dependencies;    /* not its types, but its dependencies: what is depended on and what
                                 depends on it are begin and end; rows that were not ended are left out
                               */
-    bool without_unfinished; /* neither are rows of its types that were not ended */
+    bool without_last_turns; /* a thread's last one, that was not ended, unless it may hang */
     bool
         without_metrics; /* only "duration" and "start", and the user's that rules and marks give */
     const struct weft_execution_sizes *sizes; /* NULL: as is good */

@@ -337,6 +337,8 @@ static struct weft_rule_value first_argument(const struct weft_rule_view *view)
  * argument. */
 static struct weft_rule_value descriptor(struct weft_rule_view *view)
 {
+    if (!view->event && weft_operation_lacks_descriptor(name_of(view)))
+        return (struct weft_rule_value){ 0 };
     const bool is_end = view->event ? view->event->kind == WEFT_EVENT_SYSCALL_EXIT
                                     : view->is_operation && view->is_exit;
     if (!is_end || !weft_operation_makes_descriptor(name_of(view)))
