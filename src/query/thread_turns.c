@@ -1,39 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Groups waits by function, caller and thread name, takes for each thread the wait whose durations
- * have the largest geometric mean times their number, and writes a rule for each group. A rule with
- * a pattern `STEM*` is used only if it matches no thread of another stem.
+ * Groups threads by name and by where they come back to (turn_waits.c), and writes a rule for each
+ * group. A rule with a pattern `STEM*` is used only if it matches no thread of another stem.
  */
 #include "query/thread_turns.h"
 
-#include "analysis/executions/executions.h"
-#include "base/checked.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "model/graph/waiting.h"
-#include "query/descriptor_roles.h"
 #include "query/rules.h"
+#include "query/turn_waits.h"
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_TURNS = 10, MOST_SIBLINGS = 4, STEM_BYTES = 128, PID_SEPARATOR = '\n' };
-static const double MOST = 0.9;  /* of the waits at a place */
-static const double ABOUT = 0.5; /* as often */
-
-/* Waits of a thread in one function that one function called. */
-struct waits {
-    uint32_t thread_id, label; /* place_parts */
-    uint64_t count, turn_ns;
-    uint64_t n_replies,
-        n_requests;  /* of reads: on descriptors that the thread asks, or answers on */
-    double log_sum;  /* of the durations in ns */
-    uint64_t end_ns; /* of the last one */
-};
+enum { MOST_SIBLINGS = 4, STEM_BYTES = 128, PID_SEPARATOR = '\n' };
 
 /* Threads of a name, but for a number at its end, that wait at the same. */
 struct group {
@@ -45,203 +28,19 @@ struct group {
     bool is_mixed;          /* its rule would find others: each name is a group instead */
 };
 
-/* Calls of a function, as they were read. */
-struct read_label {
-    uint32_t place; /* of waits, in `labels`; WEFT_ID_NONE: they are none */
-    uint32_t fd;    /* UINT32_MAX: none */
-    bool is_read, is_write, is_of_any_lock;
-};
-
-struct reads {
-    uint32_t thread_id, label; /* in `read_labels` */
-    uint64_t count;
-};
-
 struct finder {
     const struct weft_trace *trace;
     struct weft_arena *arena;
-    struct weft_strtab *read_labels; /* place_parts, and the descriptor */
-    struct {
-        struct read_label *items; /* by label */
-        size_t n, cap;
-    } read;
-    struct weft_map *read_keys;
-    struct {
-        struct reads *items;
-        size_t n, cap;
-    } reads;
-    struct weft_descriptor_roles roles;
-    struct weft_strtab *labels, *stems; /* places */
-    struct weft_map *keys, *group_keys;
-    struct {
-        struct waits *items;
-        size_t n, cap;
-    } waits;
+    struct weft_turn_waits waits;
+    struct weft_strtab *stems;
+    struct weft_map *group_keys;
     struct {
         struct group *items;
         size_t n, cap;
     } groups;
-    uint32_t *longest; /* by thread: of its waits, or WEFT_ID_NONE */
     uint32_t *stem_of; /* by thread, or WEFT_ID_NONE */
     size_t *n_alike;   /* by stem: groups */
 };
-
-/* A label has them in lines: the function, the one that called it, and those that called that;
- * empty if they are not known, or not whole. */
-struct place_parts {
-    struct weft_str name, caller, callers;
-};
-
-static struct weft_str take_line(struct weft_str *rest)
-{
-    const char *end =
-        rest->n_bytes ? memchr(rest->bytes, WEFT_LABEL_SEPARATOR, rest->n_bytes) : NULL;
-    const size_t n = end ? (size_t)(end - rest->bytes) : rest->n_bytes;
-    const struct weft_str line = { rest->bytes, n };
-    *rest = end ? (struct weft_str){ end + 1, rest->n_bytes - n - 1 } : WEFT_STR("");
-    return weft_str_equal(line, WEFT_STR("-")) ? WEFT_STR("") : line;
-}
-
-static struct place_parts parts_of(struct weft_str label)
-{
-    const bool is_whole = label.n_bytes < WEFT_LABEL_BYTES;
-    struct place_parts parts = { .name = take_line(&label) };
-    const bool has_callers = memchr(label.bytes, WEFT_LABEL_SEPARATOR, label.n_bytes);
-    parts.caller = take_line(&label);
-    parts.callers = take_line(&label);
-    if (!is_whole)
-        parts.callers = WEFT_STR("");
-    if (!is_whole && !has_callers)
-        parts.caller = WEFT_STR("");
-    return parts;
-}
-
-/* Functions of libc that wait in the middle of work: for a lock, the end of a thread or process. No
- * loop comes back to them for something to do. */
-static bool is_amid_work(struct weft_str name)
-{
-    static const char *const starts[] = { "pthread_mutex_", "pthread_rwlock_",
-                                          "pthread_spin_",  "pthread_barrier_",
-                                          "pthread_join",   "waitpid",
-                                          "wait4",          "waitid" };
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (name.n_bytes >= strlen(starts[i]) &&
-            memcmp(name.bytes, starts[i], strlen(starts[i])) == 0)
-            return true;
-    return weft_wait_for_of_name(name) == WEFT_WAITS_FOR_THREAD;
-}
-
-static bool is_wait(struct weft_str label)
-{
-    const struct place_parts at = parts_of(label);
-    const bool is_of_interpreter = weft_str_is_one_of(at.caller, "take_gil|PyCOND_TIMEDWAIT");
-    return (weft_is_wait_name(at.name) || weft_wait_for_of_name(at.name) == WEFT_WAITS_FOR_INPUT) &&
-           !is_amid_work(at.name) && !is_of_interpreter;
-}
-
-/* Waits of threads of Python for each other are all of one function, most of which find their lock
- * free: those that last so long as it takes to block do not. */
-#define BLOCKED_RULE "5us"
-enum { BLOCKED_NS = 5000 };
-
-static bool is_of_any_lock(struct weft_str caller)
-{
-    return weft_str_is_one_of(caller, "PyThread_acquire_lock_timed|acquire_timed");
-}
-
-/* The descriptor in the fourth line; UINT32_MAX without one. */
-static uint32_t descriptor_in(struct weft_str label)
-{
-    uint32_t fd = 0;
-    for (unsigned line = 0; line < 3; line++)
-        (void)take_line(&label);
-    if (label.n_bytes == 0 || label.n_bytes > 9)
-        return UINT32_MAX;
-    for (size_t i = 0; i < label.n_bytes; i++) {
-        if (!isdigit((unsigned char)label.bytes[i]))
-            return UINT32_MAX;
-        fd = fd * 10 + (uint32_t)(label.bytes[i] - '0');
-    }
-    return fd;
-}
-
-/* Without its fourth line. */
-static struct weft_str place_in(struct weft_str label)
-{
-    struct weft_str rest = label;
-    for (unsigned line = 0; line < 3; line++)
-        (void)take_line(&rest);
-    return (struct weft_str){ label.bytes, label.n_bytes - rest.n_bytes -
-                                               (rest.n_bytes > 0 && rest.bytes > label.bytes) };
-}
-
-/* What is to be known of a label that was not met before. */
-static enum weft_code add_read(struct finder *finder, struct weft_str label, struct weft_err *err)
-{
-    const struct place_parts at = parts_of(label);
-    const enum weft_wait_for what = weft_wait_for_of_name(at.name);
-    struct read_label *read = WEFT_VEC_PUSH(&finder->read);
-    if (!read)
-        return weft_no_memory(err, "loop iterations");
-    *read = (struct read_label){ .place = WEFT_ID_NONE,
-                                 .fd = descriptor_in(label),
-                                 .is_write = weft_str_is_one_of(at.name, "write|send"),
-                                 .is_read = what == WEFT_WAITS_FOR_INPUT ||
-                                            weft_str_is_one_of(at.name, "read|recv"),
-                                 .is_of_any_lock = is_of_any_lock(at.caller) };
-    return is_wait(label) ? weft_strtab_intern(finder->labels, place_in(label), &read->place, err)
-                          : WEFT_OK;
-}
-
-static enum weft_code see_wait(struct finder *finder, const struct weft_execution_row *row,
-                               uint32_t place, struct weft_err *err)
-{
-    bool is_new = false;
-    const uint32_t id = weft_map_add(finder->keys, (uint64_t)row->thread_id << 32 | place, &is_new);
-    if (id == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&finder->waits)))
-        return weft_no_memory(err, "loop iterations");
-    struct waits *waits = &finder->waits.items[id];
-    if (!is_new && row->start_ns > waits->end_ns)
-        waits->turn_ns += row->start_ns - waits->end_ns;
-    waits->thread_id = row->thread_id;
-    waits->label = place;
-    waits->count++;
-    waits->log_sum += log1p((double)(row->end_ns - row->start_ns));
-    waits->end_ns = row->end_ns;
-    return WEFT_OK;
-}
-
-/* How often a thread reads from a descriptor at a place. */
-static bool see_read(struct finder *finder, uint32_t thread_id, uint32_t label)
-{
-    bool is_new = false;
-    const uint32_t id = weft_map_add(finder->read_keys, (uint64_t)thread_id << 32 | label, &is_new);
-    if (id == WEFT_MAP_NONE || (is_new && !WEFT_VEC_PUSH(&finder->reads)))
-        return false;
-    struct reads *reads = &finder->reads.items[id];
-    *reads = (struct reads){ thread_id, label, is_new ? 1 : reads->count + 1 };
-    return true;
-}
-
-static enum weft_code see_call(void *context, const struct weft_execution_row *row,
-                               struct weft_err *err)
-{
-    struct finder *finder = context;
-    const uint32_t label = (uint32_t)row->key;
-    while (finder->read.n <= label)
-        WEFT_TRY(
-            add_read(finder, weft_strtab_get(finder->read_labels, (uint32_t)finder->read.n), err));
-    const struct read_label *read = &finder->read.items[label];
-    if (read->fd != UINT32_MAX && (read->is_read || read->is_write) &&
-        (!weft_descriptor_roles_see(&finder->roles, row->thread_id, read->fd, row->start_ns,
-                                    read->is_write) ||
-         (read->is_read && !see_read(finder, row->thread_id, label))))
-        return weft_no_memory(err, "loop iterations");
-    if (read->place == WEFT_ID_NONE ||
-        (read->is_of_any_lock && row->end_ns - row->start_ns < BLOCKED_NS))
-        return WEFT_OK;
-    return see_wait(finder, row, read->place, err);
-}
 
 static struct weft_str name_of(const struct finder *finder, uint32_t thread_id)
 {
@@ -260,92 +59,6 @@ static struct weft_str stem_of(struct weft_str name)
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
-
-/* What they last as usual, together: a few that are far longer, as what is slow is, count little.
- */
-static double usual_ns(const struct waits *waits)
-{
-    const double n = (double)waits->count;
-    return n * exp(waits->log_sum / n);
-}
-
-/* Which reads are for replies, and which for requests. */
-static void count_roles(struct finder *finder)
-{
-    for (size_t i = 0; i < finder->reads.n; i++) {
-        const struct reads *reads = &finder->reads.items[i];
-        const struct read_label *label = &finder->read.items[reads->label];
-        const uint32_t id =
-            label->place == WEFT_ID_NONE
-                ? WEFT_MAP_NONE
-                : weft_map_find(finder->keys, (uint64_t)reads->thread_id << 32 | label->place);
-        if (id == WEFT_MAP_NONE)
-            continue;
-        struct waits *waits = &finder->waits.items[id];
-        switch (weft_descriptor_role_of(&finder->roles, reads->thread_id, label->fd)) {
-        case WEFT_ROLE_ASKS:
-            waits->n_replies += reads->count;
-            break;
-        case WEFT_ROLE_ANSWERS:
-            waits->n_requests += reads->count;
-            break;
-        default:
-            break;
-        }
-    }
-}
-
-static bool is_sleep_at(const struct finder *finder, uint32_t label)
-{
-    const struct place_parts at = parts_of(weft_strtab_get(finder->labels, label));
-    return weft_wait_for_of_name(at.name) == WEFT_WAITS_FOR_TIMER;
-}
-
-/* By thread: the most requests that it reads at one place. NULL without memory. */
-static uint64_t *most_requests(const struct finder *finder)
-{
-    uint64_t *most = calloc((size_t)weft_trace_n_threads(finder->trace) + 1, sizeof *most);
-    for (size_t i = 0; most && i < finder->waits.n; i++) {
-        const struct waits *waits = &finder->waits.items[i];
-        most[waits->thread_id] = weft_max_u64(most[waits->thread_id], waits->n_requests);
-    }
-    return most;
-}
-
-/* No thread comes back for something to do to where it waits for a reply, nor to where it sleeps if
- * it reads a request about as often. */
-static bool is_amid_turn(const struct finder *finder, const struct waits *waits,
-                         const uint64_t *requests)
-{
-    return (double)waits->n_replies >= MOST * (double)waits->count ||
-           (is_sleep_at(finder, waits->label) &&
-            (double)requests[waits->thread_id] >= ABOUT * (double)waits->count);
-}
-
-/* The longest of each thread, of those that may be; else of all. */
-static bool find_longest(struct finder *finder)
-{
-    count_roles(finder);
-    uint64_t *requests = most_requests(finder);
-    for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace); id++)
-        finder->longest[id] = WEFT_ID_NONE;
-    for (unsigned pass = 0; requests && pass < 2; pass++) {
-        for (size_t i = 0; i < finder->waits.n; i++) {
-            const struct waits *waits = &finder->waits.items[i];
-            uint32_t *longest = &finder->longest[waits->thread_id];
-            const bool is_decided = pass > 0 && *longest != WEFT_ID_NONE &&
-                                    !is_amid_turn(finder, &finder->waits.items[*longest], requests);
-            if (waits->count < LEAST_TURNS || is_decided ||
-                (pass == 0 && is_amid_turn(finder, waits, requests)))
-                continue;
-            if (*longest == WEFT_ID_NONE ||
-                usual_ns(waits) > usual_ns(&finder->waits.items[*longest]))
-                *longest = (uint32_t)i;
-        }
-    }
-    free(requests);
-    return requests;
-}
 
 /* Of threads of a stem, or of a name, that wait under a label. */
 static uint64_t key_of(uint32_t stem, uint32_t label, bool is_name)
@@ -384,9 +97,9 @@ static bool find_choosers(const struct finder *finder, struct weft_map *keys,
 {
     for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace); id++) {
         bool is_new = false;
-        if (finder->longest[id] == WEFT_ID_NONE || finder->stem_of[id] == WEFT_ID_NONE)
+        if (finder->waits.longest[id] == WEFT_ID_NONE || finder->stem_of[id] == WEFT_ID_NONE)
             continue;
-        const uint32_t label = finder->waits.items[finder->longest[id]].label;
+        const uint32_t label = finder->waits.items[finder->waits.longest[id]].label;
         const uint32_t at =
             weft_map_add(keys, (uint64_t)finder->stem_of[id] << 32 | label, &is_new);
         if (at == WEFT_MAP_NONE)
@@ -404,10 +117,10 @@ static void mark_split(const struct finder *finder, const struct weft_map *keys,
                        const struct chooser *choosers, bool *is_split)
 {
     for (size_t i = 0; i < finder->waits.n; i++) {
-        const struct waits *waits = &finder->waits.items[i];
+        const struct weft_turn_wait *waits = &finder->waits.items[i];
         const uint32_t stem = finder->stem_of[waits->thread_id];
-        if (stem == WEFT_ID_NONE || waits->count < LEAST_TURNS ||
-            finder->longest[waits->thread_id] == i)
+        if (stem == WEFT_ID_NONE || waits->count < WEFT_LEAST_TURNS ||
+            finder->waits.longest[waits->thread_id] == i)
             continue;
         const uint32_t at = weft_map_find(keys, (uint64_t)stem << 32 | waits->label);
         if (at != WEFT_MAP_NONE &&
@@ -464,8 +177,8 @@ static struct weft_str stem_name(const struct finder *finder, uint32_t stem, str
     return (struct weft_str){ text.bytes, n };
 }
 
-static enum weft_code add_group(struct finder *finder, const struct waits *waits, uint64_t key,
-                                struct weft_err *err)
+static enum weft_code add_group(struct finder *finder, const struct weft_turn_wait *waits,
+                                uint64_t key, struct weft_err *err)
 {
     const struct weft_str name = name_of(finder, waits->thread_id);
     bool is_new = false;
@@ -482,7 +195,7 @@ static enum weft_code add_group(struct finder *finder, const struct waits *waits
 }
 
 /* Of the waits' stem, if there is one. */
-static struct group *stem_group(const struct finder *finder, const struct waits *waits)
+static struct group *stem_group(const struct finder *finder, const struct weft_turn_wait *waits)
 {
     const uint32_t stem = finder->stem_of[waits->thread_id];
     const uint32_t id = stem == WEFT_ID_NONE
@@ -495,10 +208,10 @@ static enum weft_code group_threads(struct finder *finder, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
     for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace) && code == WEFT_OK; id++) {
-        const uint32_t longest = finder->longest[id], stem = finder->stem_of[id];
+        const uint32_t longest = finder->waits.longest[id], stem = finder->stem_of[id];
         if (longest == WEFT_ID_NONE || stem == WEFT_ID_NONE)
             continue;
-        const struct waits *waits = &finder->waits.items[longest];
+        const struct weft_turn_wait *waits = &finder->waits.items[longest];
         code = add_group(finder, waits, key_of(stem, waits->label, false), err);
     }
     return code;
@@ -562,8 +275,9 @@ static enum weft_code split_groups(struct finder *finder, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
     for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace) && code == WEFT_OK; id++) {
-        const uint32_t longest = finder->longest[id];
-        const struct waits *waits = longest == WEFT_ID_NONE ? NULL : &finder->waits.items[longest];
+        const uint32_t longest = finder->waits.longest[id];
+        const struct weft_turn_wait *waits =
+            longest == WEFT_ID_NONE ? NULL : &finder->waits.items[longest];
         const struct group *group = waits ? stem_group(finder, waits) : NULL;
         uint32_t name;
         if (!group || !group->is_mixed)
@@ -593,7 +307,7 @@ static enum weft_code part_groups(struct finder *finder, struct weft_err *err)
 static enum weft_code count_turns(struct finder *finder, struct weft_err *err)
 {
     for (size_t i = 0; i < finder->waits.n; i++) {
-        const struct waits *waits = &finder->waits.items[i];
+        const struct weft_turn_wait *waits = &finder->waits.items[i];
         const struct weft_str name = name_of(finder, waits->thread_id);
         struct group *group = stem_group(finder, waits);
         if (group && group->is_mixed) {
@@ -612,8 +326,7 @@ static enum weft_code count_turns(struct finder *finder, struct weft_err *err)
 
 static enum weft_code make_groups(struct finder *finder, struct weft_err *err)
 {
-    enum weft_code code =
-        find_longest(finder) ? find_stems(finder, err) : weft_no_memory(err, "loop iterations");
+    enum weft_code code = find_stems(finder, err);
     WEFT_THEN(code, part_processes(finder, err));
     WEFT_THEN(code, group_threads(finder, err));
     WEFT_THEN(code, part_groups(finder, err));
@@ -668,13 +381,15 @@ static bool is_listed(const struct siblings *siblings, struct weft_str callers)
 
 static struct siblings siblings_of(const struct finder *finder, const struct group *group)
 {
-    const struct place_parts own = parts_of(weft_strtab_get(finder->labels, group->label));
+    const struct weft_turn_place own =
+        weft_turn_place_of(weft_strtab_get(finder->waits.places, group->label));
     struct siblings siblings = { .n = 0 };
     for (size_t i = 0; i < finder->waits.n; i++) {
-        const struct waits *waits = &finder->waits.items[i];
+        const struct weft_turn_wait *waits = &finder->waits.items[i];
         if (waits->label == group->label || finder->stem_of[waits->thread_id] != group->stem)
             continue;
-        const struct place_parts other = parts_of(weft_strtab_get(finder->labels, waits->label));
+        const struct weft_turn_place other =
+            weft_turn_place_of(weft_strtab_get(finder->waits.places, waits->label));
         if (!weft_str_equal(own.name, other.name) || !weft_str_equal(own.caller, other.caller))
             continue;
         if (other.callers.n_bytes == 0)
@@ -693,7 +408,8 @@ static struct weft_str with_callers(const struct finder *finder, const struct gr
                                     struct weft_str rule)
 {
     struct weft_arena *arena = finder->arena;
-    const struct weft_str callers = parts_of(weft_strtab_get(finder->labels, group->label)).callers;
+    const struct weft_str callers =
+        weft_turn_place_of(weft_strtab_get(finder->waits.places, group->label)).callers;
     const struct siblings siblings = siblings_of(finder, group);
     if (callers.n_bytes == 0 || siblings.n == 0)
         return rule;
@@ -712,7 +428,8 @@ static struct weft_str rule_of(const struct finder *finder, const struct group *
     struct weft_arena *arena = finder->arena;
     struct weft_str thread = group->thread, pid;
     const struct weft_str stem = stem_name(finder, group->stem, &pid);
-    const struct place_parts at = parts_of(weft_strtab_get(finder->labels, group->label));
+    const struct weft_turn_place at =
+        weft_turn_place_of(weft_strtab_get(finder->waits.places, group->label));
     if (group->has_others)
         thread = joined(arena, stem, WEFT_STR("*"));
     struct weft_str rule =
@@ -722,8 +439,8 @@ static struct weft_str rule_of(const struct finder *finder, const struct group *
         rule = joined(arena, joined(arena, rule, WEFT_STR(" and pid=")), pid);
     if (at.caller.n_bytes > 0)
         rule = condition(arena, joined(arena, rule, WEFT_STR(" and caller=")), at.caller);
-    if (is_of_any_lock(at.caller))
-        rule = joined(arena, rule, WEFT_STR(" and duration>=" BLOCKED_RULE));
+    if (weft_turn_is_of_any_lock(at.caller))
+        rule = joined(arena, rule, WEFT_STR(" and duration>=" WEFT_BLOCKED_RULE));
     return with_callers(finder, group, rule);
 }
 
@@ -731,7 +448,7 @@ static struct weft_str rule_of(const struct finder *finder, const struct group *
 static struct weft_str link_at(struct weft_str label, size_t step)
 {
     static const char arrow[] = " > ";
-    const struct place_parts at = parts_of(label);
+    const struct weft_turn_place at = weft_turn_place_of(label);
     struct weft_str rest = at.callers;
     if (step == 0)
         return at.caller;
@@ -751,11 +468,11 @@ static struct weft_str link_at(struct weft_str label, size_t step)
 /* Does the function at the step tell the group from the others of its stem? */
 static bool is_telling(const struct finder *finder, const struct group *group, size_t step)
 {
-    const struct weft_str own = link_at(weft_strtab_get(finder->labels, group->label), step);
+    const struct weft_str own = link_at(weft_strtab_get(finder->waits.places, group->label), step);
     for (size_t i = 0; i < finder->groups.n; i++) {
         const struct group *other = &finder->groups.items[i];
         if (other->stem == group->stem && other->label != group->label &&
-            weft_str_equal(own, link_at(weft_strtab_get(finder->labels, other->label), step)))
+            weft_str_equal(own, link_at(weft_strtab_get(finder->waits.places, other->label), step)))
             return false;
     }
     return own.n_bytes > 0;
@@ -767,8 +484,8 @@ static struct weft_str type_of(const struct finder *finder, const struct group *
 {
     enum { STEPS = 8 };
     struct weft_arena *arena = finder->arena;
-    const struct weft_str label = weft_strtab_get(finder->labels, group->label);
-    const struct place_parts at = parts_of(label);
+    const struct weft_str label = weft_strtab_get(finder->waits.places, group->label);
+    const struct weft_turn_place at = weft_turn_place_of(label);
     struct weft_str pid;
     const struct weft_str stem = stem_name(finder, group->stem, &pid);
     const struct weft_str thread = group->has_others ? stem : group->thread;
@@ -815,7 +532,8 @@ static enum weft_code list_turns(struct finder *finder, struct weft_thread_turn 
                                              .end = rule_of(finder, group, "enter"),
                                              .count = group->count,
                                              .sum_ns = group->sum_ns,
-                                             .is_after_sleep = is_sleep_at(finder, group->label) };
+                                             .is_after_sleep =
+                                                 weft_turn_is_sleep(&finder->waits, group->label) };
         if (!list[n].name.bytes || !list[n].begin.bytes || !list[n].end.bytes)
             return weft_no_memory(err, "loop iterations");
         n++;
@@ -829,53 +547,25 @@ static enum weft_code list_turns(struct finder *finder, struct weft_thread_turn 
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static enum weft_code find(struct finder *finder, const struct weft_run *run, struct weft_err *err)
-{
-    struct weft_rules *rules = NULL;
-    enum weft_code code = weft_rules_of_count("call:*", "name,caller,callers,fd", &rules, err);
-    const struct weft_executions_opts opts = {
-        .rules = rules, .without_metrics = true, .labels = finder->read_labels, .with_lines = true
-    };
-    WEFT_THEN(code, weft_executions_stream(finder->trace, NULL, &opts, run, see_call, finder, err));
-    weft_rules_free(rules);
-    return code == WEFT_OK ? make_groups(finder, err) : code;
-}
-
 enum weft_code weft_thread_turns_find(const struct weft_trace *trace, const struct weft_run *run,
                                       struct weft_arena *arena, struct weft_thread_turn **turns,
                                       size_t *n_turns, struct weft_err *err)
 {
-    struct finder finder = { .trace = trace,
-                             .arena = arena,
-                             .read_labels = weft_strtab_new(),
-                             .read_keys = weft_map_new(),
-                             .labels = weft_strtab_new(),
-                             .stems = weft_strtab_new(),
-                             .keys = weft_map_new(),
-                             .group_keys = weft_map_new() };
-    finder.longest = calloc((size_t)weft_trace_n_threads(trace) + 1, sizeof *finder.longest);
+    struct finder finder = {
+        .trace = trace, .arena = arena, .stems = weft_strtab_new(), .group_keys = weft_map_new()
+    };
     finder.stem_of = calloc((size_t)weft_trace_n_threads(trace) + 1, sizeof *finder.stem_of);
     *turns = NULL;
     *n_turns = 0;
-    enum weft_code code = finder.read_labels && finder.read_keys &&
-                                  weft_descriptor_roles_init(&finder.roles) && finder.labels &&
-                                  finder.stems && finder.keys && finder.group_keys &&
-                                  finder.longest && finder.stem_of
-                              ? find(&finder, run, err)
+    enum weft_code code = finder.stems && finder.group_keys && finder.stem_of
+                              ? weft_turn_waits_find(trace, run, &finder.waits, err)
                               : weft_no_memory(err, "loop iterations");
+    WEFT_THEN(code, make_groups(&finder, err));
     WEFT_THEN(code, list_turns(&finder, turns, n_turns, err));
-    weft_strtab_free(finder.read_labels);
-    weft_map_free(finder.read_keys);
-    weft_descriptor_roles_fini(&finder.roles);
-    WEFT_VEC_FINI(&finder.read);
-    WEFT_VEC_FINI(&finder.reads);
-    weft_strtab_free(finder.labels);
+    weft_turn_waits_fini(&finder.waits);
     weft_strtab_free(finder.stems);
-    weft_map_free(finder.keys);
     weft_map_free(finder.group_keys);
-    WEFT_VEC_FINI(&finder.waits);
     WEFT_VEC_FINI(&finder.groups);
-    free(finder.longest);
     free(finder.stem_of);
     free(finder.n_alike);
     return code;
