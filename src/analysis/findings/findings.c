@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double FAR_FEWER = 4, NEARLY = 0.7; /* of two cuts */
 /* Of what the first cause costs: what costs less is no sentence. */
 static const double FURTHER = 0.1;
 /* Of what they are slower: less is a part of why they are. */
@@ -35,6 +36,18 @@ static struct weft_facts facts_at(const struct weft_facts *facts,
     return at;
 }
 
+/* Does a cut explain more than the other: at a greater cost, or at nearly the same of far fewer? */
+static bool tells_more(const struct weft_facts *facts, const struct weft_facts *than)
+{
+    const double cost_ns = weft_facts_cost_ns(facts), other_ns = weft_facts_cost_ns(than);
+    const double n_slow = (double)facts->tail.n_slow, n_other = (double)than->tail.n_slow;
+    if (n_slow * FAR_FEWER <= n_other)
+        return cost_ns >= NEARLY * other_ns;
+    if (n_other * FAR_FEWER <= n_slow)
+        return other_ns < NEARLY * cost_ns;
+    return cost_ns > other_ns;
+}
+
 bool weft_facts_is_better(const void *facts, const struct weft_compare_cut *first,
                           const struct weft_compare_cut *second)
 {
@@ -45,8 +58,8 @@ bool weft_facts_is_better(const void *facts, const struct weft_compare_cut *firs
     if (!x.table || is_first != is_second)
         return !x.table || is_second;
     if (is_first)
-        return weft_facts_cost_ns(&y) > weft_facts_cost_ns(&x);
-    return y.tail.is_alone && !x.tail.is_found;
+        return tells_more(&y, &x);
+    return (y.tail.is_found || y.tail.is_alone) && !x.tail.is_found;
 }
 
 /* ---- causes ---------------------------------------------------------------------------------- */
