@@ -724,6 +724,23 @@ static enum weft_code look_at_locks(struct gathering *gathering,
                            gathering->err);
 }
 
+#define MOST_OF_PATH UINT64_C(8000000) /* calls and events, to be read for that */
+
+/* Where nothing is found, the critical path of the whole says what the program is at. */
+static enum weft_code look_at_path(struct gathering *gathering)
+{
+    struct weft_findings_table *table = gathering->findings->table;
+    const struct weft_trace *trace =
+        gathering->session ? weft_session_trace(gathering->session) : NULL;
+    if (!trace || gathering->basis->whole || gathering->request->rule.begin ||
+        weft_findings_have_any(table) ||
+        weft_trace_meta(trace)->calls + weft_trace_meta(trace)->events > MOST_OF_PATH ||
+        longest_thread(trace) == WEFT_ID_NONE)
+        return WEFT_OK;
+    WEFT_TRY(look_at_whole(gathering));
+    return weft_findings_add_path(table, gathering->basis->whole, gathering->err);
+}
+
 static enum weft_code judge(struct gathering *gathering)
 {
     struct weft_findings_basis *basis = gathering->basis;
@@ -745,11 +762,13 @@ static enum weft_code judge(struct gathering *gathering)
         code = weft_deadlocks_find(gathering->session, findings->arena,
                                    &findings->table->problems->deadlocks,
                                    &findings->table->problems->n_deadlocks, gathering->err);
+    if (code == WEFT_OK && findings->table->problems->n_deadlocks == 0)
+        code = weft_findings_add_all(findings->table, gathering->err);
     if (code == WEFT_OK && basis->whole)
         code = weft_findings_add_whole(findings->table, basis->whole, gathering->err);
-    return code == WEFT_OK && gathering->session
-               ? look_at_locks(gathering, findings->table->problems)
-               : code;
+    if (code == WEFT_OK && gathering->session)
+        code = look_at_locks(gathering, findings->table->problems);
+    return code == WEFT_OK ? look_at_path(gathering) : code;
 }
 
 static void release(void *owned)

@@ -158,6 +158,8 @@ struct weft_finding_causes {
     uint64_t n_items; /* executions of those listed */
 };
 
+struct weft_problem;
+
 struct weft_finding {
     struct weft_str type;
     const struct weft_ecct_matrix *matrix;
@@ -166,12 +168,15 @@ struct weft_finding {
     const char *a, *b; /* filters of the groups */
     struct weft_finding_choice choice;
     bool is_versus;       /* the groups were given */
+    bool is_all;          /* all executions of the type are compared with nothing */
     bool has_no_switches; /* scheduling events are not recorded */
     enum weft_verdict verdict;
     const char *rule; /* the name of the verdict's */
     bool is_significant;
-    unsigned rank;  /* the lower, the earlier it is reported */
-    double cost_ns; /* of the causes within the program */
+    const struct weft_problem *mostly; /* what most of the time of all executions is, where none are
+                                        * slow for a cause; NULL: nothing stands out */
+    unsigned rank;                     /* the lower, the earlier it is reported */
+    double cost_ns;                    /* of the causes within the program */
     uint64_t trace_ns;
     double lost;                       /* share of the records that are lost; negative: unknown */
     double timer_share;                /* of the time of usual executions: waits for a timer */
@@ -206,6 +211,8 @@ struct weft_findings_table {
     struct weft_problems_table *problems; /* of all of them (schema/problems.h); theirs */
     struct weft_finding *whole; /* where nothing repeats: the life of the thread that matters most,
                                  * as one execution that is compared with nothing; else NULL */
+    const struct weft_problem *path_mostly; /* where nothing is found: what most of the critical
+                                             * path of the thread that matters most is; else NULL */
     const struct weft_findings_left_out *left_out;
     size_t n_left_out;
     size_t n_more; /* types that were not looked at: there are too many */

@@ -11,6 +11,7 @@
 #include "analysis/compare/verdict.h"
 #include "analysis/findings/causes.h"
 #include "analysis/findings/idle.h"
+#include "analysis/findings/kinds.h"
 #include "analysis/findings/problems.h"
 #include "analysis/findings/singles.h"
 #include "analysis/findings/verdicts.h"
@@ -18,6 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TYPES_OF_ALL = 3, LEAST_OF_ALL = 20 };
+static const double MUCH_OF_ALL = 0.3;           /* of the time of all executions, and */
+static const double OF_TRACE = 0.05;             /* of the recorded time, that is worth a finding */
+static const double MOST_OF_ALL = 0.5;           /* of the time of all executions, to be said */
 static const double FAR_FEWER = 4, NEARLY = 0.7; /* of two cuts */
 /* Of what the first cause costs: what costs less is no sentence. */
 static const double FURTHER = 0.1;
@@ -365,6 +370,154 @@ enum weft_code weft_findings_add_whole(struct weft_findings_table *table,
     WEFT_TRY(weft_problems_add(whole, problems, err));
     for (size_t i = n_before; problems->n_deadlocks > 0 && i < problems->n_rows; i++)
         problems->rows[i].is_small = true; /* a program that hangs has no path worth reading */
+    return WEFT_OK;
+}
+
+/* ---- what all executions spend their time on ------------------------------------------------- */
+
+/* All executions of a matrix, as slow ones beside no usual ones. */
+static struct weft_compare_table *table_of_all(struct weft_arena *arena,
+                                               const struct weft_ecct_matrix *matrix)
+{
+    struct weft_compare_table *table = WEFT_ARENA_NEW(arena, 1, struct weft_compare_table);
+    const double n = (double)matrix->n_items;
+    if (!table)
+        return NULL;
+    table->items_b = WEFT_ARENA_NEW(arena, matrix->n_items + 1, uint32_t);
+    table->nodes = WEFT_ARENA_NEW(arena, matrix->n_nodes + 1, struct weft_compare_node);
+    if (!table->items_b || !table->nodes)
+        return NULL;
+    table->n_b = matrix->n_items;
+    table->n_nodes = matrix->n_nodes;
+    for (size_t i = 0; i < matrix->n_items; i++)
+        table->items_b[i] = (uint32_t)i;
+    for (size_t i = 0; i < matrix->n_nodes; i++)
+        table->nodes[i].node = (uint32_t)i;
+    for (uint64_t at = 0; at < matrix->starts[matrix->n_items]; at++)
+        table->nodes[matrix->node[at]].mean_b_ns += (double)matrix->ns[at] / n;
+    for (size_t i = 0; i < matrix->n_nodes; i++)
+        table->nodes[i].difference_ns = table->nodes[i].mean_b_ns;
+    return table;
+}
+
+/* Threads in each other's way: of other waits it is unknown whether they are meant. */
+static bool is_of_threads(enum weft_problem_kind kind)
+{
+    return weft_problem_is_of_lock(kind) || kind == WEFT_PROBLEM_POOL ||
+           kind == WEFT_PROBLEM_ALLOCATOR || kind == WEFT_PROBLEM_SPIN;
+}
+
+static bool is_worth_all(const struct weft_problem *problem, const struct weft_finding *finding)
+{
+    return is_of_threads(problem->kind) && problem->share >= MUCH_OF_ALL &&
+           problem->cost_ns >= OF_TRACE * (double)finding->trace_ns;
+}
+
+/* Does it say more than that a thread works, or waits? */
+static bool is_telling(const struct weft_problem *problem)
+{
+    return problem->kind != WEFT_PROBLEM_UNKNOWN && !weft_kind_is_outside(problem->kind) &&
+           (problem->kind != WEFT_PROBLEM_CODE || problem->holder.n_bytes > 0 ||
+            problem->waiting.n > 0);
+}
+
+static bool is_work(const struct weft_problem *problem)
+{
+    return problem->kind == WEFT_PROBLEM_CODE || problem->kind == WEFT_PROBLEM_CPU;
+}
+
+static bool keep(struct weft_findings_table *table, const struct weft_problem *problem,
+                 const struct weft_problem **kept)
+{
+    struct weft_problem *copy = WEFT_ARENA_NEW(table->arena, 1, struct weft_problem);
+    if (copy)
+        *copy = *problem;
+    *kept = copy;
+    return copy;
+}
+
+/* Rows from `first` on are of all executions of the finding's type. */
+static enum weft_code keep_of_all(struct weft_findings_table *table, struct weft_finding *finding,
+                                  size_t first, struct weft_err *err)
+{
+    struct weft_problems_table *problems = table->problems;
+    size_t n = first;
+    for (size_t i = first; i < problems->n_rows; i++) {
+        const struct weft_problem *problem = &problems->rows[i];
+        if (problem->share >= MOST_OF_ALL && is_telling(problem) && !is_work(problem) &&
+            !keep(table, problem, &finding->mostly))
+            return weft_no_memory(err, "findings");
+        if (is_worth_all(problem, finding))
+            problems->rows[n++] = *problem;
+    }
+    problems->n_rows = n;
+    return WEFT_OK;
+}
+
+static enum weft_code add_all_of(struct weft_findings_table *table, struct weft_finding *finding,
+                                 struct weft_err *err)
+{
+    struct weft_finding *all = WEFT_ARENA_NEW(table->arena, 1, struct weft_finding);
+    struct weft_compare_table *compared = table_of_all(table->arena, finding->matrix);
+    const size_t first = table->problems->n_rows;
+    if (!all || !compared)
+        return weft_no_memory(err, "findings");
+    *all = *finding;
+    all->table = compared;
+    all->is_all = true;
+    all->is_versus = true;
+    all->verdict = WEFT_VERDICTS;
+    WEFT_TRY(weft_problems_add(all, table->problems, err));
+    return keep_of_all(table, finding, first, err);
+}
+
+bool weft_findings_have_any(const struct weft_findings_table *table)
+{
+    const struct weft_problems_table *problems = table->problems;
+    bool has_any = problems->n_deadlocks > 0 || problems->n_syncs > 0;
+    for (size_t i = 0; i < problems->n_rows; i++)
+        has_any |= !problems->rows[i].is_small;
+    return has_any;
+}
+
+/* Where a thread sleeps, or waits for others of whom nothing is known, its path tells nothing. */
+static bool is_of_path(const struct weft_problem *problem)
+{
+    return is_telling(problem) && problem->kind != WEFT_PROBLEM_SLEEP &&
+           problem->kind != WEFT_PROBLEM_NETWORK && problem->kind != WEFT_PROBLEM_CHILD;
+}
+
+enum weft_code weft_findings_add_path(struct weft_findings_table *table,
+                                      const struct weft_ecct_matrix *matrix, struct weft_err *err)
+{
+    struct weft_problems_table *problems = table->problems;
+    const size_t n_before = problems->n_rows;
+    const bool is_complete = table->whole != NULL;
+    enum weft_code code = is_complete ? WEFT_OK : weft_findings_add_whole(table, matrix, err);
+    for (size_t i = n_before; i < problems->n_rows && code == WEFT_OK && !is_complete; i++)
+        if (problems->rows[i].share >= MOST_OF_ALL && is_of_path(&problems->rows[i]) &&
+            !keep(table, &problems->rows[i], &table->path_mostly))
+            code = weft_no_memory(err, "findings");
+    if (is_complete)
+        return code;
+    problems->n_rows = n_before;
+    table->whole = NULL;
+    return code;
+}
+
+enum weft_code weft_findings_add_all(struct weft_findings_table *table, struct weft_err *err)
+{
+    size_t n = 0;
+    if (weft_findings_have_any(table))
+        return WEFT_OK;
+    for (size_t i = 0; i < table->n_rows && n < TYPES_OF_ALL; i++) {
+        struct weft_finding *finding = &table->rows[i];
+        if (!finding->table || finding->is_versus || finding->is_significant ||
+            finding->matrix->n_items < LEAST_OF_ALL)
+            continue;
+        WEFT_TRY(add_all_of(table, finding, err));
+        n++;
+    }
     return WEFT_OK;
 }
 

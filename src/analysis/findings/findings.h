@@ -21,6 +21,21 @@ WEFT_CHECKED enum weft_code weft_findings_add_whole(struct weft_findings_table *
                                                     const struct weft_ecct_matrix *matrix,
                                                     struct weft_err *err);
 
+/* Is anything found that is not small? */
+bool weft_findings_have_any(const struct weft_findings_table *table);
+
+/* Where nothing is: what most of the one execution of a matrix is, the critical path of a thread's
+ * life, as table->path_mostly. WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code weft_findings_add_path(struct weft_findings_table *table,
+                                                   const struct weft_ecct_matrix *matrix,
+                                                   struct weft_err *err);
+
+/* Where nothing was found of what sets slow executions apart: what all of a type spend their time
+ * on. What can be avoided, and is a good part of it, becomes a problem; else it is said what most
+ * of their time is. O(values). WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code weft_findings_add_all(struct weft_findings_table *table,
+                                                  struct weft_err *err);
+
 /* Is the second a better cut of the executions of `facts` (a struct weft_facts) than the first?
  * What costs most; of those that have no cause in the program single executions, unless there is a
  * hump; else the first. For struct weft_cut_judge. */

@@ -781,7 +781,8 @@ enum weft_code weft_problems_run(const struct weft_findings_table *findings,
     struct weft_arena *arena = weft_arena_new(0);
     struct weft_problems_table *made =
         arena ? WEFT_ARENA_NEW(arena, 1, struct weft_problems_table) : NULL;
-    const size_t n_rows = (findings->n_rows + 1) * WEFT_PROBLEMS_OF_TYPE;
+    /* of each type, of all of some, and of the critical path */
+    const size_t n_rows = (2 * findings->n_rows + 1) * WEFT_PROBLEMS_OF_TYPE;
     *table = NULL;
     if (made)
         *made = (struct weft_problems_table){

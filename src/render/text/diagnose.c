@@ -10,6 +10,7 @@
 #include "render/text/compare_words.h"
 #include "render/text/confidence.h"
 #include "render/text/healthy.h"
+#include "render/text/problem_words.h"
 #include "render/text/problems.h"
 #include "render/text/tables.h"
 #include "schema/findings.h"
@@ -668,6 +669,22 @@ static size_t put_unlisted(struct weft_output *out, const struct weft_findings_t
     return n;
 }
 
+/* Where nothing is found: what the run is at all the time. */
+static void put_path_mostly(struct weft_output *out, const struct weft_problem *problem)
+{
+    struct weft_output *line;
+    struct weft_err err = { 0 };
+    if (!problem || weft_output_to_memory(&line, &err) != WEFT_OK)
+        return;
+    weft_output_text(line, "critical path of ");
+    weft_words_name(line, problem->finding->type);
+    weft_output_printf(line, ": %s of it is ", weft_human_share(problem->share).text);
+    weft_problem_put_path_head(line, problem);
+    weft_output_text(out, "    ");
+    weft_words_wrapped(out, weft_output_held(line), HEALTHY_INDENT);
+    weft_output_abort(line);
+}
+
 static void print_text(const struct weft_view *view, const struct weft_findings_table *table,
                        const struct weft_findings_view *how)
 {
@@ -676,6 +693,7 @@ static void print_text(const struct weft_view *view, const struct weft_findings_
         weft_problems_put(view->out, table->problems, how->with_all ? 0 : MOST_PROBLEMS) > 0;
     is_any |= put_unlisted(view->out, table, true, "Slow, without one cause") > 0;
     (void)put_unlisted(view->out, table, false, is_any ? "Not a problem" : "Nothing significant");
+    put_path_mostly(view->out, table->path_mostly);
     if (how->with_details || how->with_rules)
         put_details(view, table, how);
     if (is_without_kernel(table))

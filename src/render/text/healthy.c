@@ -6,6 +6,7 @@
 
 #include "render/human.h"
 #include "render/text/compare_words.h"
+#include "render/text/problem_words.h"
 
 static const char *const reasons[WEFT_VERDICTS] = {
     [WEFT_VERDICT_SAME] = "the groups do not differ",
@@ -53,5 +54,10 @@ void weft_healthy_put(struct weft_output *out, const struct weft_finding *findin
     } else {
         put_slow(out, &finding->tail);
         weft_output_printf(out, ", %s", reason);
+    }
+    if (finding->mostly) {
+        weft_output_printf(out,
+                           "; %s of their time: ", weft_human_share(finding->mostly->share).text);
+        weft_problem_put_path_head(out, finding->mostly);
     }
 }

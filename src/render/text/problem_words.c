@@ -183,8 +183,27 @@ static void put_words(struct weft_output *out, const struct weft_problem *proble
 
 /* ---- sentences ------------------------------------------------------------------------------- */
 
+bool weft_problem_is_of_path(const struct weft_problem *problem)
+{
+    return problem->finding->table->n_a == 0 && !problem->finding->is_all;
+}
+
+/* "2,080 requests take 7.45 ms on average, 5.30 ms of it for this" */
+static void put_symptom_of_all(struct weft_output *out, const struct weft_problem *problem)
+{
+    const double mean_ns = problem->share > 0 ? problem->slow_here_ns / problem->share : 0;
+    weft_output_printf(out, "%s ", weft_human_count(problem->n_items).text);
+    weft_words_function(out, problem->finding->type);
+    weft_output_printf(out, " take %s on average, %s of it for this", weft_human_mean(mean_ns).text,
+                       weft_human_mean(problem->slow_here_ns).text);
+}
+
 void weft_problem_put_symptom(struct weft_output *out, const struct weft_problem *problem)
 {
+    if (problem->finding->is_all) {
+        put_symptom_of_all(out, problem);
+        return;
+    }
     weft_output_printf(out, "%s of %s ", weft_human_count(problem->n_with).text,
                        weft_human_count(problem->n_items).text);
     weft_words_function(out, problem->finding->type);
@@ -229,6 +248,12 @@ void weft_problem_put_sentence(struct weft_output *out, const struct weft_proble
 void weft_problem_put_numbers(struct weft_output *out, const struct weft_problem *problem)
 {
     const uint64_t n_usual = problem->finding->table->n_a;
+    if (problem->finding->is_all) {
+        weft_output_printf(out, "%s of %s %s, whether they are slow or not",
+                           weft_human_count(problem->n_with).text,
+                           weft_human_count(problem->n_items).text, kinds[problem->kind].verb);
+        return;
+    }
     weft_output_printf(out, "%s of %s slow ones %s, %s of %s usual ones; +%s on average",
                        weft_human_count(problem->n_with).text,
                        weft_human_count(problem->n_slow).text, kinds[problem->kind].verb,

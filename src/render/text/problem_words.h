@@ -13,6 +13,9 @@
 void weft_problem_put_head(struct weft_output *out, const struct weft_problem *problem);
 void weft_problem_put_path_head(struct weft_output *out, const struct weft_problem *problem);
 
+/* Is it of a critical path, and not of executions? */
+bool weft_problem_is_of_path(const struct weft_problem *problem);
+
 /* "4 of 479 `get` took 22.9 ms instead of 130 µs". */
 void weft_problem_put_symptom(struct weft_output *out, const struct weft_problem *problem);
 

@@ -40,7 +40,7 @@ struct card {
 static void put_of(struct weft_output *out, const struct card *card)
 {
     const struct weft_str type = card->problem->finding->type;
-    if (card->problem->finding->table->n_a == 0) {
+    if (weft_problem_is_of_path(card->problem)) {
         weft_output_text(out, " of the critical path");
     } else if (card->names_type && weft_words_columns(type) <= TYPE_COLUMNS) {
         weft_output_text(out, " of ");
@@ -59,7 +59,7 @@ static size_t take_columns(struct weft_output *scratch)
 
 static void put_title(struct weft_output *out, const struct weft_problem *problem, bool is_whole)
 {
-    if (problem->finding->table->n_a == 0) {
+    if (weft_problem_is_of_path(problem)) {
         weft_problem_put_path_head(out, problem);
     } else if (is_whole) {
         weft_problem_put_sentence(out, problem);
@@ -72,7 +72,7 @@ static void put_title(struct weft_output *out, const struct weft_problem *proble
 static void put_headline(const struct card *card)
 {
     const struct weft_problem *problem = card->problem;
-    const bool is_path = problem->finding->table->n_a == 0;
+    const bool is_path = weft_problem_is_of_path(problem);
     const struct weft_human share = weft_human_share(problem->share);
     put_of(card->scratch, card);
     const size_t n_share = strlen(share.text) + take_columns(card->scratch);
@@ -185,7 +185,7 @@ static void put_card(const struct card *card)
     const struct weft_problem *problem = card->problem;
     put_headline(card);
     put_threads(card);
-    if (problem->finding->table->n_a == 0) {
+    if (weft_problem_is_of_path(problem)) {
         weft_output_text(card->scratch, weft_human_mean(problem->cost_ns).text);
         put_line(card, "time");
         weft_output_text(card->out, "\n");

@@ -33,7 +33,7 @@ static void json_written(struct weft_json *json, const char *key, struct weft_ou
 static void json_words(struct weft_json *json, const struct weft_problem *problem,
                        struct weft_output *scratch)
 {
-    const bool is_path = problem->finding->table->n_a == 0;
+    const bool is_path = weft_problem_is_of_path(problem);
     if (is_path)
         weft_problem_put_path_head(scratch, problem);
     else
