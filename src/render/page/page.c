@@ -2,8 +2,7 @@
  *
  * The frame of the report: a head whose policy allows only its own script and style, the style,
  * the answers (answers.c), data.c's JSON packed, then the script, both from the bundle of ui/
- * (ui_bundle.h). Only `weft
- * report` writes a page.
+ * (ui_bundle.h). Only `weft report` writes a page.
  */
 #include "render/page/page.h"
 
@@ -87,6 +86,7 @@ enum weft_code weft_page_write(const struct weft_page *page, struct weft_output 
                                struct weft_err *err)
 {
     WEFT_TRY(weft_page_check(err));
+    weft_output_set_form(out, WEFT_OUTPUT_EXACT); /* scripts are what their hashes say */
     write_head(out);
     WEFT_TRY(write_title(page, out, err));
     weft_output_text(out, "<style>");
