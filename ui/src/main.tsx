@@ -41,7 +41,8 @@ async function makeReport(): Promise<App> {
     trace.notes.push({ ...MISSING, detail: `findings: ${messageOf(error)}` });
     return null;
   });
-  const screens: ScreenSpec[] = [OVERVIEW, PATTERNS];
+  const screens: ScreenSpec[] = [OVERVIEW];
+  if (!answers || trace.calls > 0) screens.push(PATTERNS); // without calls nothing repeats
   if (answers) {
     screens.unshift(without(FINDINGS, ['i', 't c i l']));
     if (inside.list('path').length > 0) screens.push(without(PATH));

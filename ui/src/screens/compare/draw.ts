@@ -179,6 +179,8 @@ interface CompareHistScene {
   scale: CountScale | 'fit';
   /** Values brushed, of the group's condition or of a drag. */
   brush: { min: number; max: number } | null;
+  /** It cannot be dragged. */
+  isFixed: boolean;
   isPreview: boolean;
 }
 
@@ -356,7 +358,7 @@ class HistPainter {
     const middle = (TOP + this.bottom) / 2;
     for (const x of own) {
       this.fill(color, x, x + 1, TOP - 4, this.bottom);
-      if (this.scene.isPreview) continue;
+      if (this.scene.isPreview || this.scene.isFixed) continue;
       this.fill(color, x - 2, x + 3, middle - 9, middle + 9);
       this.fill(this.pane.theme.bg, x, x + 1, middle - 5, middle + 5);
     }

@@ -280,6 +280,7 @@ function Histogram({
         unit,
         scale,
         brush: range && { min: range.min, max: range.max },
+        isFixed: compare.isFixed,
         isPreview: isDragged,
       });
   });

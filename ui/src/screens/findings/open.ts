@@ -35,6 +35,10 @@ export function showType(app: App, rule: Rule): void {
 export const hasType = ({ app, served }: Findings, rule: Rule): boolean =>
   app.screens.some(({ showRule }) => showRule) && served.source.has('compare', { ...rule });
 
+/** Whether there is something to see of a time: a report's Overview shows calls alone. */
+export const hasPicture = (app: App): boolean =>
+  timelineOf(app).key === 'timeline' || app.served !== null || app.model.trace.calls > 0;
+
 function pathAction(app: App, finding: Finding, thread: number, one: string): Action {
   const name = finding.isPath
     ? 'Critical path'
@@ -75,7 +79,7 @@ export function actionsOf(findings: Findings, finding: Finding): Action[] {
   const one = finding.isPath ? 'the thread' : 'the worst execution';
   if (thread >= 0 && pathsOf(app).has(pickOf(finding, thread)))
     actions.push(pathAction(app, finding, thread, one));
-  if (thread >= 0) actions.push(timelineAction(app, finding, thread, one));
+  if (thread >= 0 && hasPicture(app)) actions.push(timelineAction(app, finding, thread, one));
   if (rule && hasType(findings, rule))
     actions.push({
       name: 'Compare slow and usual',

@@ -516,13 +516,16 @@ export class Findings {
     return decodePath(await this.served.source.json('path', params, `diagnose.${lane}`));
   }
 
-  /** Of the type of the first finding, or of the first type; asked once. */
-  slowestOnes(): Place[] {
+  /** The type of the first finding, or the first type. */
+  slowestOf(): TypeSummary | undefined {
     const { diagnosis } = this.state.get();
     const of = diagnosis?.findings.find(({ isPath, shareOf }) => !isPath && shareOf === '')?.type;
     const types = diagnosis?.types ?? [];
-    const own = types.find(({ type }) => type === of) ?? types[0];
-    return (own?.slowest ?? []).filter(place => this.threadAt(place) >= 0);
+    return types.find(({ type }) => type === of) ?? types[0];
+  }
+
+  slowestOnes(): Place[] {
+    return (this.slowestOf()?.slowest ?? []).filter(place => this.threadAt(place) >= 0);
   }
 
   /** Asks for the critical paths of the slowest executions, once. */

@@ -12,7 +12,7 @@ import { pathsOf, showPaths } from '../../shared/state/paths';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
 import { Command, LookSwatch, Sentence } from '../../shared/views/parts';
 import { useApp, useAtom } from '../../shared/views/use';
-import { actionsOf, hasType, showType } from './open';
+import { actionsOf, hasPicture, hasType, showType } from './open';
 import { Bars, Budget, WorstStrip } from './picture';
 import {
   FINDINGS_STATE,
@@ -187,18 +187,20 @@ function SlowOne({ findings, index }: { findings: Findings; index: number }): JS
       <span>
         {own ? `${own.name} ${own.label}`.trim() : 'a thread'}, {exact(t0)}
       </span>
-      <span>{path && pathWords(path, pathsOf(app).nameOf)}</span>
-      {pathsOf(app).has(pick) && (
-        <button
-          class="link"
-          onClick={() => {
-            act.set(app, { range: place.span, isPreview: false });
-            showPaths(app, [pick]);
-          }}
-        >
-          path
-        </button>
-      )}
+      <span>
+        {path && `${pathWords(path, pathsOf(app).nameOf)} `}
+        {pathsOf(app).has(pick) && (
+          <button
+            class="link"
+            onClick={() => {
+              act.set(app, { range: place.span, isPreview: false });
+              showPaths(app, [pick]);
+            }}
+          >
+            path
+          </button>
+        )}
+      </span>
     </li>
   );
 }
@@ -206,16 +208,20 @@ function SlowOne({ findings, index }: { findings: Findings; index: number }): JS
 /** Each with what its critical path spends most on. */
 function Slowest({ findings }: { findings: Findings }): JSX.Element | null {
   const all = findings.slowestOnes();
+  const of = findings.slowestOf();
   useEffect(() => findings.askSlowest(), [findings]);
   if (all.length === 0) return null;
   return (
-    <section class="fnd-healthy fnd-slowest" aria-label="The slowest executions">
-      <h2>{all.length === 1 ? 'The slowest execution' : `The ${all.length} slowest executions`}</h2>
-      <ol>
+    <section class="fnd-slowest" aria-label="The slowest executions">
+      <h2>
+        {all.length === 1 ? 'The slowest' : `The ${all.length} slowest`} of{' '}
+        {of ? `${integer(of.executions)} ${of.type}` : 'all executions'}
+      </h2>
+      <ul>
         {all.map((_, i) => (
           <SlowOne key={i} findings={findings} index={i} />
         ))}
-      </ol>
+      </ul>
     </section>
   );
 }
@@ -337,9 +343,11 @@ function Onward(): JSX.Element {
     ['overview', 'Overview', 'what each thread did, and when'],
     ['interplay', 'Interplay', 'which threads wait for which'],
     ['functions', 'Functions', 'where the time goes'],
+    ['path', 'Path', 'on what the slowest executions depended'],
     ['patterns', 'Patterns', 'which calls repeat, and how they differ'],
   ] as const;
-  const has = (key: string): boolean => app.screens.some(one => one.key === key);
+  const has = (key: string): boolean =>
+    app.screens.some(one => one.key === key) && (key !== 'overview' || hasPicture(app));
   return (
     <p class="fnd-onward">
       {ways
@@ -379,6 +387,13 @@ function NoKernel({ findings }: { findings: Findings }): JSX.Element | null {
   );
 }
 
+/** Parts of a report that failed. */
+function Missing(): JSX.Element | null {
+  const own = useApp().model.trace.notes.filter(({ kind }) => kind === 'missing_part');
+  if (own.length === 0) return null;
+  return <p class="fnd-trouble">Missing here: {own.map(({ detail }) => detail).join('; ')}</p>;
+}
+
 function Answer({
   findings,
   diagnosis,
@@ -395,6 +410,7 @@ function Answer({
         <p class="fnd-about">
           <b>{file}</b> {'\u00b7'} {remarkOf(diagnosis)}
         </p>
+        <Missing />
         <Budget diagnosis={diagnosis} />
       </header>
       <Deadlocks diagnosis={diagnosis} />
