@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * weft report: the findings with what they rest on, query/overview.h and shapes, written as one page
- * (render/page). Parts that failed are named on standard error, also with --quiet, so that an
+ * weft report: the findings with what they rest on, query/overview.h and shapes, written as one
+ * page (render/page). Parts that failed are named on standard error, also with --quiet, so that an
  * incomplete page is never taken for a complete one.
  */
 #include "cli/cli.h"

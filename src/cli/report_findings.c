@@ -40,9 +40,9 @@ static enum weft_code add_parts(struct weft_session *session, const struct weft_
 static enum weft_code find(struct weft_cli *cli, struct weft_session *session, const char *name,
                            struct weft_page_answers *answers, struct weft_missing *missing)
 {
-    const struct weft_findings_request request = {
-        .path = cli->inputs[0], .name = name, .progress = cli->run.progress
-    };
+    const struct weft_findings_request request = { .path = cli->inputs[0],
+                                                   .name = name,
+                                                   .progress = cli->run.progress };
     struct weft_findings *findings = NULL;
     enum weft_code code = weft_findings_of_trace(session, &request, &findings, &cli->err);
     if (code == WEFT_OK)

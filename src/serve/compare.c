@@ -11,7 +11,6 @@
 #include "render/text/render.h"
 #include "serve/state.h"
 
-
 /* ---- types ----------------------------------------------------------------------------------- */
 
 static void put_types(struct weft_json *json, const struct weft_execution_type *types,

@@ -293,8 +293,7 @@ enum weft_code weft_render_context(struct weft_output *out, const struct weft_ec
                          matrix->n_nodes);
     uint8_t *is_below = calloc(matrix->n_nodes, sizeof *is_below);
     double *context = calloc(matrix->n_items + 1, sizeof *context);
-    enum weft_code code =
-        is_below && context ? WEFT_OK : weft_no_memory(err, "executions");
+    enum weft_code code = is_below && context ? WEFT_OK : weft_no_memory(err, "executions");
     if (code == WEFT_OK) {
         const struct weft_columns_table table =
             TABLE("context", values_type, context, matrix->n_items);
@@ -306,7 +305,8 @@ enum weft_code weft_render_context(struct weft_output *out, const struct weft_ec
     return code;
 }
 
-/* ---- what differs --------------------------------------------------------------------------------- */
+/* ---- what differs
+ * --------------------------------------------------------------------------------- */
 
 /* What the header of a comparison is made of. */
 struct answered {

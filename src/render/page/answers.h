@@ -60,7 +60,7 @@ WEFT_CHECKED enum weft_code weft_page_add_comparisons(struct weft_page_answers *
 
 /* All answers, as elements of a page. */
 WEFT_CHECKED enum weft_code weft_page_write_answers(const struct weft_page_answers *answers,
-                                                    struct weft_pool *pool,
-                                                    struct weft_output *out, struct weft_err *err);
+                                                    struct weft_pool *pool, struct weft_output *out,
+                                                    struct weft_err *err);
 
 #endif

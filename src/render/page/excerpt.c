@@ -61,7 +61,9 @@ static enum weft_code pick_items(struct excerpt *excerpt, struct weft_err *err)
     static const struct {
         uint8_t members;
         size_t most;
-    } groups[] = { { 0, MOST_NEITHER }, { IN_A, MOST_A }, { IN_B, MOST_B }, { IN_A | IN_B, MOST_B } };
+    } groups[] = {
+        { 0, MOST_NEITHER }, { IN_A, MOST_A }, { IN_B, MOST_B }, { IN_A | IN_B, MOST_B }
+    };
     const struct weft_ecct_matrix *matrix = excerpt->matrix;
     uint32_t *items = calloc(matrix->n_items + 1, sizeof *items);
     if (!items)
@@ -255,8 +257,7 @@ static bool copy_causes(struct excerpt *excerpt)
 {
     const struct weft_compare_table *table = excerpt->table;
     struct weft_compare_table *out = &excerpt->out->table;
-    out->causes =
-        WEFT_ARENA_NEW(excerpt->arena, excerpt->n_causes + 1, struct weft_compare_cause);
+    out->causes = WEFT_ARENA_NEW(excerpt->arena, excerpt->n_causes + 1, struct weft_compare_cause);
     out->cause_of = WEFT_ARENA_NEW(excerpt->arena, table->n_b + 1, uint32_t);
     if (!out->causes || !out->cause_of)
         return false;

@@ -22,7 +22,8 @@ struct weft_page_excerpt {
 };
 
 /* In `arena`; borrows from both. Of each group the executions are picked evenly by duration, the
- * longest among them, so that distributions keep their shape. Hosts are omitted unless `with_hosts`. */
+ * longest among them, so that distributions keep their shape. Hosts are omitted unless
+ * `with_hosts`. */
 WEFT_CHECKED enum weft_code weft_page_excerpt_make(const struct weft_ecct_matrix *matrix,
                                                    const struct weft_compare_table *table,
                                                    bool with_hosts, struct weft_arena *arena,

@@ -33,7 +33,7 @@ struct weft_page {
     uint64_t
         shapes_bytes; /* that the shapes may take, packed; 0: as many as a report has room for */
     const struct weft_page_answers *answers; /* render/page/answers.h; NULL: none */
-    uint64_t taken_bytes; /* of a page, by all but its data: set by weft_page_write */
+    uint64_t taken_bytes;         /* of a page, by all but its data: set by weft_page_write */
     struct weft_missing *missing; /* parts that failed; a later one is added. NULL: none may fail */
     struct weft_pool *pool;       /* that compresses; NULL: none. The page is the same */
 };
