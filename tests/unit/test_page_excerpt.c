@@ -108,12 +108,12 @@ static void test_items(const struct weft_page_excerpt *excerpt,
     tap_ok(is_same && is_ordered, "each with its own values, in their order");
     tap_ok(has_longest, "the longest is among them");
     tap_ok(sum_weights(excerpt, 1) == (double)table->n_a &&
-           sum_weights(excerpt, 2) == (double)table->n_b && sum_weights(excerpt, 0) == NEITHER,
-       "weights of a group are its executions");
+               sum_weights(excerpt, 2) == (double)table->n_b && sum_weights(excerpt, 0) == NEITHER,
+           "weights of a group are its executions");
     tap_ok(excerpt->n_cause_of == n_slow, "each slow one has its cause");
     tap_ok(matrix->sources[0].host.n_bytes == 0 &&
-           weft_str_equal(matrix->sources[0].path, WEFT_STR("run.weft")),
-       "sources have no host and no folder");
+               weft_str_equal(matrix->sources[0].path, WEFT_STR("run.weft")),
+           "sources have no host and no folder");
 }
 
 static void test_nodes(const struct weft_page_excerpt *excerpt)
@@ -138,7 +138,7 @@ static void test_nodes(const struct weft_page_excerpt *excerpt)
     tap_ok(is_within, "what refers to nodes and executions is numbered anew");
     tap_ok(is_same, "examples are slow ones");
     tap_ok(table->nodes[table->ranked[0]].total_b_ns == NODES - (NODES - 1) / 2,
-       "the first of the ranking is the same node");
+           "the first of the ranking is the same node");
 }
 
 int main(void)
