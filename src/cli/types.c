@@ -7,7 +7,6 @@
 #include "render/text/tables.h"
 #include "schema/shapes_table.h"
 #include "schema/tables.h"
-#include "serve/tables.h"
 
 #include <ctype.h>
 

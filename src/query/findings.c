@@ -604,7 +604,7 @@ static enum weft_code look_at_whole(struct gathering *gathering)
                                                .to_ns = thread->last_ns };
     WEFT_TRY(weft_execution_tree(gathering->session, &request, &gathering->basis->whole,
                                  gathering->err));
-    gathering->basis->whole->sources[0].path = weft_str_of(gathering->request->path);
+    gathering->basis->whole->sources[0].path = weft_str_of(name_of(gathering->request));
     return WEFT_OK;
 }
 

@@ -218,6 +218,17 @@ struct weft_findings_table {
     size_t n_more; /* types that were not looked at: there are too many */
 };
 
+enum { WEFT_FINDING_SLOWEST = 3 };
+
+/* The executions that last longest, the longest first; of equal ones the first. Returns how many:
+ * at most WEFT_FINDING_SLOWEST. */
+size_t weft_finding_slowest(const struct weft_finding *finding,
+                            uint32_t slowest[WEFT_FINDING_SLOWEST]);
+
+/* The type of which the first problem is that was found by comparing executions; without one, the
+ * type reported first; NULL: there are no executions. */
+const struct weft_finding *weft_findings_first(const struct weft_findings_table *findings);
+
 /* Stable names: "program", "trifle". */
 const char *weft_cause_place_name(enum weft_cause_place place);
 const char *weft_rule_outcome_name(enum weft_rule_outcome outcome);

@@ -200,7 +200,7 @@ def test_gates(database, report):
 
 def test_words(database):
     text = weft("compare", database, "--a", "duration<5ms", "--b", "duration>=5ms").stdout
-    verdict = text.splitlines()[0]
+    verdict = text.splitlines()[1]
     ok(verdict.startswith("B is ") and "slower than A" in verdict and "remap" in verdict
        and "thread `journal`" in verdict, "the verdict names the holder's function")
     ok("weft path base0.weft --thread 42 --from" in text, "executions have a command to open them")
@@ -214,14 +214,14 @@ def test_words(database):
        "one cause, as JSON")
     unnamed = json.loads(weft("diagnose", database, "--json", "--type", "").stdout)["types"][0]
     ok(unnamed == parsed, "an empty type is none: that of the database is named", unnamed["type"])
-    runs = weft("compare", database, "--a", "tag=base", "--b", "tag=new").stdout.splitlines()[0]
+    runs = weft("compare", database, "--a", "tag=base", "--b", "tag=new").stdout.splitlines()[1]
     ok("Runs were compared: 3 of A and 3 of B" in runs, "builds of several runs: runs are compared")
     quick = [f"{tag} and duration<5ms" for tag in ("tag=base", "tag=new")]
-    runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[0]
+    runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[1]
     ok("Runs were compared: 3 of A" in runs and "no evidence" not in runs and "parse" in runs,
        "which is evidence where runs agree")
     quick = [f"trace={tag}0.weft and duration<5ms" for tag in ("base", "new")]
-    runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[0]
+    runs = weft("compare", database, "--a", quick[0], "--b", quick[1]).stdout.splitlines()[1]
     ok("1 run of A and 1 of B: too few" in runs, "one run of each is too few, which is said")
     ok("runs" not in verdict, "runs with executions of both are no blocks")
     versus = weft("diagnose", "--verbose", database, "--a", "tag=base and duration<5ms", "--b",
@@ -390,7 +390,7 @@ def test_many_contexts(folder):
     make(path, lines)
     groups = ["--a", "duration<5ms", "--b", "duration>5ms"]
     told = weft("compare", path, *groups).stdout
-    ok("100 % of that is preempted, in many contexts" in told.splitlines()[0],
+    ok("100 % of that is preempted, in many contexts" in told.splitlines()[1],
        "a difference that is spread is told by its state")
     ok("main > step119 > [kernel] > preempted" in told, "frames without a symbol are one")
     rows = [line.split()[0] for line in told.splitlines() if line.strip()]
@@ -400,7 +400,7 @@ def test_many_contexts(folder):
        "metrics that are 0 everywhere are no lines of text")
     lines = [line.replace("s:running=100", "s:running=1") for line in lines]  # A has next to none
     make(path, lines)
-    told = weft("compare", path, *groups).stdout.splitlines()[0]
+    told = weft("compare", path, *groups).stdout.splitlines()[1]
     ok("100 % of that is preempted, in many contexts, and 100 % " in told and "e+" not in told,
        "all of it is 100 %", told)
 
@@ -559,7 +559,7 @@ def test_few(folder):
     make(path, ["metric page_faults count", "source req - few.weft", *lines])
     for border, is_small in ((7, True), (12, False)):
         groups = ["--a", f"start<{border}ms", "--b", f"start>={border}ms"]
-        verdict = weft("compare", path, *groups).stdout.splitlines()[0]
+        verdict = weft("compare", path, *groups).stdout.splitlines()[1]
         answer = json.loads(weft("compare", path, *groups, "--json").stdout)
         told = json.loads(weft("diagnose", path, *groups, "--json").stdout)["types"][0]
         ok(answer["n_a"] == border and answer["too_small"] == told["too_small"] == is_small
@@ -634,7 +634,7 @@ def test_seems(folder):
             small = " ".join(f"f:main;f:step{k};s:running={1000 + (run * 7 + k * 3) % 11}" for k in range(20))
             lines.append(f"item worker {i * 1000000} 0 {RUN}=1000000 {small}{waits}")
     make(path, lines)
-    verdict = weft("compare", path, "--a", "tag=base", "--b", "tag=new").stdout.splitlines()[0]
+    verdict = weft("compare", path, "--a", "tag=base", "--b", "tag=new").stdout.splitlines()[1]
     ok("slower than A" in verdict and "100 % of that seems to be" in verdict and "`journal`" in verdict
        and "(p = 0." in verdict, "a verdict says what its cause seems to be")
     answer = json.loads(weft("compare", path, "--a", "tag=base", "--b", "tag=new", "--json").stdout)

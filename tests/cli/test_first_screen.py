@@ -105,6 +105,20 @@ def test_interplay():
     ok(all(cost is None for cost in idle), "idle time is no cost", found)
 
 
+def test_first_lines():
+    """File, length, threads, what it is about, and losses where the source counts them."""
+    for about, *command in (
+            ("functions", "functions"), ("outlier", "outliers"), ("state", "states"), ("call", "regtime"),
+            ("call patterns", "shapes"), ("wait", "interplay"),
+            ("time of threads", "waits"), ("critical path", "path", "--thread", "1"), ("lock", "locks"),
+            ("types of executions", "executions"), ("execution", "compare", "--begin", "call:pthread_cond_wait", "--b", "duration>8ms"),
+            ("1.00 s", "info"), ("calls in an interval", "interval"), ("root calls", "roots"), ("", "diagnose"),
+            ("CPU", "cpu")):
+        first = weft(*command, "made.weft").stdout.split("\n", 1)[0]
+        ok(first.startswith("made.weft   1.00 s · 7 threads") and about in first,
+           f"{' '.join(command)}: the first line", first)
+
+
 def test_width():
     for command in ("info", "locks", "interplay", "waits", "states", "outliers", "functions", "cpu", "executions",
                     "shapes", "interval", "regtime", "roots", "diagnose"):
@@ -115,7 +129,7 @@ def test_width():
         ok(max(map(len, text.splitlines())) <= 100, f"{command} --help: at most 100 columns")
     narrow, wide = weft("functions", "made.weft").stdout, weft("functions", "--wide", "made.weft").stdout
     ok(LONG not in narrow and LONG in wide, "--wide has names in full", narrow)
-    ok("p99.9" not in narrow.splitlines()[0] and "p99.9" in wide.splitlines()[0], "and columns of details")
+    ok("p99.9" not in narrow.splitlines()[2] and "p99.9" in wide.splitlines()[2], "and columns of details")
     rows = list(csv.DictReader(io.StringIO(weft("functions", "--format", "csv", "made.weft").stdout)))
     ok("p999_ns" in rows[0] and any(row["name"] == LONG for row in rows), "CSV has all")
     head = weft("locks", "made.weft").stdout.split("\nlocks\n", 1)[1].splitlines()[0]
@@ -128,6 +142,7 @@ def main():
         made()
         test_locks()
         test_interplay()
+        test_first_lines()
         test_width()
         os.chdir("/")
     return tap.done()

@@ -4,6 +4,7 @@
  * rows, and differences instead of values where neighbours are alike, because both compress well.
  */
 #include "base/arena.h"
+#include "render/columns/pack.h"
 #include "render/json/json.h"
 #include "render/page/page.h"
 #include "render/page/shapes.h"
@@ -517,7 +518,35 @@ static void put_totals(const struct data *data)
     weft_json_end_object(json);
 }
 
-static enum weft_code put_page(const struct data *data, struct weft_err *err)
+/* What the shapes may take: what a page has left beside all else. That is measured with little
+ * effort, which gives more bytes than there will be. */
+static enum weft_code room_for_shapes(const struct weft_page *page, const struct weft_output *out,
+                                      uint64_t *n_bytes, struct weft_err *err)
+{
+    uint64_t used = 0;
+    *n_bytes = page->shapes_bytes;
+    if (*n_bytes > 0 || !page->shapes)
+        return WEFT_OK;
+    WEFT_TRY(weft_packed_bytes(weft_output_held(out), WEFT_PACK_FAST, page->pool, &used, err));
+    used += page->taken_bytes;
+    *n_bytes = used < WEFT_PAGE_BYTES ? WEFT_PAGE_BYTES - used : 0;
+    if (*n_bytes > WEFT_PAGE_SHAPES_BYTES)
+        *n_bytes = WEFT_PAGE_SHAPES_BYTES;
+    if (*n_bytes < WEFT_PAGE_SHAPES_LEAST)
+        *n_bytes = WEFT_PAGE_SHAPES_LEAST;
+    return WEFT_OK;
+}
+
+static enum weft_code put_shapes(const struct data *data, const struct weft_output *out,
+                                 struct weft_err *err)
+{
+    struct weft_page page = *data->page;
+    WEFT_TRY(room_for_shapes(&page, out, &page.shapes_bytes, err));
+    return weft_page_put_shapes(&page, data->json, err);
+}
+
+static enum weft_code put_page(const struct data *data, const struct weft_output *out,
+                               struct weft_err *err)
 {
     weft_json_begin_object(data->json, NULL);
     weft_json_u64(data->json, "v", VERSION);
@@ -528,7 +557,7 @@ static enum weft_code put_page(const struct data *data, struct weft_err *err)
     put_threads(data);
     put_outliers(data);
     put_totals(data);
-    const enum weft_code code = weft_page_put_shapes(data->page, data->json, err);
+    const enum weft_code code = put_shapes(data, out, err);
     put_notes(data);
     weft_json_end_object(data->json);
     return code;
@@ -553,7 +582,7 @@ enum weft_code weft_page_data(const struct weft_page *page, struct weft_output *
     WEFT_THEN(code, weft_note_sums(page->trace, arena, &notes, err));
     WEFT_THEN(code, weft_json_open(out, &data.json, err));
     if (code == WEFT_OK) {
-        code = put_page(&data, err);
+        code = put_page(&data, out, err);
         weft_json_close(data.json);
     }
     weft_output_release(out, arena);

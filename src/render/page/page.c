@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * The frame of the report: a head whose policy allows only its own script and style, the style,
- * data.c's JSON packed, then the script, both from the bundle of ui/ (ui_bundle.h). Only `weft
- * report` writes a page.
+ * the answers (answers.c), data.c's JSON packed, then the script, both from the bundle of ui/
+ * (ui_bundle.h). Only `weft report` writes a page.
  */
 #include "render/page/page.h"
 
 #include "base/arena.h"
 #include "base/plain.h"
 #include "render/columns/pack.h"
+#include "render/page/answers.h"
 #include "render/page/ui_bundle.h"
 
 #include <string.h>
@@ -59,9 +60,11 @@ static void write_head(struct weft_output *out)
 static enum weft_code write_data(const struct weft_page *page, struct weft_output *out,
                                  struct weft_err *err)
 {
+    struct weft_page own = *page;
     struct weft_output *data;
+    own.taken_bytes = weft_output_offset(out) + weft_ui_bundle.script_bytes;
     WEFT_TRY(weft_output_to_memory(&data, err));
-    enum weft_code code = weft_page_data(page, data, err);
+    enum weft_code code = weft_page_data(&own, data, err);
     weft_output_text(out, "<script id=\"weft-data\" "
                           "type=\"application/octet-stream+gzip;base64\">");
     WEFT_THEN(code, weft_pack(weft_output_held(data), page->pool, out, err));
@@ -83,6 +86,7 @@ enum weft_code weft_page_write(const struct weft_page *page, struct weft_output 
                                struct weft_err *err)
 {
     WEFT_TRY(weft_page_check(err));
+    weft_output_set_form(out, WEFT_OUTPUT_EXACT); /* scripts are what their hashes say */
     write_head(out);
     WEFT_TRY(write_title(page, out, err));
     weft_output_text(out, "<style>");
@@ -90,6 +94,8 @@ enum weft_code weft_page_write(const struct weft_page *page, struct weft_output 
     weft_output_text(out, "</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
                           "<noscript>This page needs JavaScript; it loads nothing from a "
                           "network.</noscript>\n");
+    if (page->answers)
+        WEFT_TRY(weft_page_write_answers(page->answers, page->pool, out, err));
     WEFT_TRY(write_data(page, out, err));
     weft_output_text(out, "<script>");
     weft_output_write(out, weft_ui_bundle.script, weft_ui_bundle.script_bytes);

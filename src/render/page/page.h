@@ -16,6 +16,11 @@
 #include "schema/regtime.h"
 #include "schema/shapes.h"
 
+struct weft_page_answers;
+
+/* A page is no larger, unless the calls over time alone take more. */
+enum { WEFT_PAGE_BYTES = 2000 * 1000 };
+
 struct weft_page {
     const struct weft_trace *trace;
     const char *name; /* shown as the title */
@@ -27,6 +32,8 @@ struct weft_page {
     const struct weft_regtime_view *settings;
     uint64_t
         shapes_bytes; /* that the shapes may take, packed; 0: as many as a report has room for */
+    const struct weft_page_answers *answers; /* render/page/answers.h; NULL: none */
+    uint64_t taken_bytes;         /* of a page, by all but its data: set by weft_page_write */
     struct weft_missing *missing; /* parts that failed; a later one is added. NULL: none may fail */
     struct weft_pool *pool;       /* that compresses; NULL: none. The page is the same */
 };

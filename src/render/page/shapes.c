@@ -9,7 +9,6 @@
 
 #include "base/u128.h"
 #include "render/columns/pack.h"
-#include "render/page/ui_bundle.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -468,22 +467,13 @@ static enum weft_code put_level(struct weft_page_shapes *shapes,
     return code;
 }
 
-/* What the frame of the page leaves to the shapes, before base64. */
-static uint64_t bytes_left(void)
-{
-    const uint64_t frame = weft_ui_bundle.script_bytes + weft_ui_bundle.style_bytes;
-    return frame < WEFT_PAGE_FRAME_AND_SHAPES_BYTES
-               ? (WEFT_PAGE_FRAME_AND_SHAPES_BYTES - frame) / 4 * 3
-               : 0;
-}
-
 /* Whether a level fits the budget. What it takes with little effort is a quarter more than what it
  * takes in the end, or a fifth: levels that are far too large are found out quickly. */
 static enum weft_code fits_packed(const struct weft_page_shapes *shapes, struct weft_str text,
                                   bool *fits, struct weft_err *err)
 {
     const struct weft_page *page = shapes->page;
-    const uint64_t most = page->shapes_bytes ? page->shapes_bytes : bytes_left();
+    const uint64_t most = page->shapes_bytes;
     uint64_t n_bytes = 0;
     enum weft_code code = weft_packed_bytes(text, WEFT_PACK_FAST, page->pool, &n_bytes, err);
     *fits = n_bytes <= most;

@@ -16,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the shapes, as base64, and the page's script and style have of it together: a page that can
- * do more shows a little less. */
-enum { WEFT_PAGE_FRAME_AND_SHAPES_BYTES = 818 * 1000 };
+/* What the shapes take at most, as base64; and at least, if a page would become larger than
+ * WEFT_PAGE_BYTES. */
+enum { WEFT_PAGE_SHAPES_BYTES = 394 * 1000, WEFT_PAGE_SHAPES_LEAST = 120 * 1000 };
 
 /* The page's index of a function, -1 for none; of a thread, its place in the table. */
 int64_t weft_page_function(const struct weft_page *page, uint32_t function_id);
@@ -200,6 +200,7 @@ WEFT_CHECKED enum weft_code weft_page_put_clusters(struct weft_page_shapes *shap
 /* Writes the value under `shapes`, null without a table. Takes the first level that seems to fit
  * the budget when compressed with little effort, and does when it is with much; the last is taken
  * as it is. */
+/* At most page->shapes_bytes of them. */
 WEFT_CHECKED enum weft_code weft_page_put_shapes(const struct weft_page *page,
                                                  struct weft_json *json, struct weft_err *err);
 

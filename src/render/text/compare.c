@@ -522,6 +522,8 @@ static void print_items(struct page *page, const char *head, const uint32_t *ite
 static void print_text(struct page *page)
 {
     const struct weft_compare_table *table = page->opts->table;
+    weft_view_headline(page->view,
+                       weft_human_plural(page->opts->matrix->n_items, "execution").text);
     print_head(page);
     print_histogram(page);
     const struct weft_table metrics = metric_table(page), nodes = node_table(page);

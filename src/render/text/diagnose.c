@@ -798,6 +798,24 @@ static void json_summary(struct weft_json *json, const struct weft_findings_tabl
     weft_output_clear(scratch);
 }
 
+/* Where the slowest executions are. */
+static void json_slowest(struct weft_json *json, const struct weft_finding *finding)
+{
+    uint32_t slowest[WEFT_FINDING_SLOWEST];
+    const size_t n = weft_finding_slowest(finding, slowest);
+    weft_json_begin_array(json, "slowest");
+    for (size_t i = 0; i < n; i++) {
+        const struct weft_execution_item *item = &finding->matrix->items[slowest[i]];
+        weft_json_begin_object(json, NULL);
+        weft_json_u64(json, "tid", item->tid);
+        weft_json_str(json, "thread", item->thread);
+        weft_json_u64(json, "start_ns", item->start_ns);
+        weft_json_u64(json, "end_ns", item->end_ns);
+        weft_json_end_object(json);
+    }
+    weft_json_end_array(json);
+}
+
 static void json_finding(struct weft_json *json, const struct weft_findings_table *findings,
                          const struct weft_finding *finding, bool with_rules,
                          struct weft_output *scratch)
@@ -829,6 +847,7 @@ static void json_finding(struct weft_json *json, const struct weft_findings_tabl
     weft_json_text(json, "filter_a", finding->a);
     weft_json_text(json, "filter_b", finding->b);
     weft_json_bool(json, "too_small", table && table->is_small);
+    json_slowest(json, finding);
     weft_json_begin_array(json, "causes");
     for (size_t i = 0; i < finding->n_causes; i++)
         json_cause(json, finding, &finding->causes[i], with_rules, scratch);

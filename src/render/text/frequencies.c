@@ -82,8 +82,8 @@ static void print_text(const struct weft_view *view, const struct weft_frequenci
     const uint64_t n_slow = table->n_executions[WEFT_FREQUENCY_SLOW],
                    n_others = table->n_executions[WEFT_FREQUENCY_OTHERS];
     struct weft_output *out = view->out;
-    weft_view_head(view);
-    weft_output_text(out, table->is_of_paths ? "  on the paths of " : "  during ");
+    weft_view_headline(view, "counted events");
+    weft_output_text(out, table->is_of_paths ? "on the paths of " : "during ");
     if (table->slower_than_ns)
         weft_output_printf(
             out, "%s that take %s or more, and %s\n\n", weft_human_plural(n_slow, "execution").text,

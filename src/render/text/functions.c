@@ -168,6 +168,8 @@ static void print_left_out(const struct listing *listing)
 static void print_text(const struct listing *listing, const struct weft_table *table)
 {
     struct weft_output *out = listing->view->out;
+    weft_view_headline(listing->view, weft_human_plural(listing->table->n_rows, "function").text);
+    weft_output_text(out, "\n");
     if (listing->n_rows == 0) {
         print_why_empty(listing);
         return;

@@ -472,8 +472,7 @@ static void print_damage(const struct info *info)
 
 static void print_text(const struct info *info)
 {
-    weft_view_head(info->view);
-    weft_output_text(info->view->out, "\n");
+    weft_view_headline(info->view, "");
     print_source(info);
     print_time(info);
     print_counts(info);

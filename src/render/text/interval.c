@@ -178,6 +178,7 @@ static void print_folded(const struct interval *interval)
 
 static void print_text(const struct interval *interval, const struct weft_table *threads)
 {
+    weft_view_headline(interval->view, "calls in an interval");
     print_head(interval);
     weft_table_text(threads, &interval->view->style, interval->view->out);
     print_folded(interval);

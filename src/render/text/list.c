@@ -45,9 +45,10 @@ static void print_json(const struct weft_view *view, const struct weft_list_tabl
 static void print_text(const struct weft_view *view, const struct weft_list_table *list,
                        const struct weft_table *table)
 {
-    weft_view_head(view);
-    weft_output_printf(view->out, "  %s, %s to %s\n", table->type->doc,
-                       weft_human_at(list->from_ns).text, weft_human_at(list->to_ns).text);
+    weft_view_headline(view, table->type->doc);
+    if (list->from_ns > 0 || list->to_ns < weft_trace_meta(view->trace)->duration_ns)
+        weft_output_printf(view->out, "from %s to %s\n", weft_human_at(list->from_ns).text,
+                           weft_human_at(list->to_ns).text);
     weft_view_left_out(view);
     weft_output_text(view->out, "\n");
     if (list->n_rows == 0) {

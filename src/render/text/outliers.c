@@ -82,6 +82,8 @@ static void print_summary(const struct listing *listing)
 
 static void print_text(const struct listing *listing, const struct weft_table *table)
 {
+    weft_view_headline(listing->view, weft_human_plural(listing->table->n_found, "outlier").text);
+    weft_output_text(listing->view->out, "\n");
     if (table->n_rows == 0) {
         print_why_empty(listing);
         return;

@@ -350,6 +350,7 @@ static void print_foot(const struct path *path)
 
 static bool print_text(const struct path *path)
 {
+    weft_view_headline(path->view, "critical path");
     print_head(path);
     if (path->opts->width &&
         !weft_path_picture(path->table, path->view->trace, path->opts->width, path->view->out))

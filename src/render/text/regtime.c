@@ -332,6 +332,7 @@ static void print_segments(const struct regtime *regtime)
 
 static void print_text(struct regtime *regtime)
 {
+    weft_view_headline(regtime->view, weft_human_plural(regtime->table->calls_before, "call").text);
     if (regtime->table->n_threads == 0) {
         weft_output_text(regtime->view->out, "no threads in this trace\n");
         return;

@@ -222,6 +222,8 @@ void weft_render_shapes(const struct weft_view *view, const struct weft_shapes_t
     struct weft_shapes_page page = {
         .view = view, .table = table, .opts = opts, .arena = weft_arena_new(0)
     };
+    if (page.arena && view->format == WEFT_FORMAT_TEXT)
+        weft_view_headline(view, "call patterns");
     if (page.arena) {
         parts[opts->part](&page);
     } else {

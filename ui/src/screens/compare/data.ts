@@ -36,7 +36,11 @@ export interface Frame {
 }
 
 export interface Executions {
+  /** Rows: a report has some that stand for all. */
   n: number;
+  all: number;
+  /** For how many each stands; null: for itself. */
+  weights: Float64Array | null;
   id: Float64Array;
   source: Uint32Array;
   tid: Float64Array;
@@ -99,8 +103,11 @@ export function choose(
     if (values) keepRange(values, condition, members, other);
   }
   const shift = bit - 1;
+  const { weights } = executions;
   let n = 0;
-  for (const member of members) n += (member >> shift) & 1;
+  if (weights)
+    for (let i = 0; i < members.length; i++) n += weights[i]! * ((members[i]! >> shift) & 1);
+  else for (const member of members) n += (member >> shift) & 1;
   return n;
 }
 

@@ -27,7 +27,12 @@ const log = (value: number): number => Math.log2(value);
 const WIDEN = Math.SQRT2; // so that a single value stands in the middle
 
 /** Bins of equal width, or of equal ratio for values above 0. */
-export function makeBins(values: Float64Array, n: number, isLog: boolean): MetricBins {
+export function makeBins(
+  values: Float64Array,
+  n: number,
+  isLog: boolean,
+  weights: Float64Array | null = null,
+): MetricBins {
   let [low, high, none] = [Infinity, -Infinity, 0];
   for (const value of values) {
     const own = Number.isNaN(value) ? 0 : value;
@@ -52,17 +57,25 @@ export function makeBins(values: Float64Array, n: number, isLog: boolean): Metri
         ? 0
         : first + Math.min(n - 1, Math.floor(((isLog ? log(value) : value) - base) * scale));
     bin[i] = at;
-    all[at]!++;
+    all[at]! += weights ? weights[i]! : 1;
   }
   return { isLog, low, high, n, hasNone, bin, all };
 }
 
 /** How many of a side are in each bin. */
-export function countBins({ bin, all }: MetricBins, members: Uint8Array, bit: number): Uint32Array {
+export function countBins(
+  { bin, all }: MetricBins,
+  members: Uint8Array,
+  bit: number,
+  weights: Float64Array | null = null,
+): Uint32Array {
   const counts = new Uint32Array(all.length);
   const shift = bit - 1;
+  if (weights)
+    for (let i = 0; i < bin.length; i++)
+      counts[bin[i]!]! += weights[i]! * ((members[i]! >> shift) & 1);
   // added, not asked for: who is in is as good as random, and a drag counts at each step
-  for (let i = 0; i < bin.length; i++) counts[bin[i]!]! += (members[i]! >> shift) & 1;
+  else for (let i = 0; i < bin.length; i++) counts[bin[i]!]! += (members[i]! >> shift) & 1;
   return counts;
 }
 
@@ -166,6 +179,8 @@ interface CompareHistScene {
   scale: CountScale | 'fit';
   /** Values brushed, of the group's condition or of a drag. */
   brush: { min: number; max: number } | null;
+  /** It cannot be dragged. */
+  isFixed: boolean;
   isPreview: boolean;
 }
 
@@ -343,7 +358,7 @@ class HistPainter {
     const middle = (TOP + this.bottom) / 2;
     for (const x of own) {
       this.fill(color, x, x + 1, TOP - 4, this.bottom);
-      if (this.scene.isPreview) continue;
+      if (this.scene.isPreview || this.scene.isFixed) continue;
       this.fill(color, x - 2, x + 3, middle - 9, middle + 9);
       this.fill(this.pane.theme.bg, x, x + 1, middle - 5, middle + 5);
     }

@@ -199,7 +199,8 @@ function Context({ scope }: { scope: FlameScope }): JSX.Element | null {
   if (node < 1 || isEmpty)
     return (
       <p class="cmp-selected remark">
-        {!isEmpty && 'Click a box to filter by its time, or to focus it.'}
+        {!isEmpty &&
+          `Click a box to ${compare.isFixed ? '' : 'filter by its time, or to '}focus it.`}
       </p>
     );
   const path = contextOf(executions, node);
@@ -222,15 +223,19 @@ function Context({ scope }: { scope: FlameScope }): JSX.Element | null {
       <button class="link" onClick={() => compare.set({ focus: node })}>
         focus <Key>f</Key>
       </button>
-      <button class="link" onClick={() => compare.toggleChart(`#${node}`)}>
-        its time as a chart
-      </button>
-      <button class="link" onClick={() => filterByNode(compare, 'a', node)}>
-        filter A by it <Key>Alt+A</Key>
-      </button>
-      <button class="link" onClick={() => filterByNode(compare, 'b', node)}>
-        filter B by it <Key>Alt+B</Key>
-      </button>
+      {!compare.isFixed && (
+        <>
+          <button class="link" onClick={() => compare.toggleChart(`#${node}`)}>
+            its time as a chart
+          </button>
+          <button class="link" onClick={() => filterByNode(compare, 'a', node)}>
+            filter A by it <Key>Alt+A</Key>
+          </button>
+          <button class="link" onClick={() => filterByNode(compare, 'b', node)}>
+            filter B by it <Key>Alt+B</Key>
+          </button>
+        </>
+      )}
     </p>
   );
 }

@@ -159,6 +159,16 @@ function AddCondition({ side, executions }: { side: Side; executions: Executions
 function Chips({ side, executions }: { side: Side; executions: Executions }): JSX.Element {
   const compare = useCompare();
   const group = useCompareState(s => s.groups[side]);
+  if (compare.isFixed)
+    return (
+      <span class="cmp-chips">
+        {group.map((one, i) => (
+          <span key={i} class="crumb">
+            {conditionWords(executions, one)}
+          </span>
+        ))}
+      </span>
+    );
   return (
     <span class="cmp-chips" role="group" aria-label={`Conditions of group ${LETTER[side]}`}>
       {group.map((one, i) => (
@@ -255,7 +265,8 @@ function Histogram({
   const unit = chart.startsWith('#') ? 'ns' : unitOf(executions, chart);
   const bins = compare.chartBins(chart);
   const own = useMemo(
-    () => (bins ? countBins(bins, compare.members, BIT[side]) : new Uint32Array()),
+    () =>
+      bins ? countBins(bins, compare.members, BIT[side], executions.weights) : new Uint32Array(),
     [bins, turn, side],
   );
   const condition = group.find(one => subjectOf(one) === chart);
@@ -269,6 +280,7 @@ function Histogram({
         unit,
         scale,
         brush: range && { min: range.min, max: range.max },
+        isFixed: compare.isFixed,
         isPreview: isDragged,
       });
   });
@@ -301,6 +313,7 @@ function Histogram({
   const move = (event: PointerEvent): void => {
     const x = place(event);
     const own = drag.current;
+    if (compare.isFixed) return setOver(binUnder(bins, width, x));
     if (!own) {
       const edge = edgeNear(x) === null ? '' : 'ew-resize';
       holder.current!.style.cursor = edge;
@@ -354,7 +367,7 @@ function Histogram({
     const n = compare.state.get().counts[side];
     compare.app.state.update(now => ({
       ...now,
-      said: `${LETTER[side]}: ${said}, ${integer(n)} of ${integer(executions.n)}`,
+      said: `${LETTER[side]}: ${said}, ${integer(n)} of ${integer(executions.all)}`,
     }));
   };
   return (
@@ -389,16 +402,16 @@ function Histogram({
       <div
         ref={holder}
         class="cmp-plot"
-        tabIndex={0}
-        role="application"
+        tabIndex={compare.isFixed ? undefined : 0}
+        role={compare.isFixed ? 'img' : 'application'}
         data-chart={chart}
         aria-label={`Histogram of ${words}, group ${LETTER[side]}, ${
           range ? conditionWords(executions, range) : 'all'
-        }; drag, or left and right, with Shift the lower end, to choose executions`}
+        }${compare.isFixed ? '' : HOW_TO_CHOOSE}`}
         aria-describedby="said"
-        onKeyDown={key}
+        onKeyDown={compare.isFixed ? undefined : key}
         onPointerDown={event => {
-          if (event.button !== 0) return;
+          if (event.button !== 0 || compare.isFixed) return;
           event.currentTarget.setPointerCapture(event.pointerId);
           const { left } = event.currentTarget.getBoundingClientRect();
           const from = event.clientX - left;
@@ -408,7 +421,7 @@ function Histogram({
         onPointerMove={move}
         onPointerUp={up}
         onPointerCancel={giveUp}
-        onDblClick={() => range && compare.remove(side, range)}
+        onDblClick={() => range && !compare.isFixed && compare.remove(side, range)}
         onPointerLeave={() => setOver(-1)}
       >
         <canvas ref={canvas} aria-hidden="true" />
@@ -420,6 +433,8 @@ function Histogram({
     </div>
   );
 }
+
+const HOW_TO_CHOOSE = '; drag, or left and right, with Shift the lower end, to choose executions';
 
 function binUnder(bins: MetricBins | null, width: number, x: number): number {
   if (!bins) return -1;
@@ -439,6 +454,7 @@ export function GroupColumn({
   side: Side;
   executions: Executions;
 }): JSX.Element {
+  const { isFixed } = useCompare();
   const count = useCompareState(s => s.counts[side]);
   const charts = useCompareState(s => s.charts);
   const what = useCompareState(s => whatOf(s.subject));
@@ -452,9 +468,9 @@ export function GroupColumn({
         </span>{' '}
         <small title="Grey: all of them">
           <span>
-            {percent(count / Math.max(1, executions.n))} of {integer(executions.n)}
+            {percent(count / Math.max(1, executions.all))} of {integer(executions.all)}
           </span>{' '}
-          <span>(grey); drag to change</span>
+          <span>{isFixed ? '(grey)' : '(grey); drag to change'}</span>
         </small>
         <Chips side={side} executions={executions} />
       </h2>

@@ -156,6 +156,11 @@ export class Compare {
     readonly served: Served,
   ) {}
 
+  /** A report has comparisons of slow with usual executions: other groups cannot be asked for. */
+  get isFixed(): boolean {
+    return !this.served.source.isWhole;
+  }
+
   set(change: Partial<CompareState>): void {
     this.state.update(now => ({ ...now, ...change }));
   }
@@ -209,6 +214,9 @@ export class Compare {
     if (!this.served.hasTrace) return;
     const { proposals } = decodeTypes(await source.json('types', {}, 'compare.types'));
     this.set({ proposals });
+    const own = proposals[0];
+    if (this.isFixed && own && !this.state.get().subject)
+      this.choose({ ...own, db: -1, type: own.name });
   }
 
   /** Executions of another type, or by other rules. */
@@ -290,7 +298,7 @@ export class Compare {
   }
 
   private readPlace(executions: Executions, get: (name: string) => string, isFirst: boolean): void {
-    const isSaid = get('A') !== '' || get('B') !== '';
+    const isSaid = !this.isFixed && (get('A') !== '' || get('B') !== '');
     const groups = isSaid
       ? {
           a: compare.readGroup(executions, get('A')),
@@ -298,6 +306,8 @@ export class Compare {
         }
       : compare.firstGroups(executions, this.state.get().cut);
     this.set(compare.readView(executions, get, MOST_CHARTS));
+    const { charts } = this.state.get();
+    if (this.isFixed) this.set({ charts: charts.filter(chart => !chart.startsWith('#')) });
     const before = this.state.get().groups;
     if (!isFirst && JSON.stringify(before) === JSON.stringify(groups)) return;
     const { cause } = this.state.get();
@@ -479,7 +489,8 @@ export class Compare {
     const key = `${chart} ${isLog ? 'log' : 'linear'}`;
     let bins = this.bins.get(key);
     const values = bins ? null : this.chartValues(chart);
-    if (values) this.bins.set(key, (bins = makeBins(values, BINS, isLog)));
+    const weights = this.state.get().executions?.weights ?? null;
+    if (values) this.bins.set(key, (bins = makeBins(values, BINS, isLog, weights)));
     return bins ?? null;
   }
 
@@ -540,10 +551,17 @@ export class Compare {
     return { thread, span: { t0, t1: Math.max(t0 + 1, t1) }, label };
   }
 
+  /** A report has the paths of some. */
+  canOpen(i: number): boolean {
+    const pick = this.pickOf(i);
+    return pick !== null && pathsOf(this.app).has(pick);
+  }
+
   /** Opens an execution in the Timeline, and its critical path on the screen of paths. */
   open(i: number): boolean {
     const pick = this.pickOf(i);
     if (!pick) return false;
+    if (this.isFixed) return this.openPaths([i]);
     pathsOf(this.app).pick([pick], false);
     pathsOf(this.app).pin(pick);
     showInTimeline(this.app, pick.thread, pick.span);
@@ -552,7 +570,9 @@ export class Compare {
 
   /** The paths of some executions, one above the other. */
   openPaths(list: readonly number[]): boolean {
-    const picks = list.map(i => this.pickOf(i)).filter((pick): pick is Pick => pick !== null);
+    const picks = list
+      .map(i => this.pickOf(i))
+      .filter((pick): pick is Pick => pick !== null && pathsOf(this.app).has(pick));
     if (picks.length > 0) showPaths(this.app, picks);
     return picks.length > 0;
   }
@@ -583,7 +603,7 @@ function firstCharts({ metrics }: Executions): string[] {
   return names.filter((name): name is string => name !== undefined);
 }
 
-const COMPARE_STATE = new Own<App, Compare>('compare', app => new Compare(app, app.served!));
+const COMPARE_STATE = new Own<App, Compare>('compare', app => new Compare(app, app.answers!));
 export const compareOf = (app: App): Compare => COMPARE_STATE.of(app);
 
 /* ---- Answers of `types`, `executions` and `compare` (docs/http-api.md). ---- */
@@ -673,8 +693,11 @@ function decodeExecutions(columns: Columns): Executions {
       reason: text(metric, 'reason'),
     };
   });
+  const hasWeights = objects(meta, 'tables').some(table => text(table, 'name') === 'weights');
   return {
     n: id.length,
+    all: hasWeights ? num(meta, 'executions') : id.length,
+    weights: hasWeights ? take<Float64Array>(columns, 'weights', 'value') : null,
     id,
     source: one('source'),
     tid: one('tid'),

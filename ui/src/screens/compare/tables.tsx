@@ -24,6 +24,7 @@ import {
 import type { Executions, Metric, Side, Compared, ComparedCause } from './data';
 import { filterByNode } from './flameview';
 import { LETTER, metricWords, SideSwatch, useCompare, useCompareState, waitWords } from './group';
+import type { Compare } from './state';
 
 const MOST_RANKED = 200;
 const OWN_THREAD = 'the thread of the execution';
@@ -366,7 +367,7 @@ function CauseButton({
           {signed(cause.difference)}, mean {duration(cause.duration)}
         </span>
       </button>{' '}
-      {cause.node > 0 && (
+      {cause.node > 0 && !compare.isFixed && (
         <button class="link" onClick={() => filterByNode(compare, 'b', cause.node)}>
           split off as B
         </button>
@@ -530,6 +531,7 @@ const ExecutionRow = memo(({ executions, i, member, most, metric, isTicked }: Ro
   const side: Side | 'none' = member & BIT.b ? 'b' : member & BIT.a ? 'a' : 'none';
   const source = executions.sources[executions.source[i]!];
   const canOpen = compare.threadOf(i) >= 0;
+  const isLink = !compare.isFixed || compare.canOpen(i);
   const id = numberOf(executions, i);
   const open = (): void => {
     if (compare.open(i)) return;
@@ -542,28 +544,30 @@ const ExecutionRow = memo(({ executions, i, member, most, metric, isTicked }: Ro
     <tr class={isTicked ? 'now' : ''}>
       <td>
         <label title="Tick to open several side by side">
-          <input
-            type="checkbox"
-            checked={isTicked}
-            onChange={() => compare.tick(i)}
-            aria-label={`Tick execution ${id}`}
-          />{' '}
+          {isLink && (
+            <input
+              type="checkbox"
+              checked={isTicked}
+              onChange={() => compare.tick(i)}
+              aria-label={`Tick execution ${id}`}
+            />
+          )}{' '}
           {member === 3 && <SideSwatch side="a" />} <SideSwatch side={side} />{' '}
           {member === 3 ? 'A B' : side === 'none' ? '\u2013' : LETTER[side]}
         </label>
       </td>
       <th scope="row" class="num">
-        <button
-          class="link"
-          title={
-            canOpen
-              ? 'Open in the Timeline, with its critical path on screen 5'
-              : (source?.path ?? '')
-          }
-          onClick={open}
-        >
-          {integer(id)}
-        </button>
+        {isLink ? (
+          <button
+            class="link"
+            title={canOpen ? openWords(compare) : (source?.path ?? '')}
+            onClick={open}
+          >
+            {integer(id)}
+          </button>
+        ) : (
+          integer(id)
+        )}
       </th>
       <td class="num" title={exact(executions.start[i]!)}>
         {duration(executions.start[i]!)}
@@ -584,6 +588,9 @@ const ExecutionRow = memo(({ executions, i, member, most, metric, isTicked }: Ro
     </tr>
   );
 });
+
+const openWords = ({ isFixed }: Compare): string =>
+  isFixed ? 'Its critical path' : 'Open in the Timeline, with its critical path on screen 5';
 
 /** The address of an execution of another trace that is served; '' if it is of none. */
 function elsewhere(executions: Executions, i: number): string {
@@ -642,7 +649,13 @@ export function ExecutionTable({ executions }: { executions: Executions }): JSX.
     <section class="cmp-executions" aria-label="Executions">
       <h2>
         <span class="grow">
-          Executions <small>slowest first; tick some to open them side by side</small>
+          Executions{' '}
+          <small>
+            slowest first
+            {compare.isFixed
+              ? '; a number opens the critical path'
+              : '; tick some to open them side by side'}
+          </small>
         </span>
         {ticked.length > 0 && (
           <button class="link" onClick={() => compare.openPaths(ticked)}>
@@ -723,7 +736,8 @@ export function ExecutionTable({ executions }: { executions: Executions }): JSX.
       </div>
       <p class="remark">
         <PartsLegend executions={executions} />
-        {integer(rows.length)} of {plural(executions.n, 'execution')} listed, slowest first
+        {integer(rows.length)} of {plural(executions.all, 'execution')} listed, slowest first
+        {executions.n < executions.all && '; of each group some, picked evenly by duration'}
         {executions.damaged > 0 &&
           `; ${plural(executions.damaged, 'damaged row')} of the database omitted`}
         {executions.partialRuns > 0 &&

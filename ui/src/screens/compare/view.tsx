@@ -8,7 +8,7 @@ import { duration, integer, plural, bare, plainOf, quoted } from '../../shared/l
 import { matchesName, parseQuery } from '../../shared/lib/search';
 import * as act from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
-import type { OnReady, ScreenSpec } from '../../shared/state/screens';
+import type { Command as ScreenCommand, OnReady, ScreenSpec } from '../../shared/state/screens';
 import { Key, Sentence, copyExact, Command } from '../../shared/views/parts';
 import { useApp, useAtom, useLater } from '../../shared/views/use';
 import {
@@ -52,7 +52,7 @@ function Verdict({ executions }: { executions: Executions }): JSX.Element {
   const words = cutWords(executions, groups, cut);
   const own = durationOf(compared);
   const hasBoth = compared !== null && compared.nA > 0 && compared.nB > 0;
-  const rest = executions.n - counts.a - counts.b + (compared?.both ?? 0);
+  const rest = executions.all - counts.a - counts.b + (compared?.both ?? 0);
   return (
     <section class="cmp-verdict" aria-label="Verdict">
       <h2
@@ -62,7 +62,7 @@ function Verdict({ executions }: { executions: Executions }): JSX.Element {
         {compared ? (
           <Sentence text={answerOf(compared)} />
         ) : (
-          `${plural(executions.n, whatOf(subject))}: comparing\u2026`
+          `${plural(executions.all, whatOf(subject))}: comparing\u2026`
         )}
       </h2>
       <p class="remark">
@@ -125,7 +125,7 @@ function Tools({ executions }: { executions: Executions }): JSX.Element {
   return (
     <div class="cmp-tools">
       <button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        Executions <b>{whatOf(subject)}</b> {integer(executions.n)}
+        Executions <b>{whatOf(subject)}</b> {integer(executions.all)}
         {database && <small> of {database.name}</small>}
       </button>
       <span class="cmp-metrics" role="group" aria-label="Charts of metrics">
@@ -158,15 +158,19 @@ function Tools({ executions }: { executions: Executions }): JSX.Element {
         )}
       </span>
       <span class="cmp-export" role="group" aria-label="Groups, and export">
-        <button class="link" onClick={() => compare.swap()}>
-          swap A and B <Key>b</Key>
-        </button>
+        {!compare.isFixed && (
+          <button class="link" onClick={() => compare.swap()}>
+            swap A and B <Key>b</Key>
+          </button>
+        )}
         <button class="link" onClick={() => exportSvg(compare)}>
           SVG
         </button>
-        <button class="link" onClick={() => void exportCsv(compare)}>
-          CSV
-        </button>
+        {!compare.isFixed && (
+          <button class="link" onClick={() => void exportCsv(compare)}>
+            CSV
+          </button>
+        )}
         <button class="link" onClick={() => app.copyLink()}>
           link
         </button>
@@ -379,7 +383,8 @@ function sideFilter(compare: Compare, side: Side): void {
 function keyOn(app: App, event: KeyboardEvent): boolean {
   const compare = compareOf(app);
   const { executions, node, ticked } = compare.state.get();
-  if (!executions) return false;
+  const { isFixed } = compare;
+  if (!executions || (isFixed && (event.altKey || event.key === 'b'))) return false;
   if (event.altKey && /^[ab]$/i.test(event.key)) {
     sideFilter(compare, event.key.toLowerCase() as Side);
     return true;
@@ -425,7 +430,11 @@ function openPair(compare: Compare, ticked: readonly number[]): void {
     return best;
   };
   const list = ticked.length > 0 ? ticked : [slowest(1), slowest(2)].filter(i => i >= 0);
-  if (!compare.openPaths(list)) act.say(compare.app, 'Their trace is not the one shown.');
+  if (compare.openPaths(list)) return;
+  const why = compare.isFixed
+    ? 'The report has no critical path of them: weft serve shows it.'
+    : 'Their trace is not the one shown.';
+  act.say(compare.app, why);
 }
 
 function clearTop(app: App): boolean {
@@ -475,7 +484,7 @@ function readState(app: App, get: (key: string) => string): void {
 function statusOf(app: App): string {
   const { executions, counts, compared } = compareOf(app).state.get();
   if (!executions) return '';
-  const rest = executions.n - counts.a - counts.b + (compared?.both ?? 0);
+  const rest = executions.all - counts.a - counts.b + (compared?.both ?? 0);
   return `${integer(counts.a)} in A \u00b7 ${integer(counts.b)} in B \u00b7 ${integer(Math.max(0, rest))} in neither`;
 }
 
@@ -501,6 +510,22 @@ function stepHit(app: App, direction: 1 | -1): void {
   const next = at < 0 ? 0 : (at + direction + found.length) % found.length;
   compare.set({ node: compared.nodes.node[found[next]!]! });
 }
+
+/** What a report cannot do. */
+const groupCommands: readonly ScreenCommand[] = [
+  { name: 'Compare: swap A and B', key: 'b', run: app => compareOf(app).swap() },
+  { name: 'Compare: save the differences as CSV', run: app => void exportCsv(compareOf(app)) },
+  {
+    name: 'Compare: filter A by the selected context',
+    key: 'Alt+a',
+    run: app => sideFilter(compareOf(app), 'a'),
+  },
+  {
+    name: 'Compare: filter B by the selected context',
+    key: 'Alt+b',
+    run: app => sideFilter(compareOf(app), 'b'),
+  },
+];
 
 const SCOPE = new Own<App, CompareScope>('compare screen', app => ({
   compare: compareOf(app),
@@ -536,7 +561,7 @@ export const COMPARE: ScreenSpec = {
   status: statusOf,
   onKey: keyOn,
   commands: app => [
-    { name: 'Compare: swap A and B', key: 'b', run: () => compareOf(app).swap() },
+    ...(compareOf(app).isFixed ? [] : groupCommands),
     {
       name: 'Compare: counts linear, square root, log',
       run: () => {
@@ -556,17 +581,6 @@ export const COMPARE: ScreenSpec = {
       run: () => compareOf(app).turnWidths(),
     },
     { name: 'Compare: save the flame graph as SVG', run: () => exportSvg(compareOf(app)) },
-    { name: 'Compare: save the differences as CSV', run: () => void exportCsv(compareOf(app)) },
-    {
-      name: 'Compare: filter A by the selected context',
-      key: 'Alt+a',
-      run: () => sideFilter(compareOf(app), 'a'),
-    },
-    {
-      name: 'Compare: filter B by the selected context',
-      key: 'Alt+b',
-      run: () => sideFilter(compareOf(app), 'b'),
-    },
   ],
   search: { text: hits, step: stepHit },
   clear: clearTop,
@@ -621,6 +635,19 @@ function RuleForm(): JSX.Element {
   );
 }
 
+function OwnRules({ name }: { name: string }): JSX.Element {
+  return (
+    <>
+      <h2>By rules of your own</h2>
+      <RuleForm />
+      <p class="remark">
+        Into a database, to compare builds and runs:{' '}
+        <Command text={`weft executions ${quoted(name)} --begin RULE --db runs.db --tag base`} />
+      </p>
+    </>
+  );
+}
+
 /** What there is to compare: a click takes it. */
 function SubjectList(): JSX.Element {
   const compare = useCompare();
@@ -628,6 +655,7 @@ function SubjectList(): JSX.Element {
   const proposals = useCompareState(s => s.proposals);
   const isLooking = useCompareState(s => s.isLooking);
   const { hasTrace, trace } = compare.served;
+  const { isFixed } = compare;
   return (
     <div class="cmp-subjects">
       {(databases ?? []).map(({ id, name, types, error }) => (
@@ -657,8 +685,8 @@ function SubjectList(): JSX.Element {
       {hasTrace && (
         <section aria-label="Executions of the trace">
           <h2>
-            Repeated operations of {trace.name}{' '}
-            <small>proposed from its marks, probes, spans and calls</small>
+            {isFixed ? 'Comparisons in this report' : `Repeated operations of ${trace.name}`}{' '}
+            {!isFixed && <small>proposed from its marks, probes, spans and calls</small>}
           </h2>
           <ul>
             {proposals.slice(0, 12).map((one, i) => (
@@ -678,7 +706,9 @@ function SubjectList(): JSX.Element {
                 >
                   <b>{one.name}</b>{' '}
                   <small>
-                    {plural(one.count, 'begin')}; {one.why}
+                    {isFixed
+                      ? plural(one.count, 'execution')
+                      : `${plural(one.count, 'begin')}; ${one.why}`}
                   </small>
                 </button>
               </li>
@@ -690,14 +720,14 @@ function SubjectList(): JSX.Element {
               Nothing repeats that could be proposed: say what begins and ends an execution.
             </p>
           )}
-          <h2>By rules of your own</h2>
-          <RuleForm />
-          <p class="remark">
-            Into a database, to compare builds and runs:{' '}
-            <Command
-              text={`weft executions ${quoted(trace.name)} --begin RULE --db runs.db --tag base`}
-            />
-          </p>
+          {isFixed ? (
+            <p class="remark">
+              Other executions and other groups:{' '}
+              <Command text={`weft serve ${quoted(trace.name)}`} />
+            </p>
+          ) : (
+            <OwnRules name={trace.name} />
+          )}
         </section>
       )}
     </div>

@@ -51,7 +51,13 @@ export interface Finding {
   reasons: string[];
   fix: string;
   open: string;
-  worst: { tid: number; span: Span };
+  worst: Place;
+}
+
+/** An execution that is named: on which thread, and when. */
+interface Place {
+  tid: number;
+  span: Span;
 }
 
 /** Executions of one type, and what was said of them. */
@@ -64,6 +70,8 @@ export interface TypeSummary {
   /** It is slow, but nothing explains as much as a tenth of that. */
   isSpread: boolean;
   rule: Rule;
+  /** The longest first. */
+  slowest: Place[];
 }
 
 export interface DeadlockWait {
@@ -99,9 +107,11 @@ export interface Diagnosis {
 
 const texts = (json: Json, key: string): string[] => list<unknown>(json, key).map(String);
 
+/** An interval has a length. */
+const spanOf = (t0: number, t1: number): Span => ({ t0, t1: Math.max(t0 + 1, t1) });
+
 function decodeFinding(json: Json): Finding {
   const confidence = object(json, 'confidence');
-  const t0 = num(json, 'worst_start_ns');
   return {
     kind: text(json, 'kind'),
     title: text(json, 'title'),
@@ -136,7 +146,7 @@ function decodeFinding(json: Json): Finding {
     open: text(json, 'open'),
     worst: {
       tid: num(json, 'worst_tid'),
-      span: { t0, t1: Math.max(t0 + 1, num(json, 'worst_end_ns')) },
+      span: spanOf(num(json, 'worst_start_ns'), num(json, 'worst_end_ns')),
     },
   };
 }
@@ -179,6 +189,10 @@ export function decodeDiagnosis(json: Json): Diagnosis {
       summary: text(one, 'summary'),
       isSpread: one['unlisted'] === 'no_one_cause',
       rule: decodeRule(object(one, 'rule')),
+      slowest: objects(one, 'slowest').map(place => ({
+        tid: num(place, 'tid'),
+        span: spanOf(num(place, 'start_ns'), num(place, 'end_ns')),
+      })),
     })),
     omitted: objects(json, 'omitted').map(one => ({
       type: text(one, 'type'),
@@ -378,6 +392,8 @@ interface FindingsState {
   isAll: boolean;
   /** By card: the critical path of its worst execution. */
   paths: ReadonlyMap<number, Path>;
+  /** By place in the list: those of the slowest executions. */
+  slowest: ReadonlyMap<number, Path>;
 }
 
 /** Of a path, so many segments are drawn in a card: the longest. */
@@ -391,9 +407,11 @@ export class Findings {
     selected: 0,
     isAll: false,
     paths: new Map(),
+    slowest: new Map(),
   });
   /** Cards whose paths were asked for. */
   private readonly paths = new Set<number>();
+  private isSlowestAsked = false;
 
   constructor(
     readonly app: App,
@@ -488,17 +506,43 @@ export class Findings {
     void this.loadPath(index, finding);
   }
 
-  private async loadPath(index: number, finding: Finding): Promise<void> {
-    const { span } = finding.worst;
+  private async pathAt(place: Place, lane: string): Promise<Path> {
     const params = {
-      thread: this.threadOf(finding),
-      from: Math.round(span.t0),
-      to: Math.round(span.t1),
+      thread: this.threadAt(place),
+      from: Math.round(place.span.t0),
+      to: Math.round(place.span.t1),
       limit: MOST_SEGMENTS,
     };
+    return decodePath(await this.served.source.json('path', params, `diagnose.${lane}`));
+  }
+
+  /** The type of the first finding, or the first type. */
+  slowestOf(): TypeSummary | undefined {
+    const { diagnosis } = this.state.get();
+    const of = diagnosis?.findings.find(({ isPath, shareOf }) => !isPath && shareOf === '')?.type;
+    const types = diagnosis?.types ?? [];
+    return types.find(({ type }) => type === of) ?? types[0];
+  }
+
+  slowestOnes(): Place[] {
+    return (this.slowestOf()?.slowest ?? []).filter(place => this.threadAt(place) >= 0);
+  }
+
+  /** Asks for the critical paths of the slowest executions, once. */
+  askSlowest(): void {
+    if (this.isSlowestAsked) return;
+    this.isSlowestAsked = true;
+    for (const [i, place] of this.slowestOnes().entries())
+      this.pathAt(place, `slowest.${i}`).then(
+        path => this.set({ slowest: new Map(this.state.get().slowest).set(i, path) }),
+        () => undefined, // its line goes without; the Path screen says why
+      );
+  }
+
+  private async loadPath(index: number, finding: Finding): Promise<void> {
     try {
-      const json = await this.served.source.json('path', params, `diagnose.path.${index}`);
-      const paths = new Map(this.state.get().paths).set(index, decodePath(json));
+      const path = await this.pathAt(finding.worst, `path.${index}`);
+      const paths = new Map(this.state.get().paths).set(index, path);
       this.set({ paths });
     } catch {
       this.paths.delete(index); // the card goes without; the Path screen says why
@@ -506,7 +550,11 @@ export class Findings {
   }
 
   /** The thread of a finding's worst execution; -1: the page does not know it. */
-  threadOf({ worst: { tid, span } }: Finding): number {
+  threadOf({ worst }: Finding): number {
+    return this.threadAt(worst);
+  }
+
+  threadAt({ tid, span }: Place): number {
     const own = this.served.threads.filter(thread => thread.tid === tid);
     const found = own.find(({ first, last }) => first <= span.t0 && span.t0 <= last) ?? own[0];
     return found?.id ?? -1;
@@ -521,6 +569,6 @@ export class Findings {
 
 export const FINDINGS_STATE = new Own<App, Findings>(
   'findings',
-  app => new Findings(app, app.served!),
+  app => new Findings(app, app.answers!),
 );
 export const findingsOf = (app: App): Findings => FINDINGS_STATE.of(app);

@@ -3,14 +3,16 @@
 // screen that shows it.
 import type { JSX } from 'preact';
 import { useEffect, useReducer, useRef } from 'preact/hooks';
-import { integer, plural, quoted } from '../../shared/lib/format';
+import { exact, integer, plural, quoted } from '../../shared/lib/format';
 import { nanoseconds, share as shareWords, significant } from '../../shared/lib/numbers';
+import { pathWords } from '../../shared/lib/path';
 import * as act from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
+import { pathsOf, showPaths } from '../../shared/state/paths';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
 import { Command, LookSwatch, Sentence } from '../../shared/views/parts';
 import { useApp, useAtom } from '../../shared/views/use';
-import { actionsOf, showType } from './open';
+import { actionsOf, hasPicture, hasType, showType } from './open';
 import { Bars, Budget, WorstStrip } from './picture';
 import {
   FINDINGS_STATE,
@@ -169,6 +171,61 @@ function Card({
   );
 }
 
+/* ---- the slowest executions ---- */
+
+function SlowOne({ findings, index }: { findings: Findings; index: number }): JSX.Element {
+  const { app, served } = findings;
+  const path = useAtom(findings.state, s => s.slowest.get(index));
+  const place = findings.slowestOnes()[index]!;
+  const thread = findings.threadAt(place);
+  const own = served.threads[thread];
+  const { t0, t1 } = place.span;
+  const pick = { thread, span: place.span, label: '' };
+  return (
+    <li>
+      <b class="num">{nanoseconds(t1 - t0)}</b>
+      <span>
+        {own ? `${own.name} ${own.label}`.trim() : 'a thread'}, {exact(t0)}
+      </span>
+      <span>
+        {path && `${pathWords(path, pathsOf(app).nameOf)} `}
+        {pathsOf(app).has(pick) && (
+          <button
+            class="link"
+            onClick={() => {
+              act.set(app, { range: place.span, isPreview: false });
+              showPaths(app, [pick]);
+            }}
+          >
+            path
+          </button>
+        )}
+      </span>
+    </li>
+  );
+}
+
+/** Each with what its critical path spends most on. */
+function Slowest({ findings }: { findings: Findings }): JSX.Element | null {
+  const all = findings.slowestOnes();
+  const of = findings.slowestOf();
+  useEffect(() => findings.askSlowest(), [findings]);
+  if (all.length === 0) return null;
+  return (
+    <section class="fnd-slowest" aria-label="The slowest executions">
+      <h2>
+        {all.length === 1 ? 'The slowest' : `The ${all.length} slowest`} of{' '}
+        {of ? `${integer(of.executions)} ${of.type}` : 'all executions'}
+      </h2>
+      <ul>
+        {all.map((_, i) => (
+          <SlowOne key={i} findings={findings} index={i} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 /* ---- what is no problem ---- */
 
 function TypeLine({
@@ -186,7 +243,7 @@ function TypeLine({
       <span>
         <Sentence text={words} />
       </span>{' '}
-      {rule && (
+      {rule && hasType(findings, rule) && (
         <button class="link" onClick={() => showType(findings.app, rule)}>
           compare
         </button>
@@ -286,14 +343,21 @@ function Onward(): JSX.Element {
     ['overview', 'Overview', 'what each thread did, and when'],
     ['interplay', 'Interplay', 'which threads wait for which'],
     ['functions', 'Functions', 'where the time goes'],
+    ['path', 'Path', 'on what the slowest executions depended'],
+    ['patterns', 'Patterns', 'which calls repeat, and how they differ'],
   ] as const;
+  const has = (key: string): boolean =>
+    app.screens.some(one => one.key === key) && (key !== 'overview' || hasPicture(app));
   return (
     <p class="fnd-onward">
-      {ways.map(([key, name, what]) => (
-        <button key={key} onClick={() => act.setScreen(app, key)}>
-          <b>{name}</b> <small>{what}</small>
-        </button>
-      ))}
+      {ways
+        .filter(([key]) => has(key))
+        .slice(0, 3)
+        .map(([key, name, what]) => (
+          <button key={key} onClick={() => act.setScreen(app, key)}>
+            <b>{name}</b> <small>{what}</small>
+          </button>
+        ))}
     </p>
   );
 }
@@ -323,6 +387,13 @@ function NoKernel({ findings }: { findings: Findings }): JSX.Element | null {
   );
 }
 
+/** Parts of a report that failed. */
+function Missing(): JSX.Element | null {
+  const own = useApp().model.trace.notes.filter(({ kind }) => kind === 'missing_part');
+  if (own.length === 0) return null;
+  return <p class="fnd-trouble">Missing here: {own.map(({ detail }) => detail).join('; ')}</p>;
+}
+
 function Answer({
   findings,
   diagnosis,
@@ -339,6 +410,7 @@ function Answer({
         <p class="fnd-about">
           <b>{file}</b> {'\u00b7'} {remarkOf(diagnosis)}
         </p>
+        <Missing />
         <Budget diagnosis={diagnosis} />
       </header>
       <Deadlocks diagnosis={diagnosis} />
@@ -346,6 +418,7 @@ function Answer({
         <Card key={i} findings={findings} finding={diagnosis.findings[i]!} index={i} />
       ))}
       <SmallOnes findings={findings} />
+      <Slowest findings={findings} />
       <Spread findings={findings} diagnosis={diagnosis} />
       <Healthy findings={findings} diagnosis={diagnosis} />
       {diagnosis.findings.length === 0 && <Onward />}

@@ -19,7 +19,13 @@ import {
 import type { Cause, Path } from '../../shared/lib/path';
 import { committedSpan, viewSpan } from '../../shared/state/actions';
 import type { App } from '../../shared/state/app';
-import { pathsOf, showInTimeline, showPaths, threadsToPick } from '../../shared/state/paths';
+import {
+  pathsOf,
+  showInTimeline,
+  showPaths,
+  threadsToPick,
+  timelineOf,
+} from '../../shared/state/paths';
 import type { Paths } from '../../shared/state/paths';
 import type { OnReady, ScreenSpec } from '../../shared/state/screens';
 import { copyExact, Command, LongName, LookSwatch } from '../../shared/views/parts';
@@ -74,7 +80,7 @@ function Selected(): JSX.Element | null {
           : 'Click a segment for what it was; drag to zoom; Home shows all.'}
       </span>
       <button class="link" onClick={() => openSelected(paths)}>
-        {own ? 'show it in the Timeline' : 'show the path in the Timeline'}
+        {`show ${own ? 'it' : 'the path'} in the ${timelineOf(paths.app).name}`}
       </button>
     </p>
   );
@@ -82,7 +88,10 @@ function Selected(): JSX.Element | null {
 
 function PathView({ scope, onReady }: { scope: PathScope; onReady: OnReady }): JSX.Element {
   const n = scope.paths.state.get().asked.length;
-  useEffect(() => onReady(scope.panes), []);
+  useEffect(() => {
+    scope.paths.begin();
+    onReady(scope.panes);
+  }, []);
   return (
     <PathContext.Provider value={scope}>
       <main class="path-main" data-paths={n} onCopy={copyExact}>
@@ -273,7 +282,7 @@ export const PATH: ScreenSpec = {
   onKey: keyOn,
   commands: app => [
     {
-      name: 'Path: show it in the Timeline',
+      name: `Path: show it in the ${timelineOf(app).name}`,
       key: 'Enter',
       run: () => openSelected(pathsOf(app)),
     },
@@ -328,6 +337,35 @@ function RangePick(): JSX.Element {
       <span class="remark">
         {own ? span(own.t0, own.t1) : `whole trace, ${duration(whole.t1)}`}
       </span>
+      <button type="submit">Add its path</button>
+    </form>
+  );
+}
+
+/** Of a report: those that it has. */
+function InsidePick(): JSX.Element {
+  const paths = usePaths();
+  const all = useMemo(() => paths.inside(), [paths]);
+  const [at, setAt] = useState(0);
+  return (
+    <form
+      class="path-form"
+      onSubmit={event => {
+        event.preventDefault();
+        const own = all[at];
+        if (own) paths.pick([own], true);
+      }}
+    >
+      <label>
+        Paths in this report{' '}
+        <select value={at} onChange={event => setAt(Number(event.currentTarget.value))}>
+          {all.map(({ thread, span: { t0, t1 } }, i) => (
+            <option key={i} value={i}>
+              {`${paths.nameOf(thread)}, ${duration(t1 - t0)} from ${duration(t0)}`}
+            </option>
+          ))}
+        </select>
+      </label>
       <button type="submit">Add its path</button>
     </form>
   );
@@ -391,8 +429,14 @@ function PathPicks(): JSX.Element {
   const n = usePathState(s => s.asked.length);
   return (
     <div class="path-picks" role="group" aria-label="Add paths">
-      <RangePick />
-      <FunctionPick />
+      {paths.served.source.isWhole ? (
+        <>
+          <RangePick />
+          <FunctionPick />
+        </>
+      ) : (
+        <InsidePick />
+      )}
       {n > 1 && (
         <button
           onClick={() => {

@@ -15,17 +15,19 @@ const VERSION = 3;
 export async function loadPage(): Promise<Trace> {
   const holder = document.getElementById('weft-data');
   if (!holder) throw new Error('this page holds no trace: it is the empty frame of a report');
-  return decodeTrace(parsePlain(await unpack(holder.textContent ?? '')) as Json);
+  const text = new TextDecoder().decode(await unpack(holder.textContent ?? ''));
+  return decodeTrace(parsePlain(text) as Json);
 }
 
-async function unpack(base64: string): Promise<string> {
+/** What a page has packed: gzip, as base64. */
+export async function unpack(base64: string): Promise<ArrayBuffer> {
   const text = atob(base64.trim());
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   if (typeof DecompressionStream === 'undefined')
     throw new Error('this browser is too old to unpack the page (it lacks DecompressionStream)');
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Response(stream).text();
+  return new Response(stream).arrayBuffer();
 }
 
 function subtreeEnds(parent: Int32Array): Int32Array {

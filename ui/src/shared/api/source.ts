@@ -62,6 +62,8 @@ function orGivenUp<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
 const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms));
 
 export class Source {
+  /** False: it has the answers to some questions alone (api/inside.ts). */
+  readonly isWhole: boolean = true;
   readonly link = new Atom<Link>({ isLost: false, waiting: 0 });
   private readonly lanes = new Map<string, AbortController>();
   /** Answers on their way to questions that nobody has asked yet, by address. */
@@ -87,6 +89,12 @@ export class Source {
   async columns(name: string, params: Params = {}, lane = ''): Promise<Columns> {
     return decodeColumns(await this.ask(name, params, lane));
   }
+
+  /** Whether there is an answer to be had. */
+  has: (name: string, params?: Params) => boolean = () => true;
+
+  /** The parameters of all answers of `name`, if they can be listed. */
+  list: (name: string) => Record<string, string>[] = () => [];
 
   /** Asks now what will be asked: whoever does so first, with the same parameters, has the answer. */
   ahead(name: string, params: Params = {}): void {
@@ -118,10 +126,14 @@ export class Source {
     if (early) return orGivenUp(early, control.signal);
     this.count(1);
     try {
-      return await this.fetch(url, control.signal);
+      return await this.get(name, params, control.signal);
     } finally {
       this.count(-1, control.signal.aborted);
     }
+  }
+
+  protected get(name: string, params: Params, signal: AbortSignal): Promise<ArrayBuffer> {
+    return this.fetch(this.address(name, params), signal);
   }
 
   /** Asks again while the server is away or has too much to do. */

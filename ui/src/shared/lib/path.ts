@@ -229,6 +229,11 @@ export function pathSentence(
   title: string,
   nameOf: (thread: number) => string,
 ): string {
+  return `${title} took ${duration(path.to - path.from)}: ${pathWords(path, nameOf)}.`;
+}
+
+/** On what most of it was spent, and how much nothing explains. */
+export function pathWords(path: Path, nameOf: (thread: number) => string): string {
   const whole = path.to - path.from;
   const parts = largest(path)
     .slice(0, 2)
@@ -240,7 +245,7 @@ export function pathSentence(
     path.unexplained > 0
       ? `${duration(path.unexplained)} (${share(path.unexplained, whole)}) unexplained`
       : 'nothing unexplained';
-  return `${title} took ${duration(whole)}: ${[...parts, rest].join(', ')}.`;
+  return [...parts, rest].join(', ');
 }
 
 /** Remarks that qualify a path. */

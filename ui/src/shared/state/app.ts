@@ -206,6 +206,8 @@ export interface App {
   screens: readonly ScreenSpec[];
   /** null: the page is a report, with all its data inside. */
   served: Served | null;
+  /** Where screens ask that both have: `served`, or the answers inside the report; null: none. */
+  answers: Served | null;
   /** Where a served page's rows come from, and the sets of its searches. */
   live: Live | null;
   searches: Searches | null;
@@ -218,6 +220,7 @@ export function makeApp(
   trace: Trace,
   screens: readonly ScreenSpec[],
   served: Served | null = null,
+  answers: Served | null = served,
 ): App {
   const app: App = {
     model: new Model(trace, served?.families),
@@ -225,6 +228,7 @@ export function makeApp(
     own: new Map(),
     screens,
     served,
+    answers,
     live: null,
     searches: null,
     copyLink: () => undefined,

@@ -13,6 +13,7 @@ import type { Path, Pick } from '../lib/path';
 import * as act from './actions';
 import { committedSpan } from './actions';
 import type { App } from './app';
+import type { ScreenSpec } from './screens';
 import type { Served } from './served';
 
 /** A path that was asked for. */
@@ -196,6 +197,27 @@ export class Paths {
 
   /* ---- what can be picked ---- */
 
+  /** The paths that a report has; those of a server are all. */
+  inside(): Pick[] {
+    return this.served.source.list('path').map(({ thread, from, to }) => ({
+      thread: Number(thread),
+      span: { t0: Number(from), t1: Number(to) },
+      label: '',
+    }));
+  }
+
+  /** Whether there is a path of it. */
+  has({ thread, span }: Pick): boolean {
+    const params = { thread, from: Math.round(span.t0), to: Math.round(span.t1) };
+    return this.served.source.has('path', params);
+  }
+
+  /** Of a report, the first that it has is shown while none is chosen. */
+  begin(): void {
+    const first = this.state.get().asked.length === 0 ? this.inside()[0] : undefined;
+    if (first) this.pick([first], false);
+  }
+
   /** The longest `n` calls of the function that is called `name`, or whose name holds it; what is
    * looked for last counts. */
   async pickFunction(name: string, n: number): Promise<void> {
@@ -236,7 +258,7 @@ export class Paths {
   }
 }
 
-const PATHS = new Own<App, Paths>('path', app => new Paths(app, app.served!));
+const PATHS = new Own<App, Paths>('path', app => new Paths(app, app.answers!));
 export const pathsOf = (app: App): Paths => PATHS.of(app);
 
 /** Shows the paths on their screen. */
@@ -267,23 +289,51 @@ function selectedPicks(app: App): Pick[] {
   return time && item ? [{ thread: item.thread, span: time, label: '' }] : [];
 }
 
+/** Of a report: the path that it has of a time that is selected. */
+function explainInside(app: App): void {
+  const { range, item } = app.state.get();
+  const span = range ?? act.itemSpan(app, item);
+  const own = pathsOf(app)
+    .inside()
+    .find(one => span !== null && one.span.t0 < span.t1 && span.t0 < one.span.t1);
+  if (own) return showPaths(app, [own]);
+  act.setScreen(app, 'path');
+  act.say(app, 'The report has no path of what is selected: weft serve shows it.');
+}
+
 /** Critical path of what is selected; without anything, the screen that says how. */
 export function explainSelection(app: App): void {
+  if (!app.served) return explainInside(app);
   const picks = selectedPicks(app);
   if (picks.length > 0) return showPaths(app, picks);
   act.setScreen(app, 'path');
   act.say(app, 'Nothing was selected: choose a thread and a time.');
 }
 
+/** Where all threads are seen over time: a report has no Timeline. */
+export const timelineOf = (app: App): ScreenSpec =>
+  app.screens.find(({ key }) => key === 'timeline') ??
+  app.screens.find(({ key }) => key === 'overview') ??
+  app.screens[0]!;
+
+/** The row of a thread: a report may omit those of other programs; -1: it has none. */
+function rowOf(app: App, thread: number): number {
+  const own = app.answers?.threads[thread];
+  const { threads } = app.model.trace;
+  if (!own || threads[thread]?.tid === own.tid) return thread;
+  return threads.findIndex(({ tid, pid }) => tid === own.tid && pid === own.pid);
+}
+
 /** Takes a stretch of a path to the Timeline: as the range, with some room around it. */
 export function showInTimeline(app: App, thread: number, span: Span): void {
   const { window, crumbs } = app.state.get();
   const room = Math.max(50, (span.t1 - span.t0) * 0.5);
-  act.reveal(app, thread);
+  const row = rowOf(app, thread);
+  if (row >= 0) act.reveal(app, row);
   app.state.update(now => ({
     ...now,
     crumbs: [...crumbs, window],
-    screen: 'timeline' as const,
+    screen: timelineOf(app).key,
     range: span,
     isPreview: false,
   }));

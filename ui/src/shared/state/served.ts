@@ -130,8 +130,9 @@ function decodeNames(rows: Json[]): Names {
   };
 }
 
-/** What every screen needs, in three quick questions; databases alone have no threads to ask for. */
-export async function loadServed(source: Source): Promise<Served> {
+/** What every screen needs, in three quick questions; databases alone have no threads to ask for.
+ * `known`: the names, if they need not be asked for. */
+export async function loadServed(source: Source, known: Names | null = null): Promise<Served> {
   const traces = await source.json('traces', { trace: undefined });
   const own =
     [...objects(traces, 'traces'), ...objects(traces, 'databases')].find(
@@ -139,9 +140,9 @@ export async function loadServed(source: Source): Promise<Served> {
     ) ?? {};
   const hasTrace = objects(traces, 'traces').length > 0;
   const [threads, names] = hasTrace
-    ? await Promise.all([source.json('threads'), source.json('names')])
+    ? await Promise.all([source.json('threads'), known ? {} : source.json('names')])
     : [{}, {}];
-  const functions = decodeNames(objects(names, 'functions'));
+  const functions = known ?? decodeNames(objects(names, 'functions'));
   return {
     source,
     traces: objects(traces, 'traces').map(one => ({ id: num(one, 'id'), name: text(one, 'name') })),
@@ -158,6 +159,26 @@ export async function loadServed(source: Source): Promise<Served> {
     families: buildFamilies(functions),
     state: new Atom<ServedState>({ set: null, isSetOnly: false, call: null, fn: -1 }),
   };
+}
+
+/** A report's names, by the function ids of its answers; those that do not occur have none. */
+function namesOf({ n, id, name, module, self, count, isWait }: Functions): Names {
+  const all = id.reduce((most, one) => Math.max(most, one + 1), 0);
+  const names: Names = decodeNames(new Array<Json>(all).fill({}));
+  for (let i = 0; i < n; i++) {
+    const at = id[i]!;
+    names.name[at] = name[i]!;
+    names.module[at] = module[i]!;
+    names.self[at] = self[i]!;
+    names.count[at] = count[i]!;
+    names.isWait[at] = isWait[i]!;
+  }
+  return names;
+}
+
+/** The answers inside a report, as screens of a served page ask for them; null: it has none. */
+export async function loadInside(source: Source, trace: Trace): Promise<Served | null> {
+  return source.has('diagnose') ? loadServed(source, namesOf(trace.functions)) : null;
 }
 
 export function setServed(served: Served, change: Partial<ServedState>): void {
