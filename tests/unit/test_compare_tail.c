@@ -119,6 +119,28 @@ static void test_alone(uint64_t *state, size_t n, size_t n_slow)
            "%zu of %zu stand alone", n_slow, n);
 }
 
+/* Short statements, commits, and a few that wait for what others hold: there is no gap between. */
+static void test_costly(uint64_t *state)
+{
+    enum { ALL = 400, COMMITS = 180, WAITS = 20 };
+    static uint64_t ns[ALL];
+    size_t n_found = 0;
+    for (size_t trial = 0; trial < 50; trial++) {
+        for (size_t i = 0; i < ALL; i++)
+            ns[i] = (uint64_t)(i < WAITS             ? 4e7 + 1.6e8 * uniform(state)
+                               : i < WAITS + COMMITS ? 2e6 * exp(0.9 * normal(state))
+                                                     : 1.5e5 * exp(0.5 * normal(state)));
+        const struct weft_slow_tails tails = find(ns, ALL);
+        for (size_t i = 0; i < tails.n_cuts; i++)
+            if (tails.cuts[i].is_found && tails.cuts[i].n_slow >= WAITS / 2 &&
+                tails.cuts[i].n_slow <= 2 * WAITS) {
+                n_found++;
+                break;
+            }
+    }
+    tap_ok(n_found >= 45, "few that are far slower and cost most are found in %zu of 50", n_found);
+}
+
 static void test_edges(void)
 {
     static const uint64_t same[200] = { 0 }, two[] = { 1, 1000000 };
@@ -175,6 +197,7 @@ int main(void)
 {
     uint64_t state = tap_seed(20261123);
     test_edges();
+    test_costly(&state);
     test_one_hump(&state);
     test_steps(&state);
     test_rare(&state, MOST, 20, false);

@@ -24,6 +24,7 @@ static const double APART = 2;           /* times the slowest of the others, of 
 static const double FEW = 0.1;           /* of all executions, */
 static const double COSTLY = 0.2;        /* of all time, and */
 static const double FAR = 20;            /* times the usual duration, */
+static const double BESIDE = 1.25;       /* times the slowest of the others, */
 static const double FAR_FROM_MEAN = 10;  /* and the mean of the others: far and costly */
 static const double GAP = 5;             /* times the mean normalised spacing */
 static const double FALL = 0.1; /* spacings of logarithms below this are the clock's, or chance */
@@ -186,18 +187,6 @@ static size_t least_of(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Are they so few, so far from the usual ones and so much of all time that they are what there is
- * to explain, whatever lies between? */
-static bool is_far_and_costly(const struct sorted *sorted, const struct weft_slow_tail *tail)
-{
-    double fast_ns = 0;
-    for (size_t i = 0; i < tail->n_fast; i++)
-        fast_ns += sorted->ns[i];
-    return (double)tail->n_slow <= FEW * (double)sorted->n && tail->excess_share >= COSTLY &&
-           tail->slow_median_ns >= FAR * tail->fast_median_ns &&
-           tail->slow_median_ns >= FAR_FROM_MEAN * fast_ns / (double)tail->n_fast;
-}
-
 /* Around the slowest 1 / `part` of all: from a third to three times as many. */
 static void cut_tail(const struct sorted *sorted, size_t part, struct weft_slow_tails *tails)
 {
@@ -215,7 +204,7 @@ static void cut_tail(const struct sorted *sorted, size_t part, struct weft_slow_
     tail->p = fmin(1, p_of_tail(sorted, k, to) * (double)(most - least + 1) * DECADES);
     tail->is_worthy =
         tail->slow_median_ns >= SLOWER * tail->fast_median_ns && tail->excess_share >= RARE_EXCESS;
-    tail->is_found = tail->is_worthy && (tail->p < CHANCE || is_far_and_costly(sorted, tail));
+    tail->is_found = tail->is_worthy && tail->p < CHANCE;
     for (size_t i = 0; i < tails->n_cuts; i++)
         if (tails->cuts[i].n_slow == tail->n_slow) { /* the same, for another reason */
             tails->cuts[i].is_worthy |= tail->is_worthy;
@@ -224,6 +213,41 @@ static void cut_tail(const struct sorted *sorted, size_t part, struct weft_slow_
             return;
         }
     tails->n_cuts += tail->is_worthy;
+}
+
+/* Are they so few, so far from the usual ones and so much of all time that they are what there is
+ * to explain, whatever lies between? */
+static bool is_far_and_costly(const struct sorted *sorted, const struct weft_slow_tail *tail)
+{
+    double fast_ns = 0;
+    for (size_t i = 0; i < tail->n_fast; i++)
+        fast_ns += sorted->ns[i];
+    return (double)tail->n_slow <= FEW * (double)sorted->n && tail->excess_share >= COSTLY &&
+           tail->slow_median_ns >= FAR * tail->fast_median_ns &&
+           tail->slow_median_ns >= FAR_FROM_MEAN * fast_ns / (double)tail->n_fast;
+}
+
+/* Before the first gap that leaves such ones: what is slow for several reasons has gaps, too. */
+static void cut_costly(const struct sorted *sorted, struct weft_slow_tails *tails)
+{
+    const double *top = sorted->logs + sorted->n;
+    struct weft_slow_tail found = { 0 };
+    for (size_t k = (size_t)(FEW * (double)sorted->n); k >= WEFT_TAIL_EXECUTIONS && !found.is_found;
+         k--) {
+        struct weft_slow_tail tail = { .is_worthy = true, .p = 1 };
+        if (top[-(ptrdiff_t)k] - top[-(ptrdiff_t)k - 1] < log(BESIDE))
+            continue;
+        measure(sorted, sorted->n - k, &tail);
+        tail.is_found = is_far_and_costly(sorted, &tail);
+        found = tail;
+    }
+    for (size_t i = 0; i < tails->n_cuts && found.is_found; i++)
+        if (tails->cuts[i].n_slow == found.n_slow) {
+            tails->cuts[i].is_worthy = tails->cuts[i].is_found = true;
+            return;
+        }
+    if (found.is_found)
+        tails->cuts[tails->n_cuts++] = found;
 }
 
 /* The slowest few, if they are apart: before the widest gap of those that chance does not make. */
@@ -292,6 +316,7 @@ enum weft_code weft_slow_tails_find(const uint64_t *durations_ns, size_t n,
         cut_above(&sorted, tails);
         for (size_t i = 0, part = 10; i < DECADES; i++, part *= 10)
             cut_tail(&sorted, part, tails);
+        cut_costly(&sorted, tails);
         cut_alone(&sorted, tails);
     }
     sorted_fini(&sorted);
