@@ -487,7 +487,9 @@ static enum weft_code build_init(struct build *build, struct weft_session *sessi
     *build = (struct build){
         .trace = weft_session_trace(session),
         .table = table,
-        .opts = { .max_threads = max_threads, .memory_bytes = run->memory_bytes / n_workers },
+        .opts = { .max_threads = max_threads,
+                  .memory_bytes = run->memory_bytes / n_workers,
+                  .known = weft_session_known(session) },
         .progress = run->progress,
         .tree = weft_ecct_tree_new(),
         .workers = calloc(n_workers, sizeof *build->workers),
@@ -498,8 +500,8 @@ static enum weft_code build_init(struct build *build, struct weft_session *sessi
         .values = calloc(n_metrics, sizeof *build->values),
     };
     weft_events_keep(build->trace, run->memory_bytes);
-    if (!build->tree || !build->workers || !build->metrics || !build->columns ||
-        !build->path_values || !build->values)
+    if (!build->opts.known || !build->tree || !build->workers || !build->metrics ||
+        !build->columns || !build->path_values || !build->values)
         return weft_no_memory(err, "executions");
     choose_metrics(build);
     return weft_ecct_names_new(build->trace, &build->names, err);

@@ -34,6 +34,8 @@ struct common {
     struct waits *waits;  /* NULL: not asked yet */
 };
 
+enum { KNOWN_SHARE = 16 }; /* of the memory there is, for what graphs share */
+
 struct weft_session {
     struct weft_trace *trace;
     struct common *common;
@@ -43,6 +45,7 @@ struct weft_session {
     size_t n_thread_ids;
     struct weft_functions_table *functions; /* NULL: not asked yet */
     uint64_t *medians_ns;                   /* by function id; NULL: not asked yet */
+    struct weft_graph_known *known;         /* NULL: not asked for */
     struct weft_lod_reader *lod;            /* NULL: not asked yet */
     struct weft_blocking_names *names;      /* NULL: what is known alone */
     struct waits *waits;                    /* of the last question; NULL: not asked yet */
@@ -112,6 +115,7 @@ void weft_session_close(struct weft_session *session)
         return;
     weft_result_free(session->functions);
     weft_lod_reader_free(session->lod);
+    weft_graph_known_free(session->known);
     forget_waits(session);
     weft_blocking_names_free(session->names);
     if (!session->is_shared) {
@@ -196,6 +200,14 @@ enum weft_code weft_session_thread_end(const struct weft_session *session, uint3
     weft_history_close(history);
     *end_ns = weft_max_u64(weft_trace_thread(session->trace, thread_id)->last_ns, last_ns);
     return code;
+}
+
+struct weft_graph_known *weft_session_known(struct weft_session *session)
+{
+    if (!session->known)
+        session->known =
+            weft_graph_known_new(session->trace, session->run.memory_bytes / KNOWN_SHARE);
+    return session->known;
 }
 
 const struct weft_run *weft_session_run(const struct weft_session *session)

@@ -22,6 +22,7 @@
 #include "base/str.h"
 #include "model/calls/arguments.h"
 #include "model/calls/lod.h"
+#include "model/graph/spans.h"
 #include "model/trace.h"
 #include "query/executions.h"
 #include "query/findings.h"
@@ -88,6 +89,9 @@ WEFT_CHECKED enum weft_code weft_session_time(const struct weft_session *session
 WEFT_CHECKED enum weft_code weft_session_window(const struct weft_session *session,
                                                 const char *from, const char *to, uint64_t *from_ns,
                                                 uint64_t *to_ns, struct weft_err *err);
+
+/* What graphs of the trace share, kept until the session is closed; NULL without memory. */
+struct weft_graph_known *weft_session_known(struct weft_session *session);
 
 /* The threads kept: an empty filter when all are. */
 struct weft_thread_filter weft_session_filter(const struct weft_session *session);
