@@ -419,16 +419,54 @@ static bool is_call(const struct weft_execution_proposal *proposal)
     return proposal->kind == WEFT_PROPOSAL_CALLS || proposal->kind == WEFT_PROPOSAL_TASKS;
 }
 
-/* What the trace suggests: executions of other programs than threads that wait for them too. */
-static enum weft_code look_at_proposal(struct gathering *gathering,
-                                       const struct weft_execution_proposal *proposal)
+/* What the trace suggests, one by one. */
+struct proposed {
+    const struct weft_execution_proposal *items[TYPES_MAX];
+    struct weft_rule_options options[TYPES_MAX];
+    struct weft_rules *rules[TYPES_MAX];
+    struct weft_executions_table *tables[TYPES_MAX]; /* NULL: not found with the others */
+    size_t n;
+};
+
+static void propose(struct gathering *gathering, struct proposed *proposed,
+                    const struct weft_execution_proposal *proposal)
 {
-    struct weft_rules *rules = NULL;
-    const struct weft_rule_options rule = { .type = text_or_null(gathering, proposal->name),
-                                            .begin = text_or_null(gathering, proposal->begin),
-                                            .end = text_or_null(gathering, proposal->end),
-                                            .match = text_or_null(gathering, proposal->match),
-                                            .within = text_or_null(gathering, proposal->within) };
+    proposed->options[proposed->n] =
+        (struct weft_rule_options){ .type = text_or_null(gathering, proposal->name),
+                                    .begin = text_or_null(gathering, proposal->begin),
+                                    .end = text_or_null(gathering, proposal->end),
+                                    .match = text_or_null(gathering, proposal->match),
+                                    .within = text_or_null(gathering, proposal->within) };
+    proposed->items[proposed->n++] = proposal;
+}
+
+/* A rule that cannot be read is said when its turn comes. */
+static enum weft_code find_proposed(struct gathering *gathering, struct proposed *proposed)
+{
+    for (size_t i = 0; i < proposed->n; i++) {
+        struct weft_err err = { 0 };
+        if (weft_rules_of_options(&proposed->options[i], &proposed->rules[i], &err) != WEFT_OK)
+            proposed->rules[i] = NULL;
+    }
+    return weft_session_executions_each(gathering->session, proposed->rules, proposed->n,
+                                        proposed->tables, gathering->err);
+}
+
+static void proposed_fini(struct proposed *proposed)
+{
+    for (size_t i = 0; i < proposed->n; i++) {
+        weft_rules_free(proposed->rules[i]);
+        weft_result_free(proposed->tables[i]);
+    }
+}
+
+/* What the trace suggests: executions of other programs than threads that wait for them too. */
+static enum weft_code look_at_proposal(struct gathering *gathering, struct proposed *proposed,
+                                       size_t i)
+{
+    const struct weft_execution_proposal *proposal = proposed->items[i];
+    const struct weft_rule_options *rule = &proposed->options[i];
+    struct weft_executions_table *table = proposed->tables[i];
     /* a function that repeats, or a thread's turn, rather than what a program said of itself */
     gathering->source.is_proposed = !gathering->request->rule.type &&
                                     (is_call(proposal) || proposal->kind == WEFT_PROPOSAL_TURNS);
@@ -436,9 +474,17 @@ static enum weft_code look_at_proposal(struct gathering *gathering,
     gathering->source.is_turn =
         gathering->source.is_proposed && proposal->kind == WEFT_PROPOSAL_TURNS;
     gathering->source.is_after_sleep = gathering->source.is_proposed && proposal->is_after_sleep;
-    enum weft_code code = weft_rules_of_options(&rule, &rules, gathering->err);
-    WEFT_THEN(code, look_by_rules(gathering, rules, &rule));
+    proposed->tables[i] = NULL;
+    struct weft_rules *rules = NULL;
+    enum weft_code code = WEFT_OK;
+    if (table) {
+        code = look_at_type(gathering, table, weft_str_of(rule->type), rule);
+    } else {
+        code = weft_rules_of_options(rule, &rules, gathering->err);
+        WEFT_THEN(code, look_by_rules(gathering, rules, rule));
+    }
     weft_rules_free(rules);
+    weft_result_free(table);
     return code;
 }
 
@@ -632,22 +678,26 @@ static enum weft_code look_at_proposals(struct gathering *gathering)
     const bool has_work =
         code == WEFT_OK && !gathering->request->rule.type && is_work_proposed(gathering, proposals);
     const bool is_empty = code == WEFT_OK && is_library_alone(gathering, proposals);
-    size_t n = 0;
+    struct proposed proposed = { .n = 0 };
     WEFT_THEN(code, list_wholes(gathering, proposals));
     for (size_t i = 0; code == WEFT_OK && !is_empty && i < proposals->n; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
         if (!is_wanted(gathering, proposal, &proposals->items[0]) ||
             (has_work && is_lesser(proposal)))
             continue;
-        if (n == TYPES_MAX) {
+        if (proposed.n == TYPES_MAX)
             findings->n_more++;
-            continue;
-        }
-        const size_t n_looked = gathering->basis->n;
-        code = look_at_proposal(gathering, proposal);
-        code = leave_out(gathering, code, n_looked, proposal);
-        n++;
+        else
+            propose(gathering, &proposed, proposal);
     }
+    const size_t n = proposed.n;
+    WEFT_THEN(code, find_proposed(gathering, &proposed));
+    for (size_t i = 0; code == WEFT_OK && i < n; i++) {
+        const size_t n_looked = gathering->basis->n;
+        code = look_at_proposal(gathering, &proposed, i);
+        code = leave_out(gathering, code, n_looked, proposed.items[i]);
+    }
+    proposed_fini(&proposed);
     if (code == WEFT_OK && gathering->basis->n == 0 && n > 0) {
         *gathering->err = findings->left_out[findings->n_left_out - 1].why;
         code = gathering->err->code;
