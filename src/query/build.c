@@ -504,6 +504,7 @@ static enum weft_code build_init(struct build *build, struct weft_session *sessi
         !build->columns || !build->path_values || !build->values)
         return weft_no_memory(err, "executions");
     choose_metrics(build);
+    WEFT_TRY(weft_session_locks(session, &build->opts.locks, err));
     return weft_ecct_names_new(build->trace, &build->names, err);
 }
 

@@ -7,6 +7,7 @@
 #include "query/session.h"
 
 #include "analysis/calls/calls.h"
+#include "analysis/findings/synchronization.h"
 #include "analysis/states/histories.h"
 #include "analysis/states/saturation.h"
 #include "base/checked.h"
@@ -15,6 +16,7 @@
 #include "model/calls/scan.h"
 #include "model/dependencies.h"
 #include "query/parse.h"
+#include "query/synchronization.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -34,7 +36,9 @@ struct common {
     struct waits *waits;  /* NULL: not asked yet */
 };
 
-enum { KNOWN_SHARE = 16 }; /* of the memory there is, for what graphs share */
+/* Of the memory there is, for what graphs share, and for operations on locks; and what an event of
+ * a lock comes to there, roughly. */
+enum { KNOWN_SHARE = 16, LOCKS_SHARE = 8, LOCK_BYTES = 64 };
 
 struct weft_session {
     struct weft_trace *trace;
@@ -45,6 +49,8 @@ struct weft_session {
     size_t n_thread_ids;
     struct weft_functions_table *functions; /* NULL: not asked yet */
     uint64_t *medians_ns;                   /* by function id; NULL: not asked yet */
+    struct weft_locks *locks;               /* NULL: not read, or not kept */
+    bool has_locks;                         /* they were asked for */
     struct weft_graph_known *known;         /* NULL: not asked for */
     struct weft_lod_reader *lod;            /* NULL: not asked yet */
     struct weft_blocking_names *names;      /* NULL: what is known alone */
@@ -116,6 +122,7 @@ void weft_session_close(struct weft_session *session)
     weft_result_free(session->functions);
     weft_lod_reader_free(session->lod);
     weft_graph_known_free(session->known);
+    weft_locks_close(session->locks);
     forget_waits(session);
     weft_blocking_names_free(session->names);
     if (!session->is_shared) {
@@ -208,6 +215,42 @@ struct weft_graph_known *weft_session_known(struct weft_session *session)
         session->known =
             weft_graph_known_new(session->trace, session->run.memory_bytes / KNOWN_SHARE);
     return session->known;
+}
+
+/* Are they few enough to be kept, and does any say of a wait what it was for? */
+static bool may_keep_locks(const struct weft_session *session)
+{
+    const struct weft_store_meta *meta = weft_trace_meta(session->trace);
+    const uint64_t *n = meta->events_of_kind;
+    const uint64_t n_locks = n[WEFT_EVENT_LOCK_REQUEST] + n[WEFT_EVENT_LOCK_ACQUIRED] +
+                             n[WEFT_EVENT_LOCK_RELEASED] + n[WEFT_EVENT_LOCK_FAILED];
+    return n_locks + n[WEFT_EVENT_SYSCALL_ENTER] > 0 &&
+           meta->calls + meta->events <= WEFT_SYNC_OPERATIONS &&
+           (session->run.memory_bytes == 0 ||
+            n_locks * LOCK_BYTES <= session->run.memory_bytes / LOCKS_SHARE);
+}
+
+enum weft_code weft_session_locks(struct weft_session *session, const struct weft_locks **locks,
+                                  struct weft_err *err)
+{
+    const struct weft_locks_span span = {
+        .to_ns = weft_trace_meta(session->trace)->duration_ns + 1,
+        .without_sites = !weft_syncs_may_be(session->trace),
+    };
+    enum weft_code code = WEFT_OK;
+    if (!session->has_locks && may_keep_locks(session))
+        code =
+            weft_locks_open(session->trace, &span, session->run.memory_bytes, &session->locks, err);
+    session->has_locks = code == WEFT_OK || code == WEFT_E_LIMIT;
+    if (code != WEFT_OK) {
+        weft_locks_close(session->locks);
+        session->locks = NULL;
+    }
+    *locks = session->locks;
+    if (code != WEFT_E_LIMIT)
+        return code;
+    *err = (struct weft_err){ 0 };
+    return WEFT_OK;
 }
 
 const struct weft_run *weft_session_run(const struct weft_session *session)

@@ -95,7 +95,8 @@ enum weft_code weft_ecct_maker_window(struct weft_ecct_maker *maker, uint64_t fr
                                                       &maker->graph_of_trace, err);
     return code == WEFT_OK
                ? weft_locks_graph_open(maker->trace, maker->graph_of_trace, from_ns, to_ns,
-                                       maker->opts.memory_bytes / LOCKS_SHARE, &maker->graph, err)
+                                       maker->opts.locks, maker->opts.memory_bytes / LOCKS_SHARE,
+                                       &maker->graph, err)
                : code;
 }
 
