@@ -661,6 +661,8 @@ static enum weft_code look_at_trace(struct gathering *gathering)
     struct weft_rules *rules = NULL;
     enum weft_code code =
         weft_session_facts(gathering->session, &gathering->source, gathering->err);
+    if (code == WEFT_OK)
+        weft_session_locks_begin(gathering->session);
     if (code == WEFT_OK && !request->rules && !request->rule.begin)
         return look_at_proposals(gathering);
     WEFT_THEN(code, weft_rules_given(request->rules, &request->rule, &rules, gathering->err));
