@@ -296,13 +296,14 @@ enum weft_code weft_session_locks(struct weft_session *session, const struct wef
     } else if (!session->has_locks && may_keep_locks(session)) {
         code = read_locks(session, err);
     }
-    session->has_locks = code == WEFT_OK || code == WEFT_E_LIMIT;
+    const bool is_too_many = code == WEFT_E_LIMIT || code == WEFT_E_NOMEM;
+    session->has_locks = code == WEFT_OK || is_too_many;
     if (code != WEFT_OK) {
         weft_locks_close(session->locks);
         session->locks = NULL;
     }
     *locks = session->locks;
-    if (code != WEFT_E_LIMIT)
+    if (!is_too_many) /* else they are read where they are needed */
         return code;
     *err = (struct weft_err){ 0 };
     return WEFT_OK;
