@@ -213,14 +213,6 @@ double weft_sorted_quantile(const double *ascending, size_t n, double q)
     return ascending[below] + (ascending[below + 1] - ascending[below]) * (at - (double)below);
 }
 
-uint64_t weft_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 int weft_order_double(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

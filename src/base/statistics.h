@@ -62,7 +62,13 @@ void weft_adjust_p(const double *p, size_t n, uint32_t *order, double *adjusted)
 double weft_sorted_quantile(const double *ascending, size_t n, double q);
 
 /* splitmix64: the next number of a stream that `*state` begins. */
-uint64_t weft_random(uint64_t *state);
+static inline uint64_t weft_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
 
 /* Ascending; for qsort of doubles without NaN. */
 int weft_order_double(const void *a, const void *b);

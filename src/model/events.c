@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-enum { KEPT_SHARE = 64, LEAST_KEPT_BYTES = 4 << 20 /* some chunks that threads share */ };
+enum { KEPT_SHARE = 8, LEAST_KEPT_BYTES = 4 << 20 /* some chunks that threads share */ };
 
 struct weft_events {
     struct weft_store *store;

@@ -177,7 +177,16 @@ static enum weft_code make_rows(struct build *build, struct chunk *chunk, struct
     return code;
 }
 
-/* Paths go backward: what is decoded for one that ends late serves those that end earlier. */
+/* Is there nothing but calls? Then paths stay on their threads, and nothing is collected of a part
+ * of the trace. */
+static bool has_calls_alone(const struct build *build)
+{
+    const struct weft_store_meta *meta = weft_trace_meta(build->trace);
+    return meta->events == meta->events_of_kind[WEFT_EVENT_COUNTER];
+}
+
+/* Paths go backward: what is decoded for one that ends late serves those that end earlier; where
+ * they stay on their threads, those of one come one after the other. */
 static bool chunk_init(const struct build *build, struct chunk *chunk)
 {
     chunk->entries.n = chunk->n_made = 0;
@@ -187,6 +196,11 @@ static bool chunk_init(const struct build *build, struct chunk *chunk)
     for (size_t i = 0; i < chunk->n; i++)
         chunk->order.items[i] =
             (struct weft_order_item){ UINT64_MAX - row_of(build, chunk, i)->end_ns, (uint32_t)i };
+    weft_order_sort(&chunk->order, chunk->n);
+    if (!has_calls_alone(build))
+        return true;
+    for (size_t i = 0; i < chunk->n; i++)
+        chunk->order.items[i].key = row_of(build, chunk, chunk->order.items[i].place)->thread_id;
     weft_order_sort(&chunk->order, chunk->n);
     return true;
 }
@@ -383,7 +397,7 @@ static size_t rows_of_chunk(const struct build *build)
                  n_long = share_of_rows(build, build->n_rows ? build->sum_ns / build->n_rows : 0,
                                         meta->duration_ns / DURATIONS_OF_CHUNK),
                  n = n_work > n_long ? n_work : n_long;
-    if (n < n_most)
+    if (n < n_most && !has_calls_alone(build))
         return n ? n : 1;
     return n_most < LEAST_ROWS ? LEAST_ROWS : n_most > MOST_ROWS ? MOST_ROWS : n_most;
 }
@@ -488,7 +502,9 @@ static enum weft_code build_init(struct build *build, struct weft_session *sessi
     *build = (struct build){
         .trace = weft_session_trace(session),
         .table = table,
-        .opts = { .max_threads = max_threads, .memory_bytes = run->memory_bytes / n_workers },
+        .opts = { .max_threads = max_threads,
+                  .memory_bytes = run->memory_bytes / n_workers,
+                  .known = weft_session_known(session) },
         .progress = run->progress,
         .tree = weft_ecct_tree_new(),
         .workers = calloc(n_workers, sizeof *build->workers),
@@ -499,10 +515,11 @@ static enum weft_code build_init(struct build *build, struct weft_session *sessi
         .values = calloc(n_metrics, sizeof *build->values),
     };
     weft_events_keep(build->trace, run->memory_bytes);
-    if (!build->tree || !build->workers || !build->metrics || !build->columns ||
-        !build->path_values || !build->values)
+    if (!build->opts.known || !build->tree || !build->workers || !build->metrics ||
+        !build->columns || !build->path_values || !build->values)
         return weft_no_memory(err, "executions");
     choose_metrics(build);
+    WEFT_TRY(weft_session_locks(session, &build->opts.locks, err));
     return weft_ecct_names_new(build->trace, &build->names, err);
 }
 

@@ -19,7 +19,7 @@
 
 struct weft_comparison {
     struct weft_ecct_matrix *matrix;
-    struct weft_comparer *comparer;
+    struct weft_comparer *comparer; /* NULL: nothing was asked yet */
     struct weft_filter_scope *scope;
     uint8_t *members;                     /* by item, of the last question */
     const struct weft_progress *progress; /* or NULL */
@@ -36,9 +36,8 @@ enum weft_code weft_comparison_of(struct weft_ecct_matrix *matrix,
     made->matrix = matrix;
     made->scope = weft_filter_scope_new(matrix);
     made->members = calloc(matrix->n_items + 1, 1);
-    enum weft_code code =
+    const enum weft_code code =
         made->scope && made->members ? WEFT_OK : weft_no_memory(err, "a comparison");
-    WEFT_THEN(code, weft_comparer_new(matrix, &made->comparer, err));
     if (code != WEFT_OK) {
         weft_comparison_close(made);
         *comparison = NULL;
@@ -69,6 +68,18 @@ enum weft_code weft_comparison_open(const char *path, struct weft_str type, cons
 void weft_comparison_watch(struct weft_comparison *comparison, const struct weft_progress *progress)
 {
     comparison->progress = progress;
+}
+
+void weft_comparison_rest(struct weft_comparison *comparison)
+{
+    weft_comparer_free(comparison->comparer);
+    comparison->comparer = NULL;
+}
+
+static enum weft_code need_comparer(struct weft_comparison *comparison, struct weft_err *err)
+{
+    return comparison->comparer ? WEFT_OK
+                                : weft_comparer_new(comparison->matrix, &comparison->comparer, err);
 }
 
 void weft_comparison_close(struct weft_comparison *comparison)
@@ -179,6 +190,7 @@ static enum weft_code run_members(struct weft_comparison *comparison, const uint
                                            .with_causes = opts->with_causes,
                                            .n_looks = opts->n_looks,
                                            .progress = comparison->progress };
+    WEFT_TRY(need_comparer(comparison, err));
     memmove(comparison->members, members, comparison->matrix->n_items);
     return weft_comparer_run(comparison->comparer, &how, table, err);
 }
@@ -243,7 +255,7 @@ static void set_range(struct weft_metric_histogram *histogram,
     }
 }
 
-enum weft_code weft_comparison_histogram(const struct weft_comparison *comparison, size_t metric,
+enum weft_code weft_comparison_histogram(struct weft_comparison *comparison, size_t metric,
                                          size_t n_bins, bool is_log, struct weft_arena *arena,
                                          struct weft_metric_histogram *histogram,
                                          struct weft_err *err)
@@ -256,6 +268,7 @@ enum weft_code weft_comparison_histogram(const struct weft_comparison *compariso
     if (n_bins < 1 || n_bins > BINS_MAX)
         return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "expected 1 to %d bins, found %zu",
                          BINS_MAX, n_bins);
+    WEFT_TRY(need_comparer(comparison, err));
     histogram->all = WEFT_ARENA_NEW(arena, n_bins, uint32_t);
     histogram->a = WEFT_ARENA_NEW(arena, n_bins, uint32_t);
     histogram->b = WEFT_ARENA_NEW(arena, n_bins, uint32_t);

@@ -45,6 +45,10 @@ WEFT_CHECKED enum weft_code weft_comparison_open(const char *path, struct weft_s
                                                  struct weft_comparison **comparison,
                                                  struct weft_err *err);
 
+/* Frees what questions keep between them, which takes as much memory as the matrix; the next one
+ * makes it again. */
+void weft_comparison_rest(struct weft_comparison *comparison);
+
 /* NULL is allowed. */
 void weft_comparison_close(struct weft_comparison *comparison);
 
@@ -76,7 +80,7 @@ const uint8_t *weft_comparison_members(const struct weft_comparison *comparison)
 
 /* Of the groups of the last question, in `arena`; n_bins from 1 to 4096. WEFT_E_ARG: no such
  * metric. O(items). */
-WEFT_CHECKED enum weft_code weft_comparison_histogram(const struct weft_comparison *comparison,
+WEFT_CHECKED enum weft_code weft_comparison_histogram(struct weft_comparison *comparison,
                                                       size_t metric, size_t n_bins, bool is_log,
                                                       struct weft_arena *arena,
                                                       struct weft_metric_histogram *histogram,

@@ -44,6 +44,14 @@ WEFT_CHECKED enum weft_code weft_session_has_point(struct weft_session *session,
                                                    const struct weft_rule_field *field,
                                                    bool *has_point, struct weft_err *err);
 
+/* The executions of several rules for one type each, of the session's threads, as the analysis
+ * "executions" finds them: those that are whole calls in one pass. tables[i] is NULL where that was
+ * not done: of other rules, or where they are too many at once. The caller frees them. */
+WEFT_CHECKED enum weft_code weft_session_executions_each(struct weft_session *session,
+                                                         struct weft_rules *const *rules, size_t n,
+                                                         struct weft_executions_table **tables,
+                                                         struct weft_err *err);
+
 struct weft_execution_proposals {
     struct weft_arena *arena;
     struct weft_execution_proposal *items; /* the most likely first */

@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "query/build.h"
 #include "query/comparison.h"
+#include "query/cuts.h"
 #include "query/deadlocks.h"
 #include "query/executions.h"
 #include "query/synchronization.h"
@@ -25,88 +26,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- comparison cut -------------------------------------------------------------------------- */
-
-/* Which executions of a type are the slow ones: the cuts that their durations propose
- * (analysis/compare/tail.h) are compared one by one, and the one with the strongest evidence is
- * kept (docs/analyses/diagnose.md). `weft diagnose` and the screens ask here, so that both say the
- * same. Runs the comparison for each cut worth it, between the groups `duration<=X` and
- * `duration>=Y`, and keeps the table that the caller's judge rates highest. */
-
-static enum weft_code find_tails(const struct weft_ecct_matrix *matrix,
-                                 struct weft_slow_tails *tails, struct weft_err *err)
-{
-    uint64_t *durations_ns = calloc(matrix->n_items + 1, sizeof *durations_ns);
-    if (!durations_ns)
-        return weft_no_memory(err, "durations");
-    for (size_t i = 0; i < matrix->n_items; i++)
-        durations_ns[i] = matrix->items[i].end_ns - matrix->items[i].start_ns;
-    const enum weft_code code = weft_slow_tails_find(durations_ns, matrix->n_items, tails, err);
-    free(durations_ns);
-    return code;
-}
-
-static uint32_t count_worthy(const struct weft_slow_tails *tails)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < tails->n_cuts; i++)
-        n += tails->cuts[i].is_worthy && !tails->cuts[i].is_alone;
-    return n;
-}
-
-/* Compares by the filters that stand for the groups in what is printed. */
-static enum weft_code compare(struct weft_comparison *comparison, struct weft_compare_cut *cut,
-                              uint32_t n_looks, struct weft_err *err)
-{
-    const struct weft_comparison_opts how = { .a = weft_str_of(cut->a),
-                                              .b = weft_str_of(cut->b),
-                                              .n_bootstrap = WEFT_COMPARE_BOOTSTRAP,
-                                              .with_causes = true,
-                                              .n_looks = n_looks };
-    return weft_comparison_run(comparison, &how, &cut->table, err);
-}
-
-static void cut_at(struct weft_compare_cut *cut, const struct weft_slow_tail *tail)
-{
-    *cut = (struct weft_compare_cut){ .tail = *tail };
-    (void)snprintf(cut->a, sizeof cut->a, "duration<=%" PRIu64 "ns", tail->fast_max_ns);
-    (void)snprintf(cut->b, sizeof cut->b, "duration>=%" PRIu64 "ns", tail->slow_min_ns);
-}
-
-/* Looks at each cut that is worth it, with WEFT_COMPARE_BOOTSTRAP nodes bootstrapped and with
- * causes; the last question of the comparison may then be of another cut than that which is kept.
- * After a failure there is no table. At most WEFT_TAIL_CUTS comparisons. */
-static enum weft_code weft_comparison_cut_find(struct weft_comparison *comparison,
-                                               const struct weft_cut_judge *judge,
-                                               struct weft_compare_cut *cut, struct weft_err *err)
-{
-    struct weft_slow_tails tails;
-    *cut = (struct weft_compare_cut){ 0 };
-    enum weft_code code = find_tails(weft_comparison_matrix(comparison), &tails, err);
-    if (code != WEFT_OK)
-        return code;
-    cut->tail = tails.cuts[0];
-    const uint32_t n_looks = count_worthy(&tails);
-    for (size_t i = 0; i < tails.n_cuts && code == WEFT_OK; i++) {
-        struct weft_compare_cut next;
-        if (!tails.cuts[i].is_worthy)
-            continue;
-        cut_at(&next, &tails.cuts[i]);
-        code = compare(comparison, &next, n_looks, err);
-        if (code != WEFT_OK)
-            break;
-        const bool is_new = judge->is_better(judge->context, cut, &next);
-        weft_result_free(is_new ? cut->table : next.table);
-        if (is_new)
-            *cut = next;
-    }
-    if (code != WEFT_OK) {
-        weft_result_free(cut->table);
-        cut->table = NULL;
-    }
-    return code;
-}
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
@@ -189,22 +108,20 @@ static void take_sources(struct weft_facts *facts, const struct weft_ecct_matrix
 /* ---- a type ---------------------------------------------------------------------------------- */
 
 /* The groups that were given. */
-static enum weft_code compare_given(struct gathering *gathering, struct weft_facts *facts,
-                                    struct weft_comparison *comparison,
-                                    struct weft_compare_cut *cut)
+static enum weft_code compare_given(struct weft_facts *facts, struct weft_comparison *comparison,
+                                    struct weft_compare_cut *cut, struct weft_err *err)
 {
     const struct weft_comparison_opts how = { .a = weft_str_of(facts->a),
                                               .b = weft_str_of(facts->b),
                                               .n_bootstrap = WEFT_COMPARE_BOOTSTRAP,
                                               .with_causes = true,
                                               .n_looks = 1 };
-    const enum weft_code code = weft_comparison_run(comparison, &how, &cut->table, gathering->err);
+    const enum weft_code code = weft_comparison_run(comparison, &how, &cut->table, err);
     facts->table = cut->table;
     if (code != WEFT_OK || (cut->table->n_a > 0 && cut->table->n_b > 0))
         return code;
-    return weft_fail(gathering->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                     "no execution of %.*s is in group %s", (int)facts->type.n_bytes,
-                     facts->type.bytes, cut->table->n_a == 0 ? "A" : "B");
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET, "no execution of %.*s is in group %s",
+                     (int)facts->type.n_bytes, facts->type.bytes, cut->table->n_a == 0 ? "A" : "B");
 }
 
 /* Functions that repeat in any of the traces. */
@@ -256,11 +173,11 @@ enum weft_code weft_findings_cut(struct weft_comparison *comparison, struct weft
 }
 
 /* The slow ones and the others, at the cut that tells most. */
-static enum weft_code compare_slow(struct gathering *gathering, struct weft_facts *facts,
-                                   struct weft_comparison *comparison, struct weft_compare_cut *cut)
+static enum weft_code compare_slow(struct weft_facts *facts, struct weft_comparison *comparison,
+                                   struct weft_compare_cut *cut, struct weft_err *err)
 {
     const struct weft_cut_judge judge = { weft_facts_is_better, facts };
-    const enum weft_code code = weft_comparison_cut_find(comparison, &judge, cut, gathering->err);
+    const enum weft_code code = weft_comparison_cut_find(comparison, &judge, cut, err);
     facts->tail = cut->tail;
     facts->table = cut->table;
     facts->a = cut->a;
@@ -287,14 +204,14 @@ static struct weft_finding_choice choice_of(const struct gathering *gathering,
                                          .metrics = rule->metrics };
 }
 
-/* Takes the comparison of a type; `rule` says how to ask for its executions again. */
+/* Takes the comparison of a type, which is run when all types are known; `rule` says how to ask for
+ * its executions again. */
 static enum weft_code look(struct gathering *gathering, struct weft_comparison *comparison,
                            struct weft_str type, const struct weft_rule_options *rule)
 {
     struct weft_findings_basis *basis = gathering->basis;
     const struct weft_findings_request *request = gathering->request;
     struct weft_facts *facts = &basis->facts[basis->n];
-    struct weft_compare_cut *cut = &basis->looked[basis->n].cut;
     const struct weft_ecct_matrix *matrix = weft_comparison_matrix(comparison);
     basis->looked[basis->n++].comparison = comparison;
     *facts = facts_of(comparison, weft_arena_copy(basis->arena, type));
@@ -306,8 +223,37 @@ static enum weft_code look(struct gathering *gathering, struct weft_comparison *
     facts->choice = choice_of(gathering, rule);
     if (!facts->is_proposed) /* the last turn of a thread never ends */
         gathering->findings->matrices[gathering->findings->n_matrices++] = matrix;
-    return facts->is_versus ? compare_given(gathering, facts, comparison, cut)
-                            : compare_slow(gathering, facts, comparison, cut);
+    return WEFT_OK;
+}
+
+static enum weft_code compare_type(void *context, size_t item, unsigned worker,
+                                   struct weft_err *err)
+{
+    struct weft_findings_basis *basis = context;
+    struct weft_facts *facts = &basis->facts[item];
+    struct weft_comparison *comparison = basis->looked[item].comparison;
+    struct weft_compare_cut *cut = &basis->looked[item].cut;
+    (void)worker;
+    const enum weft_code code = facts->is_versus ? compare_given(facts, comparison, cut, err)
+                                                 : compare_slow(facts, comparison, cut, err);
+    weft_comparison_rest(comparison);
+    return code;
+}
+
+/* Types have nothing to do with each other: of a trace they are compared on all workers. */
+static enum weft_code compare_types(const struct gathering *gathering)
+{
+    struct weft_findings_basis *basis = gathering->basis;
+    enum weft_code code = WEFT_OK;
+    if (gathering->session) {
+        const struct weft_run *run = weft_session_run(gathering->session);
+        weft_progress_start(run->progress, "comparing", "types", basis->n);
+        return weft_pool_run(run->pool, basis->n, compare_type, basis, run->progress,
+                             gathering->err);
+    }
+    for (size_t i = 0; i < basis->n && code == WEFT_OK; i++)
+        code = compare_type(basis, i, 0, gathering->err);
+    return code;
 }
 
 /* ---- a database ------------------------------------------------------------------------------ */
@@ -421,16 +367,54 @@ static bool is_call(const struct weft_execution_proposal *proposal)
     return proposal->kind == WEFT_PROPOSAL_CALLS || proposal->kind == WEFT_PROPOSAL_TASKS;
 }
 
-/* What the trace suggests: executions of other programs than threads that wait for them too. */
-static enum weft_code look_at_proposal(struct gathering *gathering,
-                                       const struct weft_execution_proposal *proposal)
+/* What the trace suggests, one by one. */
+struct proposed {
+    const struct weft_execution_proposal *items[TYPES_MAX];
+    struct weft_rule_options options[TYPES_MAX];
+    struct weft_rules *rules[TYPES_MAX];
+    struct weft_executions_table *tables[TYPES_MAX]; /* NULL: not found with the others */
+    size_t n;
+};
+
+static void propose(struct gathering *gathering, struct proposed *proposed,
+                    const struct weft_execution_proposal *proposal)
 {
-    struct weft_rules *rules = NULL;
-    const struct weft_rule_options rule = { .type = text_or_null(gathering, proposal->name),
-                                            .begin = text_or_null(gathering, proposal->begin),
-                                            .end = text_or_null(gathering, proposal->end),
-                                            .match = text_or_null(gathering, proposal->match),
-                                            .within = text_or_null(gathering, proposal->within) };
+    proposed->options[proposed->n] =
+        (struct weft_rule_options){ .type = text_or_null(gathering, proposal->name),
+                                    .begin = text_or_null(gathering, proposal->begin),
+                                    .end = text_or_null(gathering, proposal->end),
+                                    .match = text_or_null(gathering, proposal->match),
+                                    .within = text_or_null(gathering, proposal->within) };
+    proposed->items[proposed->n++] = proposal;
+}
+
+/* A rule that cannot be read is said when its turn comes. */
+static enum weft_code find_proposed(struct gathering *gathering, struct proposed *proposed)
+{
+    for (size_t i = 0; i < proposed->n; i++) {
+        struct weft_err err = { 0 };
+        if (weft_rules_of_options(&proposed->options[i], &proposed->rules[i], &err) != WEFT_OK)
+            proposed->rules[i] = NULL;
+    }
+    return weft_session_executions_each(gathering->session, proposed->rules, proposed->n,
+                                        proposed->tables, gathering->err);
+}
+
+static void proposed_fini(struct proposed *proposed)
+{
+    for (size_t i = 0; i < proposed->n; i++) {
+        weft_rules_free(proposed->rules[i]);
+        weft_result_free(proposed->tables[i]);
+    }
+}
+
+/* What the trace suggests: executions of other programs than threads that wait for them too. */
+static enum weft_code look_at_proposal(struct gathering *gathering, struct proposed *proposed,
+                                       size_t i)
+{
+    const struct weft_execution_proposal *proposal = proposed->items[i];
+    const struct weft_rule_options *rule = &proposed->options[i];
+    struct weft_executions_table *table = proposed->tables[i];
     /* a function that repeats, or a thread's turn, rather than what a program said of itself */
     gathering->source.is_proposed = !gathering->request->rule.type &&
                                     (is_call(proposal) || proposal->kind == WEFT_PROPOSAL_TURNS);
@@ -438,9 +422,17 @@ static enum weft_code look_at_proposal(struct gathering *gathering,
     gathering->source.is_turn =
         gathering->source.is_proposed && proposal->kind == WEFT_PROPOSAL_TURNS;
     gathering->source.is_after_sleep = gathering->source.is_proposed && proposal->is_after_sleep;
-    enum weft_code code = weft_rules_of_options(&rule, &rules, gathering->err);
-    WEFT_THEN(code, look_by_rules(gathering, rules, &rule));
+    proposed->tables[i] = NULL;
+    struct weft_rules *rules = NULL;
+    enum weft_code code = WEFT_OK;
+    if (table) {
+        code = look_at_type(gathering, table, weft_str_of(rule->type), rule);
+    } else {
+        code = weft_rules_of_options(rule, &rules, gathering->err);
+        WEFT_THEN(code, look_by_rules(gathering, rules, rule));
+    }
     weft_rules_free(rules);
+    weft_result_free(table);
     return code;
 }
 
@@ -634,22 +626,26 @@ static enum weft_code look_at_proposals(struct gathering *gathering)
     const bool has_work =
         code == WEFT_OK && !gathering->request->rule.type && is_work_proposed(gathering, proposals);
     const bool is_empty = code == WEFT_OK && is_library_alone(gathering, proposals);
-    size_t n = 0;
+    struct proposed proposed = { .n = 0 };
     WEFT_THEN(code, list_wholes(gathering, proposals));
     for (size_t i = 0; code == WEFT_OK && !is_empty && i < proposals->n; i++) {
         const struct weft_execution_proposal *proposal = &proposals->items[i];
         if (!is_wanted(gathering, proposal, &proposals->items[0]) ||
             (has_work && is_lesser(proposal)))
             continue;
-        if (n == TYPES_MAX) {
+        if (proposed.n == TYPES_MAX)
             findings->n_more++;
-            continue;
-        }
-        const size_t n_looked = gathering->basis->n;
-        code = look_at_proposal(gathering, proposal);
-        code = leave_out(gathering, code, n_looked, proposal);
-        n++;
+        else
+            propose(gathering, &proposed, proposal);
     }
+    const size_t n = proposed.n;
+    WEFT_THEN(code, find_proposed(gathering, &proposed));
+    for (size_t i = 0; code == WEFT_OK && i < n; i++) {
+        const size_t n_looked = gathering->basis->n;
+        code = look_at_proposal(gathering, &proposed, i);
+        code = leave_out(gathering, code, n_looked, proposed.items[i]);
+    }
+    proposed_fini(&proposed);
     if (code == WEFT_OK && gathering->basis->n == 0 && n > 0) {
         *gathering->err = findings->left_out[findings->n_left_out - 1].why;
         code = gathering->err->code;
@@ -667,6 +663,8 @@ static enum weft_code look_at_trace(struct gathering *gathering)
     struct weft_rules *rules = NULL;
     enum weft_code code =
         weft_session_facts(gathering->session, &gathering->source, gathering->err);
+    if (code == WEFT_OK)
+        weft_session_locks_begin(gathering->session);
     if (code == WEFT_OK && !request->rules && !request->rule.begin)
         return look_at_proposals(gathering);
     WEFT_THEN(code, weft_rules_given(request->rules, &request->rule, &rules, gathering->err));
@@ -809,6 +807,7 @@ static enum weft_code run(struct weft_session *session, const struct weft_findin
     *findings = NULL;
     enum weft_code code = make_findings(&gathering);
     WEFT_THEN(code, session ? look_at_trace(&gathering) : look_at_database(&gathering));
+    WEFT_THEN(code, compare_types(&gathering));
     WEFT_THEN(code, judge(&gathering));
     if (code == WEFT_OK)
         *findings = gathering.findings;

@@ -7,6 +7,7 @@
 #include "query/session.h"
 
 #include "analysis/calls/calls.h"
+#include "analysis/findings/synchronization.h"
 #include "analysis/states/histories.h"
 #include "analysis/states/saturation.h"
 #include "base/checked.h"
@@ -15,6 +16,7 @@
 #include "model/calls/scan.h"
 #include "model/dependencies.h"
 #include "query/parse.h"
+#include "query/synchronization.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -34,6 +36,16 @@ struct common {
     struct waits *waits;  /* NULL: not asked yet */
 };
 
+/* Of the memory there is, for what graphs share, and for operations on locks; and what an event of
+ * a lock comes to there, roughly. */
+enum { KNOWN_SHARE = 16, LOCKS_SHARE = 8, LOCK_BYTES = 64 };
+
+/* Calls and events of a trace, at most, for its operations on locks to be read as a whole: the walk
+ * over the calls takes two seconds at most. */
+#define LOCKS_OPERATIONS UINT64_C(64000000)
+
+enum { STACK_BYTES = 1 << 20 }; /* of the thread that reads locks, as of a worker */
+
 struct weft_session {
     struct weft_trace *trace;
     struct common *common;
@@ -43,10 +55,19 @@ struct weft_session {
     size_t n_thread_ids;
     struct weft_functions_table *functions; /* NULL: not asked yet */
     uint64_t *medians_ns;                   /* by function id; NULL: not asked yet */
-    struct weft_lod_reader *lod;            /* NULL: not asked yet */
-    struct weft_blocking_names *names;      /* NULL: what is known alone */
-    struct waits *waits;                    /* of the last question; NULL: not asked yet */
-    struct weft_source_facts facts;         /* is_known: asked before */
+    struct weft_locks *locks;               /* NULL: not read, or not kept */
+    struct {
+        pthread_t thread;
+        bool is_running;
+        enum weft_code code;
+        struct weft_err err;
+    } reading;                         /* of locks, beside other work */
+    bool has_locks;                    /* they were asked for */
+    struct weft_graph_known *known;    /* NULL: not asked for */
+    struct weft_lod_reader *lod;       /* NULL: not asked yet */
+    struct weft_blocking_names *names; /* NULL: what is known alone */
+    struct waits *waits;               /* of the last question; NULL: not asked yet */
+    struct weft_source_facts facts;    /* is_known: asked before */
 };
 
 /* With the lock held. NULL is allowed. */
@@ -106,12 +127,25 @@ static void forget_waits(struct weft_session *session)
     pthread_mutex_unlock(&session->common->lock);
 }
 
+/* Were locks being read? Then they are there now, or the failure is. */
+static bool end_reading(struct weft_session *session)
+{
+    const bool was_running = session->reading.is_running;
+    if (was_running)
+        (void)pthread_join(session->reading.thread, NULL);
+    session->reading.is_running = false;
+    return was_running;
+}
+
 void weft_session_close(struct weft_session *session)
 {
     if (!session)
         return;
     weft_result_free(session->functions);
     weft_lod_reader_free(session->lod);
+    weft_graph_known_free(session->known);
+    end_reading(session);
+    weft_locks_close(session->locks);
     forget_waits(session);
     weft_blocking_names_free(session->names);
     if (!session->is_shared) {
@@ -196,6 +230,83 @@ enum weft_code weft_session_thread_end(const struct weft_session *session, uint3
     weft_history_close(history);
     *end_ns = weft_max_u64(weft_trace_thread(session->trace, thread_id)->last_ns, last_ns);
     return code;
+}
+
+struct weft_graph_known *weft_session_known(struct weft_session *session)
+{
+    if (!session->known)
+        session->known =
+            weft_graph_known_new(session->trace, session->run.memory_bytes / KNOWN_SHARE);
+    return session->known;
+}
+
+/* Are they few enough to be kept, and does any say of a wait what it was for? */
+static bool may_keep_locks(const struct weft_session *session)
+{
+    const struct weft_store_meta *meta = weft_trace_meta(session->trace);
+    const uint64_t *n = meta->events_of_kind;
+    const uint64_t n_locks = n[WEFT_EVENT_LOCK_REQUEST] + n[WEFT_EVENT_LOCK_ACQUIRED] +
+                             n[WEFT_EVENT_LOCK_RELEASED] + n[WEFT_EVENT_LOCK_FAILED];
+    return n_locks + n[WEFT_EVENT_SYSCALL_ENTER] > 0 &&
+           meta->calls + meta->events <= LOCKS_OPERATIONS &&
+           (session->run.memory_bytes == 0 ||
+            n_locks * LOCK_BYTES <= session->run.memory_bytes / LOCKS_SHARE);
+}
+
+static enum weft_code read_locks(struct weft_session *session, struct weft_err *err)
+{
+    const struct weft_store_meta *meta = weft_trace_meta(session->trace);
+    const struct weft_locks_span span = {
+        .to_ns = meta->duration_ns + 1,
+        .without_sites =
+            !weft_syncs_may_be(session->trace) || meta->calls + meta->events > WEFT_SYNC_OPERATIONS,
+    };
+    return weft_locks_open(session->trace, &span, session->run.memory_bytes, &session->locks, err);
+}
+
+static void *read_beside(void *context)
+{
+    struct weft_session *session = context;
+    session->reading.code = read_locks(session, &session->reading.err);
+    return NULL;
+}
+
+void weft_session_locks_begin(struct weft_session *session)
+{
+    if (session->has_locks || session->reading.is_running || !may_keep_locks(session) ||
+        weft_pool_workers(session->run.pool) < 2)
+        return;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0)
+        return;
+    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    session->reading.err = (struct weft_err){ 0 };
+    session->reading.is_running =
+        pthread_create(&session->reading.thread, &attributes, read_beside, session) == 0;
+    (void)pthread_attr_destroy(&attributes);
+}
+
+enum weft_code weft_session_locks(struct weft_session *session, const struct weft_locks **locks,
+                                  struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    if (end_reading(session)) {
+        code = session->reading.code;
+        *err = code == WEFT_OK ? *err : session->reading.err;
+    } else if (!session->has_locks && may_keep_locks(session)) {
+        code = read_locks(session, err);
+    }
+    const bool is_too_many = code == WEFT_E_LIMIT || code == WEFT_E_NOMEM;
+    session->has_locks = code == WEFT_OK || is_too_many;
+    if (code != WEFT_OK) {
+        weft_locks_close(session->locks);
+        session->locks = NULL;
+    }
+    *locks = session->locks;
+    if (!is_too_many) /* else they are read where they are needed */
+        return code;
+    *err = (struct weft_err){ 0 };
+    return WEFT_OK;
 }
 
 const struct weft_run *weft_session_run(const struct weft_session *session)

@@ -22,6 +22,8 @@
 #include "base/str.h"
 #include "model/calls/arguments.h"
 #include "model/calls/lod.h"
+#include "model/graph/spans.h"
+#include "model/locks/locks.h"
 #include "model/trace.h"
 #include "query/executions.h"
 #include "query/findings.h"
@@ -88,6 +90,20 @@ WEFT_CHECKED enum weft_code weft_session_time(const struct weft_session *session
 WEFT_CHECKED enum weft_code weft_session_window(const struct weft_session *session,
                                                 const char *from, const char *to, uint64_t *from_ns,
                                                 uint64_t *to_ns, struct weft_err *err);
+
+/* What graphs of the trace share, kept until the session is closed; NULL without memory. */
+struct weft_graph_known *weft_session_known(struct weft_session *session);
+
+/* The operations on locks of the whole trace, read once, with the sites that weft_syncs_look needs
+ * where that looks at them; NULL where they are so many that they are not kept, or none matters.
+ * Valid until close. */
+WEFT_CHECKED enum weft_code weft_session_locks(struct weft_session *session,
+                                               const struct weft_locks **locks,
+                                               struct weft_err *err);
+
+/* Begins to read them beside other work, if there are workers for it: the next question waits for
+ * that. */
+void weft_session_locks_begin(struct weft_session *session);
 
 /* The threads kept: an empty filter when all are. */
 struct weft_thread_filter weft_session_filter(const struct weft_session *session);

@@ -11,7 +11,6 @@
 #include "schema/findings.h"
 #include "schema/tables.h"
 
-static const uint64_t MOST_OPERATIONS = UINT64_C(8000000); /* and calls, to be read */
 static const uint64_t MARGIN_NS = UINT64_C(1000000);
 enum { LEAST_OVERTAKING = 2 };
 
@@ -36,13 +35,18 @@ enum weft_code weft_syncs_look(struct weft_session *session, struct weft_arena *
     const struct weft_trace *trace = weft_session_trace(session);
     const struct weft_store_meta *meta = weft_trace_meta(trace);
     const struct weft_locks_span span = { .to_ns = meta->duration_ns + 1 };
-    struct weft_locks *locks = NULL;
-    if (meta->calls + meta->events > MOST_OPERATIONS || !weft_syncs_may_be(trace))
+    const struct weft_locks *locks = NULL;
+    struct weft_locks *own = NULL;
+    if (meta->calls + meta->events > WEFT_SYNC_OPERATIONS || !weft_syncs_may_be(trace))
         return WEFT_OK;
-    enum weft_code code = open_locks(session, &span, &locks, err);
+    enum weft_code code = weft_session_locks(session, &locks, err);
+    if (code == WEFT_OK && !locks) {
+        code = open_locks(session, &span, &own, err);
+        locks = own;
+    }
     if (code == WEFT_OK && locks)
         code = weft_syncs_find(trace, locks, arena, &problems->syncs, &problems->n_syncs, err);
-    weft_locks_close(locks);
+    weft_locks_close(own);
     return code;
 }
 
@@ -120,7 +124,7 @@ enum weft_code weft_starved_look(struct weft_session *session, struct weft_probl
     const uint64_t *n = meta->events_of_kind;
     enum weft_code code = WEFT_OK;
     if (n[WEFT_EVENT_LOCK_REQUEST] + n[WEFT_EVENT_LOCK_ACQUIRED] == 0 ||
-        meta->calls + meta->events > MOST_OPERATIONS)
+        meta->calls + meta->events > WEFT_SYNC_OPERATIONS)
         return WEFT_OK;
     for (size_t i = 0; code == WEFT_OK && i < problems->n_rows; i++)
         if (weft_problem_is_of_lock(problems->rows[i].kind) && !problems->rows[i].is_small &&

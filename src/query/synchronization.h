@@ -11,6 +11,9 @@
 
 struct weft_session;
 
+/* Calls and events of a trace, at most, for all of its operations on locks to be read. */
+#define WEFT_SYNC_OPERATIONS UINT64_C(8000000)
+
 /* Problems of the whole trace, in `arena`: none where the operations are too many for the session's
  * memory, or more than 8 M. Fails as weft_locks_open. */
 WEFT_CHECKED enum weft_code weft_syncs_look(struct weft_session *session, struct weft_arena *arena,

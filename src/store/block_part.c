@@ -21,6 +21,9 @@
 /* After so many searches in one block all of its times are decoded: that costs as much. */
 enum { MARK_VALUES = 64, ASKED_OFTEN = 32 };
 
+/* Rows whose least depth is known: a search for a caller passes by all of them at once. */
+enum { LOW_ROWS = 32 };
+
 #define BYTES_ALL(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 /* A plane with its escapes, up to some value: their sum, and the escaped bytes among them. */
@@ -53,7 +56,7 @@ struct weft_block_part {
     struct {
         uint32_t *items;
         size_t n, cap;
-    } depth, function_id, stack, chain;
+    } depth, low, function_id, stack, chain; /* low: the least depth of LOW_ROWS rows each */
     struct {
         uint64_t *items;
         size_t n, cap;
@@ -84,6 +87,7 @@ void weft_block_part_free(struct weft_block_part *part)
     WEFT_VEC_FINI(&part->gaps.marks);
     WEFT_VEC_FINI(&part->tails.marks);
     WEFT_VEC_FINI(&part->depth);
+    WEFT_VEC_FINI(&part->low);
     WEFT_VEC_FINI(&part->function_id);
     WEFT_VEC_FINI(&part->stack);
     WEFT_VEC_FINI(&part->chain);
@@ -303,6 +307,22 @@ static bool deepest_fits(const struct weft_block_part *part)
     return n_rows == 0 || (int64_t)deepest == part->block.head.max_level + (int64_t)n_cut;
 }
 
+/* The least depths of each LOW_ROWS rows; returns the least of all, or of `low`. */
+static int32_t lows_make(struct weft_block_part *part, int32_t low)
+{
+    const int32_t *depth_of = (const int32_t *)part->depth.items;
+    const size_t n_rows = part->block.head.n_rows;
+    for (size_t first = 0; first < n_rows; first += LOW_ROWS) {
+        const size_t n = n_rows - first < LOW_ROWS ? n_rows - first : LOW_ROWS;
+        int32_t here = INT32_MAX;
+        for (size_t i = 0; i < n; i++)
+            here = depth_of[first + i] < here ? depth_of[first + i] : here;
+        part->low.items[first / LOW_ROWS] = (uint32_t)here;
+        low = here < low ? here : low;
+    }
+    return low;
+}
+
 /* All of them, and what they must be like; *least is the least number of calls open. */
 static bool depths_make(struct weft_block_part *part, uint32_t *least)
 {
@@ -320,10 +340,7 @@ static bool depths_make(struct weft_block_part *part, uint32_t *least)
             return false;
         row = end;
     }
-    const int32_t *depth_of = (const int32_t *)part->depth.items;
-    int32_t low = (int32_t)part->block.n_open;
-    for (size_t row = 0; row < n_rows; row++)
-        low = depth_of[row] < low ? depth_of[row] : low;
+    const int32_t low = lows_make(part, (int32_t)part->block.n_open);
     const int64_t n_pops = (int64_t)part->block.n_open + head->n_rows - depth;
     const int64_t depth_end = depth - (head->n_exits - n_pops);
     if (low < 0 || n_pops > head->n_exits || depth_end < 0 || more.fault ||
@@ -339,13 +356,12 @@ static size_t below_find(const struct weft_block_part *part, size_t row, uint32_
 {
     const uint32_t *depth = part->depth.items;
     const size_t n_rows = part->block.head.n_rows;
-    for (; n_rows - row >= 16; row += 16) {
-        uint32_t least = UINT32_MAX;
-        for (size_t i = 0; i < 16; i++)
-            least = depth[row + i] < least ? depth[row + i] : least;
-        if (least < n_open)
-            break;
-    }
+    while (row < n_rows && row % LOW_ROWS && depth[row] >= n_open)
+        row++;
+    if (row % LOW_ROWS)
+        return row;
+    while (n_rows - row >= LOW_ROWS && part->low.items[row / LOW_ROWS] >= n_open)
+        row += LOW_ROWS;
     while (row < n_rows && depth[row] >= n_open)
         row++;
     return row;
@@ -355,13 +371,12 @@ static size_t below_find(const struct weft_block_part *part, size_t row, uint32_
 static size_t caller_find(const struct weft_block_part *part, size_t row, uint32_t depth)
 {
     const uint32_t *depth_of = part->depth.items;
-    for (; row >= 16; row -= 16) {
-        uint32_t least = UINT32_MAX;
-        for (size_t i = 1; i <= 16; i++)
-            least = depth_of[row - i] < least ? depth_of[row - i] : least;
-        if (least <= depth)
-            break;
-    }
+    while (row % LOW_ROWS && depth_of[row - 1] > depth)
+        row--;
+    if (row % LOW_ROWS)
+        return row - 1;
+    while (row >= LOW_ROWS && part->low.items[row / LOW_ROWS - 1] > depth)
+        row -= LOW_ROWS;
     while (row > 0 && depth_of[row - 1] > depth)
         row--;
     return row - 1;
@@ -415,6 +430,8 @@ static bool part_reserve(struct weft_block_part *part)
     const size_t n_stack = (size_t)part->block.n_open + head->n_rows + 1;
     return weft_vec_reserve(&part->depth.items, &part->depth.cap, (size_t)head->n_rows + 1,
                             sizeof *part->depth.items) &&
+           weft_vec_reserve(&part->low.items, &part->low.cap, head->n_rows / LOW_ROWS + 1,
+                            sizeof *part->low.items) &&
            weft_vec_reserve(&part->chain.items, &part->chain.cap, n_stack,
                             sizeof *part->chain.items) &&
            weft_vec_reserve(&part->end_ns.items, &part->end_ns.cap, n_stack,

@@ -189,6 +189,55 @@ static void metrics(struct weft_session *session)
     weft_result_free(result.any);
 }
 
+static bool is_same_table(const struct weft_executions_table *a,
+                          const struct weft_executions_table *b)
+{
+    if (a->n_types != b->n_types || a->n_rows != b->n_rows || a->n_metrics != b->n_metrics ||
+        a->types[0].count != b->types[0].count ||
+        !weft_str_equal(a->types[0].name, b->types[0].name))
+        return false;
+    for (size_t i = 0; i < a->n_rows; i++)
+        if (a->rows[i].start_ns != b->rows[i].start_ns || a->rows[i].end_ns != b->rows[i].end_ns ||
+            a->rows[i].type != b->rows[i].type || a->rows[i].thread_id != b->rows[i].thread_id ||
+            a->rows[i].flags != b->rows[i].flags)
+            return false;
+    for (size_t m = 0; m < a->n_metrics; m++)
+        if (!weft_str_equal(a->metrics[m].name, b->metrics[m].name) ||
+            memcmp(a->metrics[m].values, b->metrics[m].values,
+                   a->n_rows * sizeof *a->metrics[m].values) != 0)
+            return false;
+    return true;
+}
+
+/* Types that are found in one pass are as if each were the only one; others are left out. */
+static void each(struct weft_session *session)
+{
+    static const char *const texts[] = { "execution h is call:handle",
+                                         "execution r is mark:request",
+                                         "execution p is call:pread" };
+    struct weft_rules *rules[3] = { NULL };
+    struct weft_executions_table *tables[3] = { NULL };
+    struct weft_err err = { 0 };
+    for (size_t i = 0; i < 3; i++)
+        if (weft_rules_parse(weft_str_of(texts[i]), &rules[i], &err) != WEFT_OK)
+            abort();
+    tap_ok(weft_session_executions_each(session, rules, 3, tables, &err) == WEFT_OK, "%s",
+           err.text[0] ? err.text : "several types are found");
+    tap_ok(tables[0] && !tables[1] && tables[2], "those that are whole calls");
+    for (size_t i = 0; i < 3; i += 2) {
+        union weft_result alone;
+        if (!tables[i] || find(session, texts[i], false, &alone, &err) != WEFT_OK)
+            continue;
+        tap_ok(is_same_table(tables[i], alone.executions), "%s: as if it were the only one",
+               texts[i]);
+        weft_result_free(alone.any);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        weft_rules_free(rules[i]);
+        weft_result_free(tables[i]);
+    }
+}
+
 /* Of a call that told what it read: one that failed read nothing. */
 static void told_bytes(struct weft_session *session)
 {
@@ -375,6 +424,7 @@ int main(void)
     (void)snprintf(database_path, sizeof database_path, "%s.db", path);
     (void)remove(database_path);
     metrics(session);
+    each(session);
     told_bytes(session);
     proposals(session);
     frequencies(session);

@@ -90,12 +90,13 @@ enum weft_code weft_ecct_maker_window(struct weft_ecct_maker *maker, uint64_t fr
         return weft_no_memory(err, "executions");
     enum weft_code code = maker->graph_of_trace
                               ? weft_trace_graph_window(maker->graph_of_trace, from_ns, to_ns, err)
-                              : weft_trace_graph_open(maker->trace, from_ns, to_ns,
-                                                      maker->opts.memory_bytes / GRAPH_SHARE,
+                              : weft_trace_graph_open(maker->trace, maker->opts.known, from_ns,
+                                                      to_ns, maker->opts.memory_bytes / GRAPH_SHARE,
                                                       &maker->graph_of_trace, err);
     return code == WEFT_OK
                ? weft_locks_graph_open(maker->trace, maker->graph_of_trace, from_ns, to_ns,
-                                       maker->opts.memory_bytes / LOCKS_SHARE, &maker->graph, err)
+                                       maker->opts.locks, maker->opts.memory_bytes / LOCKS_SHARE,
+                                       &maker->graph, err)
                : code;
 }
 

@@ -9,11 +9,15 @@
 #include "analysis/ecct/fill.h"
 #include "analysis/ecct/names.h"
 #include "base/pool.h"
+#include "model/graph/spans.h"
+#include "model/locks/locks.h"
 #include "model/trace.h"
 
 struct weft_ecct_opts {
-    unsigned max_threads;  /* on a chain; 0: WEFT_ECCT_THREADS */
-    uint64_t memory_bytes; /* of one worker; 0: no bound */
+    unsigned max_threads;           /* on a chain; 0: WEFT_ECCT_THREADS */
+    uint64_t memory_bytes;          /* of one worker; 0: no bound */
+    const struct weft_locks *locks; /* of the whole trace; NULL: read where they are needed */
+    struct weft_graph_known *known; /* that workers share; NULL: each keeps its own */
 };
 
 /* Makes trees of executions, one after the other, into one generic tree. Of one worker. */

@@ -499,14 +499,21 @@ static enum weft_code find_all(struct job *job, const struct weft_run *run, stru
     return code == WEFT_OK ? hand_on(job, &job->found, err) : code;
 }
 
+static void count_ends_of(struct weft_executions_table *table, size_t type,
+                          const struct weft_execution_pairs *pairs, size_t of)
+{
+    if (of >= pairs->ends.n)
+        return;
+    table->types[type].left_out += pairs->ends.items[of].dropped;
+    table->types[type].ends_unmatched += pairs->ends.items[of].unmatched;
+    table->ends_unmatched += pairs->ends.items[of].unmatched;
+}
+
 static void count_ends(struct weft_executions_table *table,
                        const struct weft_execution_pairs *pairs)
 {
-    for (size_t i = 0; i < pairs->ends.n; i++) {
-        table->types[i].left_out += pairs->ends.items[i].dropped;
-        table->types[i].ends_unmatched += pairs->ends.items[i].unmatched;
-        table->ends_unmatched += pairs->ends.items[i].unmatched;
-    }
+    for (size_t i = 0; i < pairs->ends.n; i++)
+        count_ends_of(table, i, pairs, i);
 }
 
 /* How many points of each thread may wait. */
@@ -674,6 +681,69 @@ enum weft_code weft_executions_run(const struct weft_trace *trace,
     job_release(&job);
     WEFT_THEN(code, make_table(&job, gathering.all, !opts->without_metrics, run, table, err));
     weft_execution_gather_free(gathering.all);
+    job_fini(&job);
+    return code;
+}
+
+/* ---- to a table for each type ------------------------------------------------------------------
+ */
+
+struct sorting_out {
+    struct weft_execution_gather **all; /* by type */
+};
+
+static enum weft_code sort_out(void *context, struct weft_execution_found *found,
+                               struct weft_err *err)
+{
+    const struct sorting_out *sorting = context;
+    struct weft_execution_gather *to = sorting->all[found->row.type];
+    found->row.type = 0;
+    return weft_execution_gather_add(to, found, err);
+}
+
+/* The table of one type, as if there were no other. */
+static enum weft_code make_table_of(const struct job *job, size_t type,
+                                    struct weft_execution_gather *all, bool with_metrics,
+                                    const struct weft_run *run,
+                                    struct weft_executions_table **table, struct weft_err *err)
+{
+    struct weft_rule_plan plan = job->plan;
+    plan.types += type;
+    plan.n_types = 1;
+    const enum weft_code code =
+        weft_execution_table_make(&plan, all, with_metrics, run, table, err);
+    for (size_t i = 0; code == WEFT_OK && i < job->n_items; i++)
+        count_ends_of(*table, 0, &job->items[i].pairs, type);
+    if (code == WEFT_OK)
+        count_ends_of(*table, 0, &job->across, type);
+    return code;
+}
+
+enum weft_code weft_executions_run_each(const struct weft_trace *trace,
+                                        const struct weft_thread_filter *filter,
+                                        const struct weft_executions_opts *opts,
+                                        const struct weft_run *run,
+                                        struct weft_executions_table **tables, struct weft_err *err)
+{
+    const size_t n_types = opts->rules->n_types;
+    struct weft_execution_sizes sizes = sizes_of(run);
+    struct sorting_out sorting = { .all = calloc(n_types + 1, sizeof *sorting.all) };
+    struct job job = { .take = sort_out, .context = &sorting };
+    sizes.spool_bytes /= n_types + 1;
+    sizes.run_bytes /= n_types + 1;
+    bool has_all = sorting.all != NULL;
+    for (size_t i = 0; has_all && i < n_types; i++)
+        has_all = (sorting.all[i] = weft_execution_gather_new(&sizes)) != NULL;
+    enum weft_code code =
+        has_all ? run_job(&job, trace, filter, opts, run, err) : weft_no_memory(err, "executions");
+    job_release(&job);
+    for (size_t i = 0; i < n_types && sorting.all; i++) {
+        tables[i] = NULL;
+        WEFT_THEN(code, make_table_of(&job, i, sorting.all[i], !opts->without_metrics, run,
+                                      &tables[i], err));
+        weft_execution_gather_free(sorting.all[i]);
+    }
+    free(sorting.all);
     job_fini(&job);
     return code;
 }

@@ -45,6 +45,13 @@ weft_executions_run(const struct weft_trace *trace, const struct weft_thread_fil
                     const struct weft_executions_opts *opts, const struct weft_run *run,
                     struct weft_executions_table **table, struct weft_err *err);
 
+/* The same of several types in one pass: a table for each, as if it were the only one. The types
+ * have no metrics of the user's. On failure some tables may be there: all are the caller's. */
+WEFT_CHECKED enum weft_code
+weft_executions_run_each(const struct weft_trace *trace, const struct weft_thread_filter *filter,
+                         const struct weft_executions_opts *opts, const struct weft_run *run,
+                         struct weft_executions_table **tables, struct weft_err *err);
+
 /* An execution that ended, or did not; valid during the call. Its flags lack NESTED and LOSSY,
  * which need all executions. */
 typedef enum weft_code (*weft_execution_see_fn)(void *context, const struct weft_execution_row *row,

@@ -550,10 +550,10 @@ static enum weft_code job_init(struct job *job, const struct weft_run *run, stru
         return weft_no_memory(err, "a critical path");
     weft_interval_reader_limit(job->reader, CONTEXTS_MAX);
     enum weft_code code =
-        weft_trace_graph_open(job->trace, job->opts->from_ns, job->opts->to_ns,
+        weft_trace_graph_open(job->trace, NULL, job->opts->from_ns, job->opts->to_ns,
                               run->memory_bytes / GRAPH_SHARE, &job->graph_of_trace, err);
     WEFT_THEN(code, weft_locks_graph_open(job->trace, job->graph_of_trace, job->opts->from_ns,
-                                          job->opts->to_ns, run->memory_bytes / LOCKS_SHARE,
+                                          job->opts->to_ns, NULL, run->memory_bytes / LOCKS_SHARE,
                                           &job->graph, err));
     return code;
 }

@@ -18,6 +18,9 @@
  * reach beyond as many others, some are looked into when a thread is first asked for. */
 enum { BLOCKS_MAX = 4, LOOKED_INTO = 64 };
 
+/* Of lists of stacks that are kept of blocks. */
+enum { INDEX_BYTES = 4 << 20 };
+
 /* A stack before a wait that is older than this says nothing of it. */
 #define OLD_NS UINT64_C(1000000)
 
@@ -50,6 +53,12 @@ struct blocks {
     size_t n;
 };
 
+/* Which events of a block are stacks. */
+struct index {
+    uint32_t *items;
+    size_t n;
+};
+
 struct weft_path_stacks {
     const struct weft_trace *trace;
     struct weft_strtab *texts;
@@ -60,6 +69,9 @@ struct weft_path_stacks {
     } threads;
     struct slot slots[WEFT_SLOTS_FEW]; /* a path goes to and fro between a few threads */
     struct weft_slots uses;
+    struct index indices[WEFT_SLOTS]; /* of more blocks than are decoded */
+    struct weft_slots index_uses;
+    struct weft_slots_room index_room;
     struct {
         struct seen *items;
         size_t n, cap;
@@ -78,6 +90,7 @@ struct weft_path_stacks *weft_path_stacks_new(const struct weft_trace *trace)
     stacks->trace = trace;
     stacks->texts = weft_strtab_new();
     stacks->of_thread = weft_map_new();
+    stacks->index_room.most_bytes = INDEX_BYTES;
     if (stacks->texts && stacks->of_thread)
         return stacks;
     weft_path_stacks_free(stacks);
@@ -97,6 +110,8 @@ void weft_path_stacks_free(struct weft_path_stacks *stacks)
         weft_event_buf_free(stacks->slots[i].buf);
         WEFT_VEC_FINI(&stacks->slots[i].stacks);
     }
+    for (size_t i = 0; i < WEFT_SLOTS; i++)
+        free(stacks->indices[i].items);
     WEFT_VEC_FINI(&stacks->seen);
     WEFT_VEC_FINI(&stacks->seen_stacks);
     free(stacks);
@@ -134,6 +149,51 @@ static bool find_stacks(struct slot *slot, size_t n_events)
     return true;
 }
 
+/* Keeps the list of the slot; without memory it is made again. */
+static void keep_index(struct weft_path_stacks *stacks, uint32_t thread_id, uint64_t block,
+                       size_t place, const struct slot *slot)
+{
+    const size_t n_bytes = slot->stacks.n * sizeof *slot->stacks.items;
+    struct index *index = &stacks->indices[place];
+    free(index->items);
+    *index = (struct index){ .items = malloc(n_bytes + 1), .n = slot->stacks.n };
+    weft_slots_room_take(&stacks->index_room, place, n_bytes);
+    if (index->items) {
+        if (n_bytes)
+            memcpy(index->items, slot->stacks.items, n_bytes);
+        weft_slots_hold(&stacks->index_uses, place, thread_id, block);
+    }
+    while (weft_slots_room_shrink(&stacks->index_room, &stacks->index_uses, 1, &place)) {
+        free(stacks->indices[place].items);
+        stacks->indices[place] = (struct index){ .items = NULL };
+    }
+}
+
+/* The stacks of a block that was decoded: as they were found before, or found now. */
+static bool list_stacks(struct weft_path_stacks *stacks, uint32_t thread_id, uint64_t block,
+                        struct slot *slot, size_t n_events)
+{
+    bool is_held;
+    const size_t place = weft_slots_find(
+        &stacks->index_uses, weft_slots_room_for(&stacks->index_room, n_events * sizeof(uint32_t)),
+        thread_id, block, &is_held);
+    const struct index *index = &stacks->indices[place];
+    if (!is_held) {
+        if (!find_stacks(slot, n_events))
+            return false;
+        keep_index(stacks, thread_id, block, place, slot);
+        return true;
+    }
+    slot->stacks.n = 0;
+    if (!weft_vec_reserve(&slot->stacks.items, &slot->stacks.cap, index->n + 1,
+                          sizeof *slot->stacks.items))
+        return false;
+    if (index->n)
+        memcpy(slot->stacks.items, index->items, index->n * sizeof *index->items);
+    slot->stacks.n = index->n;
+    return true;
+}
+
 static enum weft_code load(struct weft_path_stacks *stacks, uint32_t thread_id, uint64_t block,
                            const struct slot **loaded, struct weft_err *err)
 {
@@ -150,7 +210,7 @@ static enum weft_code load(struct weft_path_stacks *stacks, uint32_t thread_id, 
         return weft_no_memory(err, "stacks");
     WEFT_TRY(weft_store_load_events(weft_trace_store(stacks->trace), thread_id, block, slot->buf,
                                     &slot->events, &n_events, err));
-    if (!find_stacks(slot, n_events))
+    if (!list_stacks(stacks, thread_id, block, slot, n_events))
         return weft_no_memory(err, "stacks");
     weft_slots_hold(&stacks->uses, place, thread_id, block);
     return WEFT_OK;

@@ -20,8 +20,8 @@
  * one question answered without that. A block whose questions have cost a quarter of unrolling it
  * is mostly asked for again. */
 enum {
-    BLOCK_BYTES = WEFT_FORMAT_BLOCK_ROWS *
-                  (2 * sizeof(struct weft_innermost_call) + sizeof(struct weft_innermost_context)),
+    ROW_BYTES = 2 * sizeof(struct weft_innermost_call) + sizeof(struct weft_innermost_context),
+    BLOCK_BYTES = WEFT_FORMAT_BLOCK_ROWS * ROW_BYTES,
     ROWS_OF_QUESTION = 32,
     QUARTER = 4,
     LEAST_BLOCKS = 4,
@@ -46,7 +46,8 @@ struct weft_innermost {
     const struct weft_trace *trace;
     struct weft_innermost_block blocks[WEFT_SLOTS];
     struct weft_slots uses;
-    size_t most;
+    struct weft_slots_room room;
+    bool is_off;             /* there is no memory for it */
     uint64_t near;           /* the block that was asked for last */
     struct near nears[NEAR]; /* by thread */
     struct weft_block_part *part;
@@ -63,8 +64,8 @@ struct weft_innermost *weft_innermost_new(const struct weft_trace *trace, uint64
     if (!innermost)
         return NULL;
     innermost->trace = trace;
-    const uint64_t n_fit = memory_bytes ? memory_bytes / BLOCK_BYTES : WEFT_SLOTS;
-    innermost->most = n_fit < LEAST_BLOCKS ? 0 : n_fit < WEFT_SLOTS ? (size_t)n_fit : WEFT_SLOTS;
+    innermost->room.most_bytes = memory_bytes;
+    innermost->is_off = memory_bytes && memory_bytes / BLOCK_BYTES < LEAST_BLOCKS;
     innermost->part = weft_block_part_new();
     innermost->children = weft_map_new();
     if (innermost->part && innermost->children)
@@ -174,6 +175,17 @@ static enum weft_code read_block(struct weft_innermost *innermost, uint32_t thre
     return code;
 }
 
+/* Lists grow to those of the largest block. */
+static void drop_surplus(struct weft_innermost *innermost)
+{
+    size_t slot;
+    while (weft_slots_room_shrink(&innermost->room, &innermost->uses, 1, &slot)) {
+        free(innermost->blocks[slot].items);
+        free(innermost->blocks[slot].contexts);
+        innermost->blocks[slot] = (struct weft_innermost_block){ .items = NULL };
+    }
+}
+
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 /* The first block that ends behind from_ns, if it holds all of the interval; else NULL. */
@@ -224,16 +236,21 @@ enum weft_code weft_innermost_find(struct weft_innermost *innermost, uint32_t th
         return WEFT_OK;
     }
     const struct weft_block_info *info =
-        innermost->most ? block_of(innermost, thread_id, from_ns, to_ns, &number) : NULL;
+        innermost->is_off ? NULL : block_of(innermost, thread_id, from_ns, to_ns, &number);
     if (!info || info->n_rows > WEFT_FORMAT_BLOCK_ROWS) /* larger ones, of others, are not kept */
         return WEFT_OK;
+    const uint64_t n_bytes = info->n_rows * (uint64_t)ROW_BYTES;
     const size_t slot =
-        weft_slots_find(&innermost->uses, innermost->most, thread_id, number, &is_held);
+        weft_slots_find(&innermost->uses, weft_slots_room_for(&innermost->room, n_bytes), thread_id,
+                        number, &is_held);
     struct weft_innermost_block *found = &innermost->blocks[slot];
     if (!is_held) {
         found->is_read = false;
         found->n_asked = found->near = 0;
         weft_slots_hold(&innermost->uses, slot, thread_id, number);
+        if (n_bytes > innermost->room.bytes[slot])
+            weft_slots_room_take(&innermost->room, slot, n_bytes);
+        drop_surplus(innermost);
     }
     if (!found->is_read && ++found->n_asked < info->n_rows / ROWS_OF_QUESTION / QUARTER)
         return WEFT_OK;

@@ -15,7 +15,8 @@ enum { WEFT_PARTS = 8 };
 struct weft_parts {
     struct weft_block_part *items[WEFT_SLOTS];
     struct weft_slots uses;
-    size_t most; /* 0: WEFT_PARTS */
+    struct weft_slots_room room;
+    bool is_kept; /* as many as there is room for; else WEFT_PARTS */
 };
 
 /* As many as `n_bytes` admit stay open, WEFT_PARTS at least. */

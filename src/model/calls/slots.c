@@ -48,3 +48,30 @@ void weft_slots_hold(struct weft_slots *slots, size_t place, uint32_t thread_id,
     slots->items[place].block = block;
     slots->items[place].last_use = ++slots->n_uses;
 }
+
+size_t weft_slots_room_for(const struct weft_slots_room *room, uint64_t n_bytes)
+{
+    const bool has_room = room->most_bytes == 0 || room->n < WEFT_SLOTS_FEW ||
+                          room->n_bytes + n_bytes <= room->most_bytes;
+    return room->n < WEFT_SLOTS && has_room ? room->n + 1 : room->n;
+}
+
+void weft_slots_room_take(struct weft_slots_room *room, size_t place, uint64_t n_bytes)
+{
+    room->n = place >= room->n ? place + 1 : room->n;
+    room->n_bytes += n_bytes - room->bytes[place];
+    room->bytes[place] = n_bytes;
+}
+
+bool weft_slots_room_shrink(struct weft_slots_room *room, struct weft_slots *slots,
+                            uint64_t n_recent, size_t *place)
+{
+    if (room->most_bytes == 0 || room->n <= WEFT_SLOTS_FEW || room->n_bytes <= room->most_bytes ||
+        slots->items[room->n - 1].last_use + n_recent > slots->n_uses)
+        return false;
+    *place = --room->n;
+    slots->items[*place].last_use = 0;
+    room->n_bytes -= room->bytes[*place];
+    room->bytes[*place] = 0;
+    return true;
+}

@@ -46,4 +46,25 @@ static inline bool weft_slots_use(struct weft_slots *slots, size_t place, uint32
 /* The block is at the place from now on. */
 void weft_slots_hold(struct weft_slots *slots, size_t place, uint32_t thread_id, uint64_t block);
 
+/* Memory of places whose blocks differ in size: as many are used as it admits, WEFT_SLOTS_FEW at
+ * least. */
+struct weft_slots_room {
+    uint64_t most_bytes; /* 0: no bound */
+    uint64_t n_bytes;    /* of all places */
+    uint64_t bytes[WEFT_SLOTS];
+    size_t n; /* places that were used; 0 ... n - 1 */
+};
+
+/* How many places may be looked at (weft_slots_find) for a block of `n_bytes`: one more than are
+ * used if there is room for it. */
+size_t weft_slots_room_for(const struct weft_slots_room *room, uint64_t n_bytes);
+
+/* The place, one of those, takes `n_bytes` from now on. */
+void weft_slots_room_take(struct weft_slots_room *room, size_t place, uint64_t n_bytes);
+
+/* Is more taken than there is? Then the last place, if it is not one of the `n_recent` used last,
+ * is empty now, and the caller frees what it has there. */
+bool weft_slots_room_shrink(struct weft_slots_room *room, struct weft_slots *slots,
+                            uint64_t n_recent, size_t *place);
+
 #endif

@@ -3,7 +3,8 @@
  * A decorator: every operation goes to the inner graph, and only `cause` adds to its answer.
  * Operations on locks are read for each process when its first possible lock wait appears; each
  * further reading at least doubles how far it reaches back, up to 2 s, except that a lock still
- * awaited at the end of the trace has everything read to find its holder.
+ * awaited at the end of the trace has everything read to find its holder. Nothing is read where the
+ * operations of the whole trace are given.
  */
 #include "model/graph/locks.h"
 
@@ -31,8 +32,9 @@ enum { KEY_NAME_BYTES = 128, PART_BEFORE = 32 };
 struct process {
     uint64_t pid; /* 0: of all threads, as this one's process is unknown */
     uint32_t host_id;
-    struct weft_locks *locks; /* NULL: not read */
-    uint64_t read_ns;         /* they are read from here */
+    const struct weft_locks *locks; /* NULL: not read */
+    struct weft_locks *own;         /* the same, but for those of the whole trace */
+    uint64_t read_ns;               /* they are read from here */
     bool is_tried, has_failed;
 };
 
@@ -40,6 +42,7 @@ struct locks_graph {
     struct weft_graph graph; /* first */
     const struct weft_trace *trace;
     struct weft_graph *inner;
+    const struct weft_locks *whole; /* NULL: not given */
     uint64_t from_ns, to_ns, memory_bytes;
     struct {
         struct process *items;
@@ -85,15 +88,16 @@ static enum weft_code read_from(struct locks_graph *graph, struct process *proce
         .host_id = process->host_id,
         .without_sites = true,
     };
-    weft_locks_close(process->locks);
-    process->locks = NULL;
+    weft_locks_close(process->own);
+    process->own = NULL;
     process->read_ns = from_ns;
     enum weft_code code =
-        weft_locks_open(graph->trace, &span, graph->memory_bytes, &process->locks, err);
+        weft_locks_open(graph->trace, &span, graph->memory_bytes, &process->own, err);
+    process->locks = process->own;
     if (code == WEFT_OK)
         return WEFT_OK;
-    weft_locks_close(process->locks);
-    process->locks = NULL;
+    weft_locks_close(process->own);
+    process->locks = process->own = NULL;
     process->has_failed = true;
     if (code != WEFT_E_LIMIT)
         return code;
@@ -117,7 +121,7 @@ static enum weft_code read_locks(struct locks_graph *graph, struct process *proc
     const uint64_t begin_ns = start_ns > MARGIN_NS ? start_ns - MARGIN_NS : 0;
     uint64_t back_ns = begin_ns < graph->from_ns ? graph->from_ns - begin_ns : 0;
     const uint64_t read_ns = graph->from_ns - process->read_ns;
-    if (process->has_failed || (process->is_tried && back_ns <= read_ns) ||
+    if (graph->whole || process->has_failed || (process->is_tried && back_ns <= read_ns) ||
         (process->is_tried && read_ns >= MOST_BACK_NS))
         return WEFT_OK;
     if (back_ns < least_back_ns(graph))
@@ -144,7 +148,9 @@ static enum weft_code process_of(struct locks_graph *graph, uint32_t thread_id,
         return weft_no_memory(err, "locks");
     **process = (struct process){ .pid = info->pid,
                                   .host_id = info->host_id,
-                                  .read_ns = graph->from_ns,
+                                  .locks = graph->whole,
+                                  .read_ns = graph->whole ? 0 : graph->from_ns,
+                                  .is_tried = graph->whole != NULL,
                                   .has_failed = !may_tell(graph->trace) };
     return WEFT_OK;
 }
@@ -333,7 +339,8 @@ static enum weft_code find_holder(struct locks_graph *graph, struct process *pro
                                   uint32_t thread_id, struct weft_graph_state *state,
                                   struct weft_graph_edge *edge, struct weft_err *err)
 {
-    if (process->read_ns == 0 || weft_graph_has_source(edge) || state->reason != WEFT_PATH_LOCK)
+    if (graph->whole || process->read_ns == 0 || weft_graph_has_source(edge) ||
+        state->reason != WEFT_PATH_LOCK)
         return WEFT_OK;
     const enum weft_code code = read_from(graph, process, 0, err);
     if (code == WEFT_OK && process->locks)
@@ -405,7 +412,8 @@ static enum weft_code sharers(struct weft_graph *graph, uint32_t thread_id, uint
 static const struct weft_graph_ops locks_ops = { before, cause, arrival, occupants, sharers };
 
 enum weft_code weft_locks_graph_open(const struct weft_trace *trace, struct weft_graph *inner,
-                                     uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
+                                     uint64_t from_ns, uint64_t to_ns,
+                                     const struct weft_locks *whole, uint64_t memory_bytes,
                                      struct weft_graph **graph, struct weft_err *err)
 {
     struct locks_graph *made = calloc(1, sizeof *made);
@@ -417,6 +425,7 @@ enum weft_code weft_locks_graph_open(const struct weft_trace *trace, struct weft
     made->inner = inner;
     made->from_ns = from_ns;
     made->to_ns = to_ns;
+    made->whole = whole;
     made->memory_bytes = memory_bytes;
     made->keys = weft_strtab_new();
     made->names = weft_strtab_new();
@@ -429,7 +438,7 @@ void weft_locks_graph_close(struct weft_graph *graph)
     if (!graph)
         return;
     for (size_t i = 0; i < of(graph)->processes.n; i++)
-        weft_locks_close(of(graph)->processes.items[i].locks);
+        weft_locks_close(of(graph)->processes.items[i].own);
     WEFT_VEC_FINI(&of(graph)->processes);
     weft_strtab_free(of(graph)->keys);
     weft_strtab_free(of(graph)->names);

@@ -686,8 +686,8 @@ enum weft_code weft_trace_graph_window(struct weft_graph *graph, uint64_t from_n
     return WEFT_OK;
 }
 
-enum weft_code weft_trace_graph_open(const struct weft_trace *trace, uint64_t from_ns,
-                                     uint64_t to_ns, uint64_t memory_bytes,
+enum weft_code weft_trace_graph_open(const struct weft_trace *trace, struct weft_graph_known *known,
+                                     uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
                                      struct weft_graph **graph, struct weft_err *err)
 {
     struct trace_graph *made = calloc(1, sizeof *made);
@@ -698,7 +698,7 @@ enum weft_code weft_trace_graph_open(const struct weft_trace *trace, uint64_t fr
     made->trace = trace;
     made->memory_bytes = memory_bytes;
     made->tellers = calloc((size_t)weft_trace_n_threads(trace) + 1, 1);
-    enum weft_code code = made->tellers ? weft_graph_user_open(trace, from_ns, to_ns,
+    enum weft_code code = made->tellers ? weft_graph_user_open(trace, known, from_ns, to_ns,
                                                                memory_bytes / 4, &made->user, err)
                                         : weft_no_memory(err, "a graph");
     WEFT_THEN(code,

@@ -8,13 +8,16 @@
 #define WEFT_MODEL_GRAPH_TRACE_H
 
 #include "model/graph/graph.h"
+#include "model/graph/spans.h"
 #include "model/trace.h"
 
 /* Of the part [from_ns, to_ns]: edges that begin before it are not found. Reads nothing yet: tables
  * of packets, locks and flows of that part are made when they are first asked for, of any size
- * (base/room.h). What is read again when it is asked for again takes `memory_bytes` (0: no bound).
- * For one thread at a time. */
-WEFT_CHECKED enum weft_code weft_trace_graph_open(const struct weft_trace *trace, uint64_t from_ns,
+ * (base/room.h). What is read again when it is asked for again takes `memory_bytes` (0: no bound),
+ * besides what `known`, of all graphs, keeps (NULL: it keeps that itself). For one thread at a
+ * time. */
+WEFT_CHECKED enum weft_code weft_trace_graph_open(const struct weft_trace *trace,
+                                                  struct weft_graph_known *known, uint64_t from_ns,
                                                   uint64_t to_ns, uint64_t memory_bytes,
                                                   struct weft_graph **graph, struct weft_err *err);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A part of a thread - a block of calls, or two - is walked forward once, and gives a list of
- * states that is kept while the walk of the path stays there.
+ * States of a part of a thread - a block of calls, or two - come from its spans (spans.h), which
+ * are at hand while the walk of the path stays there; locks and what calls were asked for are
+ * added.
  */
 #include "model/graph/user.h"
 
@@ -11,6 +12,7 @@
 #include "model/calls/walk.h"
 #include "model/events.h"
 #include "model/graph/ends.h"
+#include "model/graph/spans.h"
 #include "model/graph/wait_arguments.h"
 #include "model/graph/waiting.h"
 #include "model/states/thread_ends.h"
@@ -19,39 +21,22 @@
 
 enum { KEPT_PARTS = 2 * 64, LIST_SHARE = 8 };
 
-/* A call of input or output that lasts so long is a wait; and in shorter waits for descriptors it
- * is not worth it to look for what ended them. */
-#define LONG_CALL_NS UINT64_C(50000)
+/* In shorter waits for descriptors it is not worth it to look for what ended them. */
 #define LONG_WAIT_NS UINT64_C(10000)
 
 /* So far the clock of calls may be from that of the kernel. */
 #define CLOCKS_APART_NS UINT64_C(1000)
-
-/* From start_ns to that of the next one. */
-struct span {
-    uint64_t start_ns;
-    bool is_wait;     /* in a function that waits */
-    bool is_gap;      /* in no call */
-    uint8_t for_what; /* enum weft_wait_for, of the outermost function on the way that says it */
-};
 
 /* A lock that was asked for, and had to be released first. */
 struct lock_wait {
     uint64_t start_ns, end_ns, key;
 };
 
-/* Blocks as a whole, which spans tile. */
+/* Blocks as a whole. */
 struct piece {
-    uint64_t from_ns, to_ns;
-    struct {
-        struct span *items;
-        size_t n, cap;
-    } spans;
-    struct {
-        struct weft_wait_call *items; /* by span */
-        size_t n, cap;
-    } calls;
-    struct weft_wait_arguments arguments; /* by them */
+    const struct weft_graph_spans *spans; /* NULL: none */
+    struct weft_graph_spans *own;         /* the same, if they are not kept for all */
+    struct weft_wait_arguments arguments; /* by call of the spans */
     size_t near;                          /* where it was asked last: a path goes step by step */
 };
 
@@ -77,11 +62,13 @@ struct weft_graph_user {
     uint32_t *kept;      /* threads with parts */
     size_t n_kept;
     uint64_t n_uses;
-    uint8_t *waits; /* by function: 0 not asked yet, 1 no, from 2 on what it waits for */
+    struct weft_graph_known *known;     /* that it shares with others, or its own */
+    struct weft_graph_known *own_known; /* NULL: it is not its own */
+    struct weft_graph_spans_room room;
 };
 
-enum weft_code weft_graph_user_open(const struct weft_trace *trace, uint64_t from_ns,
-                                    uint64_t to_ns, uint64_t memory_bytes,
+enum weft_code weft_graph_user_open(const struct weft_trace *trace, struct weft_graph_known *known,
+                                    uint64_t from_ns, uint64_t to_ns, uint64_t memory_bytes,
                                     struct weft_graph_user **user, struct weft_err *err)
 {
     struct weft_graph_user *made = calloc(1, sizeof *made);
@@ -94,8 +81,10 @@ enum weft_code weft_graph_user_open(const struct weft_trace *trace, uint64_t fro
     made->memory_bytes = memory_bytes;
     made->parts = calloc((size_t)weft_trace_n_threads(trace) + 1, sizeof(struct part *));
     made->kept = calloc(KEPT_PARTS, sizeof *made->kept);
-    made->waits = calloc((size_t)weft_trace_n_functions(trace) + 1, 1);
-    return made->parts && made->kept && made->waits ? WEFT_OK
+    if (!known)
+        made->own_known = known = weft_graph_known_new(trace, memory_bytes / LIST_SHARE);
+    made->known = known;
+    return made->parts && made->kept && made->known ? WEFT_OK
                                                     : weft_no_memory(err, "states of threads");
 }
 
@@ -117,8 +106,7 @@ void weft_graph_user_window(struct weft_graph_user *user, uint64_t from_ns, uint
 
 static void piece_fini(struct piece *piece)
 {
-    WEFT_VEC_FINI(&piece->spans);
-    WEFT_VEC_FINI(&piece->calls);
+    weft_graph_spans_free(piece->own);
     weft_wait_arguments_fini(&piece->arguments);
 }
 
@@ -143,57 +131,9 @@ void weft_graph_user_close(struct weft_graph_user *user)
     weft_graph_ends_fini(&user->ends);
     free(user->parts);
     free(user->kept);
-    free(user->waits);
+    weft_graph_spans_room_fini(&user->room);
+    weft_graph_known_free(user->own_known);
     free(user);
-}
-
-/* What a function waits for; none: it is not there to wait. */
-static bool waits_for(struct weft_graph_user *user, uint32_t function_id, enum weft_wait_for *what)
-{
-    uint8_t *known = &user->waits[function_id];
-    if (*known == 0) {
-        const struct weft_str name = weft_trace_function(user->trace, function_id)->name;
-        *known = weft_is_wait_name(name) || weft_may_wait_name(name)
-                     ? (uint8_t)(2 + weft_wait_for_of_name(name))
-                     : 1;
-    }
-    *what = *known >= 2 ? (enum weft_wait_for)(*known - 2) : WEFT_WAITS_FOR_ANY;
-    return *known >= 2;
-}
-
-/* A call that was cut where the walk begins may be one: its span is unknown, which begins
- * further back. `*is_undecided` if it may last longer than the walk, which goes until walk_to_ns.
- */
-static bool is_wait(struct weft_graph_user *user, const struct weft_walk_call *call,
-                    uint64_t walk_to_ns, bool *is_undecided)
-{
-    enum weft_wait_for what;
-    if (!waits_for(user, call->function_id, &what))
-        return false;
-    if (what < WEFT_WAITS_FOR_INPUT || call->row == UINT64_MAX ||
-        call->end_ns - call->start_ns >= LONG_CALL_NS)
-        return true;
-    *is_undecided |= call->end_ns == walk_to_ns;
-    return false;
-}
-
-/* In a wait: the function, or one that it calls, says what for. */
-static bool see_wait(struct weft_graph_user *user, struct part *part,
-                     const struct weft_walk_call *call)
-{
-    struct span *span = &part->now.spans.items[part->now.spans.n - 1];
-    enum weft_wait_for what;
-    if (span->for_what != WEFT_WAITS_FOR_ANY || !waits_for(user, call->function_id, &what) ||
-        what == WEFT_WAITS_FOR_ANY)
-        return true;
-    span->for_what = (uint8_t)what;
-    struct weft_wait_call *kept = WEFT_VEC_PUSH(&part->now.calls);
-    if (kept)
-        *kept = (struct weft_wait_call){ .span_ns = span->start_ns,
-                                         .start_ns = call->start_ns,
-                                         .row = call->row,
-                                         .function_id = call->function_id };
-    return kept != NULL;
 }
 
 static bool has_kind(const struct weft_graph_user *user, enum weft_event_kind kind)
@@ -307,57 +247,6 @@ static enum weft_code find_locks(struct weft_graph_user *user, struct part *part
     return read_locks(user, part, thread_id, err);
 }
 
-static enum weft_code add_span(struct part *part, uint64_t start_ns, size_t depth,
-                               size_t wait_depth, struct weft_err *err)
-{
-    struct span made = { .start_ns = start_ns, .is_wait = wait_depth > 0, .is_gap = depth == 0 };
-    struct span *last = part->now.spans.n ? &part->now.spans.items[part->now.spans.n - 1] : NULL;
-    if (last && last->start_ns == start_ns) { /* nothing happened in between */
-        *last = made;
-        if (part->now.spans.n > 1 && last[-1].is_wait == made.is_wait &&
-            last[-1].is_gap == made.is_gap)
-            part->now.spans.n--;
-        return WEFT_OK;
-    }
-    if (last && last->is_wait == made.is_wait && last->is_gap == made.is_gap)
-        return WEFT_OK;
-    struct span *span = WEFT_VEC_PUSH(&part->now.spans);
-    if (!span)
-        return weft_no_memory(err, "states of threads");
-    *span = made;
-    return WEFT_OK;
-}
-
-/* Depths count from 1: 0 is no call. What happens from the end of the part on is not of it. */
-static enum weft_code read_spans(struct weft_graph_user *user, struct part *part,
-                                 struct weft_walk *walk, uint64_t walk_to_ns, bool *is_undecided,
-                                 struct weft_err *err)
-{
-    enum weft_step step;
-    struct weft_walk_call call;
-    size_t depth = 0, wait_depth = 0;
-    *is_undecided = false;
-    enum weft_code code = add_span(part, part->now.from_ns, 0, 0, err);
-    while (code == WEFT_OK && (code = weft_walk_next(walk, &step, &call, err)) == WEFT_OK &&
-           step != WEFT_STEP_END &&
-           (step == WEFT_STEP_ENTER ? call.start_ns : call.end_ns) < part->now.to_ns) {
-        if (step == WEFT_STEP_ENTER) {
-            depth = (size_t)call.depth + 1;
-            if (wait_depth == 0 && is_wait(user, &call, walk_to_ns, is_undecided))
-                wait_depth = depth;
-            code = add_span(part, call.start_ns, depth, wait_depth, err);
-            if (code == WEFT_OK && wait_depth > 0 && !see_wait(user, part, &call))
-                return weft_no_memory(err, "states of threads");
-        } else {
-            if (wait_depth == (size_t)call.depth + 1)
-                wait_depth = 0;
-            depth = call.depth;
-            code = add_span(part, call.end_ns, depth, wait_depth, err);
-        }
-    }
-    return code;
-}
-
 /* How many blocks begin before `at_ns`. */
 static uint64_t blocks_before(const struct weft_graph_user *user, uint32_t thread_id,
                               uint64_t at_ns)
@@ -369,105 +258,74 @@ static uint64_t blocks_before(const struct weft_graph_user *user, uint32_t threa
     return low;
 }
 
-/* Where the block begins that holds the last call entered before `at_ns`, or the one before that;
- * 0 for the first. */
-static uint64_t find_begin(const struct weft_graph_user *user, uint32_t thread_id, uint64_t at_ns,
-                           unsigned n_back)
+/* The block that holds the last call entered before `at_ns`, of `n`, or one before that. */
+static uint64_t find_first(uint64_t n, uint64_t n_back)
 {
-    const uint64_t n = blocks_before(user, thread_id, at_ns);
-    return n > 1 + n_back
-               ? weft_store_block_get(weft_trace_store(user->trace), thread_id, n - 1 - n_back)
-                     ->first_ns
-               : 0;
+    return n > 1 + n_back ? n - 1 - n_back : 0;
 }
 
-/* Where the next block begins. */
-static uint64_t find_end(const struct weft_graph_user *user, uint32_t thread_id, uint64_t at_ns)
-{
-    struct weft_store *store = weft_trace_store(user->trace);
-    const uint64_t n = blocks_before(user, thread_id, at_ns);
-    return n < weft_store_thread_get(store, thread_id)->n_blocks
-               ? weft_store_block_get(store, thread_id, n)->first_ns
-               : UINT64_MAX;
-}
-
-/* What the walk of [known_from_ns, walk_to_ns) shows of [known_from_ns, known_to_ns). */
-static enum weft_code read_until(struct weft_graph_user *user, struct part *part,
-                                 uint32_t thread_id, uint64_t walk_to_ns, bool *is_undecided,
-                                 struct weft_err *err)
-{
-    struct weft_walk *walk = NULL;
-    const struct weft_walk_opts opts = { .window = { .from_ns = part->now.from_ns,
-                                                     .to_ns = walk_to_ns } };
-    part->now.spans.n = part->now.calls.n = 0;
-    weft_wait_arguments_forget(&part->now.arguments);
-    enum weft_code code = weft_walk_open(user->trace, thread_id, &opts, &walk, err);
-    WEFT_THEN(code, read_spans(user, part, walk, walk_to_ns, is_undecided, err));
-    weft_walk_close(walk);
-    return code;
-}
-
-/* Goes on into the next block only where whether a call is long depends on it. */
 static enum weft_code read_part(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
-                                uint64_t from_ns, uint64_t at_ns, struct weft_err *err)
+                                uint64_t first, uint64_t end, struct weft_err *err)
 {
-    bool is_undecided;
-    const uint64_t to_ns = find_end(user, thread_id, at_ns);
-    part->now.from_ns = from_ns;
-    part->now.to_ns = to_ns;
-    enum weft_code code = read_until(user, part, thread_id, to_ns, &is_undecided, err);
-    if (code == WEFT_OK && is_undecided)
-        code = read_until(user, part, thread_id, weft_add_sat_u64(to_ns, LONG_CALL_NS),
-                          &is_undecided, err);
-    if (code != WEFT_OK)
-        part->now.to_ns = 0;
-    return code;
+    weft_graph_spans_free(part->now.own);
+    part->now.spans = part->now.own = NULL;
+    weft_wait_arguments_forget(&part->now.arguments);
+    return weft_graph_spans_of(user->known, thread_id, first, end, &user->room, &part->now.spans,
+                               &part->now.own, err);
 }
 
 static bool has_all(const struct piece *piece, uint64_t from_ns, uint64_t to_ns)
 {
-    return piece->from_ns <= from_ns && to_ns <= piece->to_ns;
+    return piece->spans && piece->spans->from_ns <= from_ns && to_ns <= piece->spans->to_ns;
 }
 
-/* Makes the part cover [from_ns, to_ns]. Blocks are read as a whole, and stay: executions that end
- * later, and those of later parts of the trace, ask for the same ones. */
+/* Makes the part cover time from the begin of block `first` to at_ns, before which the last of the
+ * blocks up to `end` begins. Blocks are read as a whole, and stay: executions that end later, and
+ * those of later parts of the trace, ask for the same ones. */
 static enum weft_code make_part(struct weft_graph_user *user, struct part *part, uint32_t thread_id,
-                                uint64_t from_ns, uint64_t to_ns, struct weft_err *err)
+                                uint64_t first, uint64_t end, uint64_t at_ns, struct weft_err *err)
 {
-    if (!has_all(&part->now, from_ns, to_ns)) {
+    const uint64_t from_ns =
+        first ? weft_store_block_get(weft_trace_store(user->trace), thread_id, first)->first_ns : 0;
+    if (!has_all(&part->now, from_ns, at_ns)) {
         const struct piece now = part->now;
         part->now = part->before;
         part->before = now;
     }
-    const enum weft_code code = has_all(&part->now, from_ns, to_ns)
+    const enum weft_code code = has_all(&part->now, from_ns, at_ns)
                                     ? WEFT_OK
-                                    : read_part(user, part, thread_id, from_ns, to_ns, err);
+                                    : read_part(user, part, thread_id, first, end, err);
     part->from_ns = code == WEFT_OK ? from_ns : 0;
-    part->to_ns = code == WEFT_OK ? to_ns : 0;
+    part->to_ns = code == WEFT_OK ? at_ns : 0;
     return code;
 }
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
+static const struct weft_graph_span *spans_of(const struct part *part)
+{
+    return part->now.spans->spans.items;
+}
+
 /* The span in which the instant before at_ns lies. */
 static size_t find_span(struct part *part, uint64_t at_ns)
 {
     size_t low;
-    WEFT_SEARCH_NEAR(low, part->now.spans.n, part->now.near,
-                     part->now.spans.items[low].start_ns < at_ns);
+    WEFT_SEARCH_NEAR(low, part->now.spans->spans.n, part->now.near,
+                     spans_of(part)[low].start_ns < at_ns);
     part->now.near = low;
     return low - 1;
 }
 
-static uint64_t start_of(const struct part *part, const struct span *span)
+static uint64_t start_of(const struct part *part, const struct weft_graph_span *span)
 {
     return span->start_ns > part->from_ns ? span->start_ns : part->from_ns;
 }
 
 static uint64_t end_of(const struct part *part, size_t span)
 {
-    return span + 1 < part->now.spans.n && part->now.spans.items[span + 1].start_ns < part->to_ns
-               ? part->now.spans.items[span + 1].start_ns
+    return span + 1 < part->now.spans->spans.n && spans_of(part)[span + 1].start_ns < part->to_ns
+               ? spans_of(part)[span + 1].start_ns
                : part->to_ns;
 }
 
@@ -481,18 +339,19 @@ static enum weft_code need_part(struct weft_graph_user *user, struct part *part,
                                 uint64_t at_ns, struct weft_err *err)
 {
     if (is_inside(part, at_ns)) {
-        const struct span *span = &part->now.spans.items[find_span(part, at_ns)];
+        const struct weft_graph_span *span = &spans_of(part)[find_span(part, at_ns)];
         if (span->start_ns > part->from_ns || part->from_ns == 0 ||
             !(span->is_wait || span->is_gap))
             return WEFT_OK;
     }
-    for (unsigned n_back = 0;; n_back++) {
-        const uint64_t from_ns = find_begin(user, thread_id, at_ns, n_back);
-        enum weft_code code = make_part(user, part, thread_id, from_ns, at_ns, err);
-        if (code != WEFT_OK || from_ns == 0)
+    const uint64_t end = blocks_before(user, thread_id, at_ns);
+    for (uint64_t n_back = 0;; n_back++) {
+        const uint64_t first = find_first(end, n_back);
+        const enum weft_code code = make_part(user, part, thread_id, first, end, at_ns, err);
+        if (code != WEFT_OK || part->from_ns == 0)
             return code;
-        const struct span *span = &part->now.spans.items[find_span(part, at_ns)];
-        if (span->start_ns > from_ns || !(span->is_wait || span->is_gap))
+        const struct weft_graph_span *span = &spans_of(part)[find_span(part, at_ns)];
+        if (span->start_ns > part->from_ns || !(span->is_wait || span->is_gap))
             return WEFT_OK;
     }
 }
@@ -519,7 +378,7 @@ static void tell_span(const struct weft_model_thread *thread, struct part *part,
                       struct weft_graph_state *state)
 {
     const size_t place = find_span(part, at_ns);
-    const struct span *span = &part->now.spans.items[place];
+    const struct weft_graph_span *span = &spans_of(part)[place];
     state->start_ns = start_of(part, span);
     state->end_ns = end_of(part, place) < at_ns ? end_of(part, place) : at_ns;
     state->state = span->is_wait ? WEFT_PATH_BLOCKED : WEFT_PATH_RUNNING;
@@ -593,13 +452,14 @@ static const struct weft_wait_call *call_of(struct weft_graph_user *user, uint32
     *what = WEFT_WAITS_FOR_ANY;
     if (!part || !is_inside(part, state->end_ns))
         return NULL;
-    const struct span *span = &part->now.spans.items[find_span(part, state->end_ns)];
-    WEFT_SEARCH(place, part->now.calls.n, part->now.calls.items[place].span_ns < span->start_ns);
-    if (!span->is_wait || place == part->now.calls.n ||
-        part->now.calls.items[place].span_ns != span->start_ns)
+    const struct weft_graph_span *span = &spans_of(part)[find_span(part, state->end_ns)];
+    WEFT_SEARCH(place, part->now.spans->calls.n,
+                part->now.spans->calls.items[place].span_ns < span->start_ns);
+    if (!span->is_wait || place == part->now.spans->calls.n ||
+        part->now.spans->calls.items[place].span_ns != span->start_ns)
         return NULL;
     *what = (enum weft_wait_for)span->for_what;
-    return &part->now.calls.items[place];
+    return &part->now.spans->calls.items[place];
 }
 
 /* Drops what was read for other parts, if all of it takes too much: it can be read again. */
@@ -628,10 +488,11 @@ static enum weft_code read_arguments(const struct weft_graph_user *user, uint32_
     struct piece *piece = &user->parts[thread_id]->now;
     *waited = (struct weft_waited){ 0 };
     const bool is_read = piece->arguments.is_read;
-    const enum weft_code code = weft_wait_arguments_need(&piece->arguments, user->trace, thread_id,
-                                                         piece->calls.items, piece->calls.n, err);
+    const enum weft_code code =
+        weft_wait_arguments_need(&piece->arguments, user->trace, thread_id,
+                                 piece->spans->calls.items, piece->spans->calls.n, err);
     if (code == WEFT_OK)
-        *waited = piece->arguments.calls[call - piece->calls.items];
+        *waited = piece->arguments.calls[call - piece->spans->calls.items];
     if (!is_read)
         bound_arguments(user, piece);
     *objects = waited->n_objects ? piece->arguments.objects.items + waited->first : NULL;

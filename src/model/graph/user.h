@@ -10,12 +10,14 @@
 
 #include "model/graph/edges.h"
 #include "model/graph/graph.h"
+#include "model/graph/spans.h"
 #include "model/trace.h"
 
 struct weft_graph_user;
 
-/* Of the part [from_ns, to_ns] of the trace. */
-WEFT_CHECKED enum weft_code weft_graph_user_open(const struct weft_trace *trace, uint64_t from_ns,
+/* Of the part [from_ns, to_ns] of the trace. `known` is what graphs share, or NULL. */
+WEFT_CHECKED enum weft_code weft_graph_user_open(const struct weft_trace *trace,
+                                                 struct weft_graph_known *known, uint64_t from_ns,
                                                  uint64_t to_ns, uint64_t memory_bytes,
                                                  struct weft_graph_user **user,
                                                  struct weft_err *err);
