@@ -38,8 +38,11 @@ struct finder {
         struct group *items;
         size_t n, cap;
     } groups;
-    uint32_t *stem_of; /* by thread, or WEFT_ID_NONE */
-    size_t *n_alike;   /* by stem: groups */
+    uint32_t *stem_of;       /* by thread, or WEFT_ID_NONE */
+    uint32_t *first_of_stem; /* waits, linked: of `n_first` stems */
+    uint32_t *next_of_stem;
+    size_t n_first;
+    size_t *n_alike; /* by stem: groups */
 };
 
 static struct weft_str name_of(const struct finder *finder, uint32_t thread_id)
@@ -324,10 +327,32 @@ static enum weft_code count_turns(struct finder *finder, struct weft_err *err)
     return WEFT_OK;
 }
 
+/* Waits of each stem, the last one first. False without memory. */
+static bool link_stems(struct finder *finder)
+{
+    finder->n_first = weft_strtab_count(finder->stems);
+    finder->first_of_stem = calloc(finder->n_first + 1, sizeof *finder->first_of_stem);
+    finder->next_of_stem = calloc(finder->waits.n + 1, sizeof *finder->next_of_stem);
+    if (!finder->first_of_stem || !finder->next_of_stem)
+        return false;
+    for (size_t stem = 0; stem < finder->n_first; stem++)
+        finder->first_of_stem[stem] = WEFT_ID_NONE;
+    for (size_t i = 0; i < finder->waits.n; i++) {
+        const uint32_t stem = finder->stem_of[finder->waits.items[i].thread_id];
+        if (stem == WEFT_ID_NONE)
+            continue;
+        finder->next_of_stem[i] = finder->first_of_stem[stem];
+        finder->first_of_stem[stem] = (uint32_t)i;
+    }
+    return true;
+}
+
 static enum weft_code make_groups(struct finder *finder, struct weft_err *err)
 {
     enum weft_code code = find_stems(finder, err);
     WEFT_THEN(code, part_processes(finder, err));
+    if (code == WEFT_OK && !link_stems(finder))
+        code = weft_no_memory(err, "loop iterations");
     WEFT_THEN(code, group_threads(finder, err));
     WEFT_THEN(code, part_groups(finder, err));
     return code == WEFT_OK ? count_turns(finder, err) : code;
@@ -379,14 +404,22 @@ static bool is_listed(const struct siblings *siblings, struct weft_str callers)
     return false;
 }
 
+static uint32_t first_of_stem(const struct finder *finder, uint32_t stem)
+{
+    return stem < finder->n_first ? finder->first_of_stem[stem] : WEFT_ID_NONE;
+}
+
 static struct siblings siblings_of(const struct finder *finder, const struct group *group)
 {
     const struct weft_turn_place own =
         weft_turn_place_of(weft_strtab_get(finder->waits.places, group->label));
     struct siblings siblings = { .n = 0 };
-    for (size_t i = 0; i < finder->waits.n; i++) {
+    if (own.callers.n_bytes == 0)
+        return siblings;
+    for (uint32_t i = first_of_stem(finder, group->stem); i != WEFT_ID_NONE;
+         i = finder->next_of_stem[i]) {
         const struct weft_turn_wait *waits = &finder->waits.items[i];
-        if (waits->label == group->label || finder->stem_of[waits->thread_id] != group->stem)
+        if (waits->label == group->label)
             continue;
         const struct weft_turn_place other =
             weft_turn_place_of(weft_strtab_get(finder->waits.places, waits->label));
@@ -411,7 +444,7 @@ static struct weft_str with_callers(const struct finder *finder, const struct gr
     const struct weft_str callers =
         weft_turn_place_of(weft_strtab_get(finder->waits.places, group->label)).callers;
     const struct siblings siblings = siblings_of(finder, group);
-    if (callers.n_bytes == 0 || siblings.n == 0)
+    if (siblings.n == 0)
         return rule;
     if (!siblings.has_unknown || siblings.are_more)
         return condition(arena, joined(arena, rule, WEFT_STR(" and callers=")), callers);
@@ -567,6 +600,8 @@ enum weft_code weft_thread_turns_find(const struct weft_trace *trace, const stru
     weft_map_free(finder.group_keys);
     WEFT_VEC_FINI(&finder.groups);
     free(finder.stem_of);
+    free(finder.first_of_stem);
+    free(finder.next_of_stem);
     free(finder.n_alike);
     return code;
 }
