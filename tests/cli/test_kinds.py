@@ -21,6 +21,7 @@ weft = tap.runner(WEFT)
 # Kind of program: kinds of finding that name it, the lock, a function of the waiters, one of the holder.
 PLANTED = {
     "lock": (("lock_contention",), "table_mutex", "look_up", "rebuild_index"),
+    "lock-sort": (("lock_contention",), "table_mutex", "look_up", "sort_rows"),
     "lock-io": (("lock_held_across_io",), "table_mutex", "look_up", "write_journal"),
     "lock-sleep": (("lock_held_while_sleeping",), "table_mutex", "look_up", "back_off"),
     "rwlock": (("lock_contention",), "config_lock", "read_config", "parse_config"),

@@ -7,6 +7,7 @@
 #include "analysis/ecct/names.h"
 
 #include "base/map.h"
+#include "base/vec.h"
 #include "model/calls/processes.h"
 
 #include <ctype.h>
@@ -20,7 +21,11 @@ struct weft_ecct_names {
         leaders; /* by thread: the first of its inferred process; NULL: the trace names processes */
     struct weft_strtab *functions;
     uint32_t *first;      /* by number in functions; NULL: not collected */
-    uint32_t n_functions; /* of different names: what is interned later has no first one */
+    uint32_t n_functions; /* of different names: what is interned later has no first one, */
+    struct {
+        struct weft_str *items; /* but, of functions of libraries in stacks, a module: the next */
+        size_t n, cap;
+    } libraries;
 };
 
 static bool begins_with(struct weft_str text, const char *start)
@@ -171,6 +176,7 @@ void weft_ecct_names_free(struct weft_ecct_names *names)
     free(names->leaders);
     weft_strtab_free(names->functions);
     free(names->first);
+    WEFT_VEC_FINI(&names->libraries);
     free(names);
 }
 
@@ -217,16 +223,39 @@ static enum weft_code collect_functions(struct weft_ecct_names *names, struct we
     return code;
 }
 
+/* Those of which no calls were recorded. */
+static enum weft_code collect_libraries(struct weft_ecct_names *names, struct weft_err *err)
+{
+    const struct weft_store *store = weft_trace_store(names->trace);
+    for (size_t k = 0; k < weft_store_n_libraries(store); k++) {
+        const struct weft_library_function *function = weft_store_library_get(store, k);
+        uint32_t number;
+        WEFT_TRY(weft_strtab_intern(names->functions, function->name, &number, err));
+        if (number != names->n_functions + names->libraries.n)
+            continue;
+        struct weft_str *module = WEFT_VEC_PUSH(&names->libraries);
+        if (!module)
+            return weft_no_memory(err, "functions");
+        *module = function->module;
+    }
+    return WEFT_OK;
+}
+
 enum weft_code weft_ecct_names_module(struct weft_ecct_names *names, const struct weft_frame *frame,
                                       struct weft_str *module, struct weft_err *err)
 {
     *module = frame->module;
     if (frame->kind != WEFT_FRAME_FUNCTION)
         return WEFT_OK;
-    enum weft_code code = names->first ? WEFT_OK : collect_functions(names, err);
+    const bool is_first = !names->first;
+    enum weft_code code = is_first ? collect_functions(names, err) : WEFT_OK;
+    if (is_first)
+        WEFT_THEN(code, collect_libraries(names, err));
     uint32_t number;
     WEFT_THEN(code, weft_strtab_intern(names->functions, frame->name, &number, err));
     if (code == WEFT_OK && number < names->n_functions)
         *module = weft_trace_function(names->trace, names->first[number])->module;
+    else if (code == WEFT_OK && number - names->n_functions < names->libraries.n)
+        *module = names->libraries.items[number - names->n_functions];
     return code;
 }
