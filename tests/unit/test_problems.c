@@ -74,11 +74,34 @@ static void test_kinds(void)
     KIND(WEFT_PROBLEM_FSYNC, "c", "get", "pthread_cond_wait", "@log", "commit", "fsync",
          ":blocked: block device");
     KIND(WEFT_PROBLEM_POOL, "s", "get", "query", "sem_wait", "@b", "export", "query", ":running");
+    KIND(WEFT_PROBLEM_POOL, "c", "main", "get", "query", "take", "pthread_cond_wait", "@b", "main",
+         "export", "query", "ask", "nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_POOL, "c-", "main", "query", "take", "pthread_cond_wait", "@b", "main",
+         "query", "recv", "@peer", "answer", "nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_QUEUE, "c", "worker", "next_job", "pthread_cond_wait", "@b", "worker",
+         "parse", ":running");
+    KIND(WEFT_PROBLEM_QUEUE, "s", "worker", "next_job", "sem_wait", "@b", "worker", "submit",
+         ":running");
+    KIND(WEFT_PROBLEM_SLEEP, "s", "thread_run", "_PyEval_EvalFrameDefault", "get",
+         "PyThread_acquire_lock_timed", "sem_wait", "@b", "thread_run", "_PyEval_EvalFrameDefault",
+         "get", "PyThread_acquire_lock_timed", "nanosleep", ":blocked: timer");
     KIND(WEFT_PROBLEM_SERIAL, "b", "step", "pthread_barrier_wait", "@slow", "work", ":running");
     KIND(WEFT_PROBLEM_CHILD, "-", "convert", "waitpid", "@child", "main", ":running");
     KIND(WEFT_PROBLEM_NETWORK, "-", "ask", "recv", "@peer", "answer", "nanosleep",
          ":blocked: timer");
     KIND(WEFT_PROBLEM_NETWORK, "", "ask", "recv", ":blocked: network");
+    KIND(WEFT_PROBLEM_NETWORK, "-", "ask", "recv", "@peer", "answer", ":running");
+    KIND(WEFT_PROBLEM_QUEUE, "-", "ask", "recv", "=resolver", "parse", ":running");
+    KIND(WEFT_PROBLEM_SLEEP, "-", "ask", "recv", "=resolver", "parse", "nanosleep",
+         ":blocked: timer");
+    KIND(WEFT_PROBLEM_LOCK_WAIT, "m-", "get", "-m", "=b", "ask", "recv", "=resolver", "parse",
+         ":running");
+    KIND(WEFT_PROBLEM_CHILD, "-", "convert", "poll", "<filter", "main", ":running");
+    KIND(WEFT_PROBLEM_CHILD, "-", "convert", "read", "<filter", "main", "nanosleep",
+         ":blocked: timer");
+    KIND(WEFT_PROBLEM_QUEUE, "-", "convert", "poll", "@service", "main", ":running");
+    KIND(WEFT_PROBLEM_QUEUE, "-", "convert", "read", "=worker", "work", ":running");
+    KIND(WEFT_PROBLEM_OTHER, "--", "convert", "poll", "<filter", "main", ":preempted", "!burner");
     KIND(WEFT_PROBLEM_SLEEP, "", "retry", "__clock_nanosleep", ":blocked: timer");
     KIND(WEFT_PROBLEM_DISK, "", "load", "pread64", ":blocked: block device");
     KIND(WEFT_PROBLEM_FAULT, "", "scan", ":blocked: block device");
