@@ -390,10 +390,68 @@ static void test_sums(void)
            "%zu problems of %d comparisons: %zu wrong", n_rows, TRIES, n_wrong);
 }
 
+/* ---- event loops ----------------------------------------------------------------------------- */
+
+/* The kind of the first problem of clients, of which one in three waits for a thread that runs:
+ * several at one time, or each alone; the thread's turns are of that type. */
+static enum weft_problem_kind kind_of_waits(const char *turns, unsigned n_at_once)
+{
+    enum { CLIENTS = 30, LONG_NS = 1000000 };
+    static struct scene scene;
+    uint32_t usual[CLIENTS], slow[CLIENTS];
+    struct weft_problems_table *table = NULL;
+    struct weft_err err = { 0 };
+    begin(&scene, "client");
+    scene.table.items_a = usual;
+    scene.table.items_b = slow;
+    const uint32_t own = PATH(&scene, "client", "work", ":running");
+    const uint32_t wait = PATH(&scene, "client", "read", "=loop", "serve", "fold", ":running");
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        const bool is_slow = i % 3 == 0;
+        add_item(&scene, "client", is_slow ? wait : own, is_slow ? LONG_NS : 100, own, 100);
+        struct weft_execution_item *item = &scene.items[i];
+        item->tid = i % 10;
+        item->start_ns = is_slow ? i / 3 / n_at_once * 2 * LONG_NS : i;
+        item->end_ns += item->start_ns;
+        if (is_slow)
+            slow[scene.table.n_b++] = i;
+        else
+            usual[scene.table.n_a++] = i;
+    }
+    scene.rows[scene.table.n_nodes++] =
+        (struct weft_compare_node){ .node = wait, .mean_b_ns = LONG_NS, .difference_ns = LONG_NS };
+    struct weft_finding rows[] = { { .type = WEFT_STR("client"),
+                                     .matrix = &scene.matrix,
+                                     .table = &scene.table,
+                                     .is_versus = true,
+                                     .is_significant = true },
+                                   { .type = weft_str_of(turns), .matrix = &scene.matrix } };
+    const struct weft_findings_table findings = { .rows = rows, .n_rows = 2 };
+    enum weft_problem_kind kind = WEFT_PROBLEM_UNKNOWN;
+    if (weft_problems_run(&findings, &table, &err) == WEFT_OK && table->n_rows == 1)
+        kind = table->rows[0].kind;
+    weft_result_free(table);
+    return kind;
+}
+
+static void test_event_loops(void)
+{
+    tap_ok(kind_of_waits("loop after epoll_wait", 2) == WEFT_PROBLEM_HEAD_OF_LINE &&
+               kind_of_waits("loop after poll in serve", 5) == WEFT_PROBLEM_HEAD_OF_LINE,
+           "an event loop that several wait for at one time");
+    tap_ok(kind_of_waits("loop after epoll_wait", 1) == WEFT_PROBLEM_QUEUE,
+           "one that each waits for alone");
+    tap_ok(kind_of_waits("loop after pthread_cond_wait", 2) == WEFT_PROBLEM_QUEUE &&
+               kind_of_waits("loop after epoll_wait in accept_all", 2) == WEFT_PROBLEM_QUEUE &&
+               kind_of_waits("looper after epoll_wait", 2) == WEFT_PROBLEM_QUEUE,
+           "threads that are no event loops");
+}
+
 int main(void)
 {
     test_kinds();
     test_outside();
     test_sums();
+    test_event_loops();
     return tap_done();
 }

@@ -593,6 +593,12 @@ bool weft_kind_has_call(struct weft_str function)
     return call_of(function) != CALL_NONE;
 }
 
+bool weft_kind_is_of_descriptors(struct weft_str function)
+{
+    const enum call call = call_of(function);
+    return call == CALL_POLL || call == CALL_READY;
+}
+
 bool weft_kind_is_outside(enum weft_problem_kind kind)
 {
     return kind == WEFT_PROBLEM_OTHER || kind == WEFT_PROBLEM_INTERRUPT;

@@ -8,6 +8,7 @@
 #include "analysis/compare/confidence.h"
 #include "analysis/findings/causes.h"
 #include "analysis/findings/chains.h"
+#include "analysis/findings/event_loops.h"
 #include "analysis/findings/kinds.h"
 #include "analysis/findings/places.h"
 #include "base/map.h"
@@ -525,6 +526,7 @@ static bool is_avoidable(const struct weft_problem *problem)
     switch (problem->kind) {
     case WEFT_PROBLEM_SERIAL:
     case WEFT_PROBLEM_QUEUE:
+    case WEFT_PROBLEM_HEAD_OF_LINE:
     case WEFT_PROBLEM_CPU:
     case WEFT_PROBLEM_OTHER:
     case WEFT_PROBLEM_INTERRUPT:
@@ -764,6 +766,8 @@ static enum weft_code list_all(const struct weft_findings_table *findings,
     for (size_t i = 0; i < findings->n_rows; i++)
         if (is_listed(&findings->rows[i]))
             WEFT_TRY(weft_problems_add(&findings->rows[i], table, err));
+    if (!weft_event_loops_mark(findings, table))
+        return weft_no_memory(err, "problems");
     say_why(findings, table, WEFT_UNLISTED_SPREAD);
     drop_outside(table);
     say_why(findings, table, WEFT_UNLISTED_OUTSIDE);

@@ -54,6 +54,8 @@ static const struct words {
                               "share the work of # between threads" },
     [WEFT_PROBLEM_POOL] = { "Pool too small: waiting for @", "wait for it",
                             "allow more at a time, or hold it for less in #" },
+    [WEFT_PROBLEM_HEAD_OF_LINE] = { "Event loop % blocked by #", "wait for it",
+                                    "move # to another thread, or divide it into steps" },
     [WEFT_PROBLEM_QUEUE] = { "Waiting for thread %, in #", "wait for it",
                              "make # shorter, or give it to more threads" },
     [WEFT_PROBLEM_FSYNC] = { "fsync in #", "wait for it",
