@@ -66,6 +66,7 @@ struct weft_problem {
     size_t n_also;
     enum weft_problem_kind kind;
     struct weft_str object; /* the lock by its name; may be empty: then */
+    uint32_t n_objects;     /* above 1: so many locks of an array, which `object` is the name of */
     struct weft_str where;  /* the function that asks for it; may be empty */
     struct weft_str waiter; /* the thread that takes longer, */
     uint32_t n_waiters;     /* and how many like it do; 0: threads of different names */

@@ -447,11 +447,74 @@ static void test_event_loops(void)
            "threads that are no event loops");
 }
 
+/* ---- locks of arrays ------------------------------------------------------------------------- */
+
+/* How many problems, of how many locks the first one is and what it is called, where slow
+ * executions wait for one of these each. */
+static const char *locks_said(const char *const *locks)
+{
+    enum { EACH = 4, MOST_ITEMS = 40, LONG_NS = 1000000 };
+    static struct scene scene;
+    static char said[64];
+    uint32_t usual[MOST_ITEMS], slow[MOST_ITEMS];
+    struct weft_problems_table *table = NULL;
+    struct weft_err err = { 0 };
+    begin(&scene, "request");
+    scene.table.items_a = usual;
+    scene.table.items_b = slow;
+    const uint32_t own = PATH(&scene, "put", "work", ":running");
+    for (; *locks; locks++) {
+        const uint32_t wait = PATH(&scene, "put", *locks, "@flusher", "flush", ":running");
+        set_waits(&scene, wait, "m");
+        for (unsigned i = 0; i < EACH; i++) {
+            slow[scene.table.n_b++] = (uint32_t)scene.matrix.n_items;
+            add_item(&scene, "worker", wait, LONG_NS, own, 100);
+        }
+        scene.rows[scene.table.n_nodes++] = (struct weft_compare_node){ .node = wait };
+    }
+    while (scene.table.n_a < EACH) {
+        usual[scene.table.n_a++] = (uint32_t)scene.matrix.n_items;
+        add_item(&scene, "worker", own, 100, own, 100);
+    }
+    for (size_t i = 0; i < scene.table.n_nodes; i++)
+        scene.rows[i].mean_b_ns = scene.rows[i].difference_ns =
+            (double)EACH * LONG_NS / (double)scene.table.n_b;
+    struct weft_finding finding = { .type = WEFT_STR("request"),
+                                    .matrix = &scene.matrix,
+                                    .table = &scene.table,
+                                    .is_versus = true,
+                                    .is_significant = true };
+    const struct weft_findings_table findings = { .rows = &finding, .n_rows = 1 };
+    said[0] = 0;
+    if (weft_problems_run(&findings, &table, &err) == WEFT_OK && table->n_rows > 0)
+        (void)snprintf(said, sizeof said, "%zu: %u %.*s", table->n_rows, table->rows[0].n_objects,
+                       (int)table->rows[0].object.n_bytes, table->rows[0].object.bytes);
+    weft_result_free(table);
+    return said;
+}
+
+#define LOCKS(wanted, ...)                                                                         \
+    do {                                                                                           \
+        const char *said = locks_said((const char *const[]){ __VA_ARGS__, NULL });                 \
+        tap_ok(strncmp(said, wanted, strlen(wanted)) == 0, "%s: %s", wanted, said);                \
+    } while (0)
+
+static void test_arrays(void)
+{
+    LOCKS("1: 3 shards", "-shards", "-shards+0x40", "-shards+0x80");
+    LOCKS("1: 4 shards", "-shards[0].guard", "-shards[1].guard", "-shards[2].guard",
+          "-shards[7].guard");
+    LOCKS("2: 0 shards", "-shards", "-shards+0x40");
+    LOCKS("3: 0 db.", "-db.append", "-db.commit", "-db.index");
+    LOCKS("4: 0 ", "-t[0].a", "-t[1].a", "-t[0].b", "-t[1].b");
+}
+
 int main(void)
 {
     test_kinds();
     test_outside();
     test_sums();
     test_event_loops();
+    test_arrays();
     return tap_done();
 }

@@ -124,6 +124,11 @@ static void put_object(struct weft_output *out, const struct weft_problem *probl
                        const char *what)
 {
     const bool is_start = what[0] == 'L';
+    if (problem->n_objects > 1) {
+        weft_output_printf(out, "%u locks in ", problem->n_objects);
+        weft_words_name(out, problem->object);
+        return;
+    }
     if (problem->object.n_bytes > 0) {
         weft_output_text(out, is_start ? "Lock " : "");
         weft_words_name(out, problem->object);
@@ -151,6 +156,8 @@ static void put_mark(struct weft_output *out, const struct weft_problem *problem
         put_object(out, problem, "a lock");
     else if (mark == MARK_LOCK)
         put_object(out, problem, "Lock");
+    else if (mark == MARK_IT && problem->n_objects > 1)
+        weft_output_text(out, "each lock");
     else if (mark == MARK_IT && problem->object.n_bytes > 0)
         weft_words_name(out, problem->object);
     else if (mark == MARK_IT)
