@@ -70,6 +70,7 @@ struct weft_problem {
     struct weft_str where;  /* the function that asks for it; may be empty */
     struct weft_str waiter; /* the thread that takes longer, */
     uint32_t n_waiters;     /* and how many like it do; 0: threads of different names */
+    struct weft_str waiter_stem; /* what their names have in common, if they differ in numbers */
     struct weft_chain waiting;
     struct weft_str holder; /* the thread that it waits for; empty: none */
     struct weft_chain holding;

@@ -449,8 +449,8 @@ static void test_event_loops(void)
 
 /* ---- locks of arrays ------------------------------------------------------------------------- */
 
-/* How many problems, of how many locks the first one is and what it is called, where slow
- * executions wait for one of these each. */
+/* How many problems, of how many locks the first one is and what it is called, and by how many
+ * threads of what names, where slow executions wait for one of these each. */
 static const char *locks_said(const char *const *locks)
 {
     enum { EACH = 4, MOST_ITEMS = 40, LONG_NS = 1000000 };
@@ -468,7 +468,8 @@ static const char *locks_said(const char *const *locks)
         set_waits(&scene, wait, "m");
         for (unsigned i = 0; i < EACH; i++) {
             slow[scene.table.n_b++] = (uint32_t)scene.matrix.n_items;
-            add_item(&scene, "worker", wait, LONG_NS, own, 100);
+            add_item(&scene, i % 2 ? "worker-1" : "worker-2", wait, LONG_NS, own, 100);
+            scene.items[scene.matrix.n_items - 1].tid = i % 2;
         }
         scene.rows[scene.table.n_nodes++] = (struct weft_compare_node){ .node = wait };
     }
@@ -487,8 +488,10 @@ static const char *locks_said(const char *const *locks)
     const struct weft_findings_table findings = { .rows = &finding, .n_rows = 1 };
     said[0] = 0;
     if (weft_problems_run(&findings, &table, &err) == WEFT_OK && table->n_rows > 0)
-        (void)snprintf(said, sizeof said, "%zu: %u %.*s", table->n_rows, table->rows[0].n_objects,
-                       (int)table->rows[0].object.n_bytes, table->rows[0].object.bytes);
+        (void)snprintf(said, sizeof said, "%zu: %u %.*s, %u %.*s", table->n_rows,
+                       table->rows[0].n_objects, (int)table->rows[0].object.n_bytes,
+                       table->rows[0].object.bytes, table->rows[0].n_waiters,
+                       (int)table->rows[0].waiter_stem.n_bytes, table->rows[0].waiter_stem.bytes);
     weft_result_free(table);
     return said;
 }
@@ -501,7 +504,7 @@ static const char *locks_said(const char *const *locks)
 
 static void test_arrays(void)
 {
-    LOCKS("1: 3 shards", "-shards", "-shards+0x40", "-shards+0x80");
+    LOCKS("1: 3 shards, 2 worker-", "-shards", "-shards+0x40", "-shards+0x80");
     LOCKS("1: 4 shards", "-shards[0].guard", "-shards[1].guard", "-shards[2].guard",
           "-shards[7].guard");
     LOCKS("2: 0 shards", "-shards", "-shards+0x40");

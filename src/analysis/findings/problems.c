@@ -402,17 +402,21 @@ static double more_ns(const struct grouping *grouping, const struct group *group
 }
 
 /* Threads of the slow executions that have it; 0 without memory, or if their names are not alike.
- */
-static uint32_t n_threads_of(struct grouping *grouping, const struct group *group)
+ * *stem: what these have in common; empty if they are the same. */
+static uint32_t n_threads_of(struct grouping *grouping, const struct group *group,
+                             struct weft_str *stem)
 {
     const struct weft_compare_table *table = grouping->table;
     const struct weft_ecct_matrix *matrix = grouping->finding->matrix;
     const struct weft_str name = matrix->items[group->worst].thread;
     struct weft_map *threads = weft_map_new();
     bool is_good = threads;
+    *stem = (struct weft_str){ 0 };
     for (size_t i = 0; is_good && i < table->n_b; i++) {
         const struct weft_execution_item *item = &matrix->items[table->items_b[i]];
         take_item(grouping, table->items_b[i]);
+        if (has(grouping, group) && !weft_str_equal(item->thread, name))
+            *stem = weft_str_without_number(name);
         if (has(grouping, group))
             is_good = weft_threads_are_alike(item->thread, name) &&
                       weft_map_add(threads, (uint64_t)item->source << 32 ^ item->tid, NULL) !=
@@ -456,7 +460,7 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
     problem->holder = kind.holder ? kind.holder->name : (struct weft_str){ 0 };
     problem->last = kind.last ? kind.last->name : (struct weft_str){ 0 };
     problem->preemptor = kind.preemptor ? kind.preemptor->name : (struct weft_str){ 0 };
-    problem->n_waiters = n_threads_of(grouping, group);
+    problem->n_waiters = n_threads_of(grouping, group, &problem->waiter_stem);
     problem->is_small |= kind.is_timed_out; /* nothing came: it had nothing to do */
     weft_chains_of(grouping->finding, grouping->of, (uint32_t)(group - grouping->groups.items) + 1,
                    problem);

@@ -134,7 +134,7 @@ static void put_object(struct weft_output *out, const struct weft_problem *probl
         weft_words_name(out, problem->object);
         return;
     }
-    weft_output_text(out, problem->kind == WEFT_PROBLEM_POOL ? "a semaphore" : what);
+    weft_output_text(out, problem->kind == WEFT_PROBLEM_POOL ? "a place" : what);
     const struct weft_str where = where_of(problem);
     if (where.n_bytes > 0) {
         weft_output_text(out, " in ");
@@ -265,12 +265,24 @@ size_t weft_deadlock_end(const struct weft_problems_table *problems, size_t firs
     return end;
 }
 
+static const char *fix_of(const struct weft_problem *problem)
+{
+    const enum weft_problem_kind kind = problem->kind;
+    const bool is_of_function = strchr(kinds[kind].fix, MARK_FUNCTION);
+    if (weft_str_equal(problem->object, WEFT_STR("GIL")))
+        return "release the GIL in #, or use several processes";
+    if (is_of_function && kind != WEFT_PROBLEM_MORE_WORK && !function_of(problem))
+        return "record with call stacks (as root) and debug symbols: no function is known here";
+    if (kind == WEFT_PROBLEM_SLEEP && problem->holder.n_bytes > 0)
+        return "do not sleep in # while others wait for %";
+    if (problem->n_objects > 1 && kind == WEFT_PROBLEM_LOCK)
+        return "hold fewer of them at a time, and each for less: move # out";
+    return kinds[kind].fix;
+}
+
 void weft_problem_put_fix(struct weft_output *out, const struct weft_problem *problem)
 {
-    const bool is_of_interpreter = weft_str_equal(problem->object, WEFT_STR("GIL"));
-    put_words(out, problem,
-              is_of_interpreter ? "release the GIL in #, or use several processes"
-                                : kinds[problem->kind].fix);
+    put_words(out, problem, fix_of(problem));
 }
 
 /* ---- synchronization ------------------------------------------------------------------------- */
