@@ -168,11 +168,11 @@ static enum call call_in(const struct weft_frame_path *path, const struct weft_p
  * without symbols still export the variable that its condition is part of. */
 static bool is_of_interpreter(const struct weft_frame_path *path, const struct weft_path_part *part)
 {
-    static const char condition[] = "_PyRuntime+";
-    const size_t n = sizeof condition - 1;
+    static const char variable[] = "_PyRuntime";
+    const size_t n = sizeof variable - 1;
     const struct weft_frame *last = part->to > part->from ? path->frames[part->to - 1] : NULL;
     if (last && last->kind == WEFT_FRAME_LOCK && last->name.n_bytes > n &&
-        memcmp(last->name.bytes, condition, n) == 0)
+        memcmp(last->name.bytes, variable, n) == 0 && strchr("+.", last->name.bytes[n]))
         return true;
     const struct weft_frame *state = part->state < part->to ? path->frames[part->state] : NULL;
     if (part->is_preempted || (state && state->state == WEFT_FRAME_RUNNING))
