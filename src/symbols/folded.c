@@ -24,7 +24,7 @@ void weft_folded_fini(struct weft_folded *folded)
 {
     weft_strtab_free(folded->names);
     weft_strtab_free(folded->parts);
-    WEFT_VEC_FINI(&folded->library_of);
+    WEFT_VEC_FINI(&folded->module_of);
     weft_json_fini(&folded->text);
 }
 
@@ -70,55 +70,49 @@ static void put_inlined(struct weft_folded *folded, uint32_t module, uint64_t ad
     }
 }
 
-/* ---- libraries ------------------------------------------------------------------------------- */
+/* ---- modules --------------------------------------------------------------------------------- */
 
-/* A function of one library and of anything else is of none. */
-static bool keep_part(struct weft_folded *folded, struct weft_str part, uint32_t library)
+/* A function of several modules is of none. */
+static bool keep_part(struct weft_folded *folded, struct weft_str part, uint32_t module)
 {
     uint32_t number;
     if (weft_strtab_intern(folded->parts, part, &number, NULL) != WEFT_OK)
         return false;
-    if (number == folded->library_of.n) {
-        uint32_t *added = WEFT_VEC_PUSH(&folded->library_of);
+    if (number == folded->module_of.n) {
+        uint32_t *added = WEFT_VEC_PUSH(&folded->module_of);
         if (added)
-            *added = library;
+            *added = module;
         return added;
     }
-    if (folded->library_of.items[number] != library)
-        folded->library_of.items[number] = WEFT_FOLDED_NO_LIBRARY;
+    if (folded->module_of.items[number] != module)
+        folded->module_of.items[number] = WEFT_FOLDED_NO_MODULE;
     return true;
 }
 
 /* Of a name in a module, "outer;inner (inlined)". */
 static bool keep_parts(struct weft_folded *folded, struct weft_str name, struct weft_str path)
 {
-    uint32_t library = WEFT_FOLDED_NO_LIBRARY;
-    bool is_good =
-        !weft_module_is_library(path) ||
-        weft_strtab_intern(folded->names, weft_str_base(path), &library, NULL) == WEFT_OK;
+    uint32_t module;
+    bool is_good = weft_strtab_intern(folded->names, weft_str_base(path), &module, NULL) == WEFT_OK;
     for (size_t at = 0, n; is_good && at < name.n_bytes; at += n + 1) {
         const char *end = memchr(name.bytes + at, ';', name.n_bytes - at);
         n = end ? (size_t)(end - name.bytes) - at : name.n_bytes - at;
-        is_good = keep_part(folded, (struct weft_str){ name.bytes + at, n }, library);
+        is_good = keep_part(folded, (struct weft_str){ name.bytes + at, n }, module);
     }
     return is_good;
 }
 
-enum weft_code weft_folded_tell_libraries(const struct weft_folded *folded, struct weft_sink *sink,
-                                          struct weft_err *err)
+bool weft_folded_next_function(const struct weft_folded *folded, size_t *at, struct weft_str *name,
+                               struct weft_str *module)
 {
-    enum weft_code code = WEFT_OK;
-    for (size_t i = 0; code == WEFT_OK && i < folded->library_of.n; i++) {
-        const uint32_t library = folded->library_of.items[i];
-        if (library == WEFT_FOLDED_NO_LIBRARY)
-            continue;
-        const struct weft_library_function function = {
-            .name = weft_strtab_get(folded->parts, (uint32_t)i),
-            .module = weft_strtab_get(folded->names, library),
-        };
-        code = weft_sink_library(sink, &function, err);
-    }
-    return code;
+    while (*at < folded->module_of.n && folded->module_of.items[*at] == WEFT_FOLDED_NO_MODULE)
+        ++*at;
+    if (*at == folded->module_of.n)
+        return false;
+    *name = weft_strtab_get(folded->parts, (uint32_t)*at);
+    *module = weft_strtab_get(folded->names, folded->module_of.items[*at]);
+    ++*at;
+    return true;
 }
 
 bool weft_folded_in_module(struct weft_folded *folded, uint32_t module, struct weft_str path,

@@ -7,7 +7,6 @@
 #define WEFT_SYMBOLS_FOLDED_H
 
 #include "base/json_text.h"
-#include "schema/sink.h"
 #include "symbols/symbols.h"
 
 #define WEFT_FOLDED_NO_MODULE UINT32_MAX
@@ -18,12 +17,10 @@ struct weft_folded {
     struct weft_json_text text; /* a name being made */
     struct weft_strtab *parts;  /* functions of names in modules; */
     struct {
-        uint32_t *items; /* of each the library it is in, in `names`; or WEFT_FOLDED_NO_LIBRARY */
+        uint32_t *items; /* of each the file name of its module, in `names`; or NO_MODULE */
         size_t n, cap;
-    } library_of;
+    } module_of;
 };
-
-#define WEFT_FOLDED_NO_LIBRARY UINT32_MAX
 
 /* False without memory. */
 bool weft_folded_init(struct weft_folded *folded, struct weft_symbols *symbols);
@@ -42,11 +39,10 @@ bool weft_folded_place(struct weft_folded *folded, struct weft_str path, uint64_
 /* A name that is known. */
 bool weft_folded_name(struct weft_folded *folded, struct weft_str name, uint32_t *id);
 
-/* Announces the functions of libraries (weft_module_is_library) among the names in modules, in the
- * order in which they came; not those that another module has, too. WEFT_E_NOMEM and the sink's. */
-WEFT_CHECKED enum weft_code weft_folded_tell_libraries(const struct weft_folded *folded,
-                                                       struct weft_sink *sink,
-                                                       struct weft_err *err);
+/* The functions among the names in modules, in the order in which they came, and the file name of
+ * the module; not those that several modules have. From *at on; false at the end. */
+bool weft_folded_next_function(const struct weft_folded *folded, size_t *at, struct weft_str *name,
+                               struct weft_str *module);
 
 /* Lives as long as the names. */
 static inline struct weft_str weft_folded_get(const struct weft_folded *folded, uint32_t id)

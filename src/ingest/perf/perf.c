@@ -275,8 +275,7 @@ static enum weft_code note_all(struct perf_convert *convert)
         code = kernel_note(&convert->kernel, notes[k].kind, notes[k].count, notes[k].at_off,
                            notes[k].detail);
     WEFT_THEN(code, note_stacks(convert));
-    WEFT_THEN(code, weft_folded_tell_libraries(&convert->stacks.symbols.folded,
-                                               convert->kernel.sink, convert->kernel.err));
+    WEFT_THEN(code, kernel_libraries(&convert->kernel, &convert->stacks.symbols.folded));
     return code;
 }
 

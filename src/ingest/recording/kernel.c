@@ -364,8 +364,7 @@ enum weft_code rec_kernel_deliver(struct rec_kernel *kernel)
     kernel_threads_seal(&convert->kernel.threads);
     convert->kernel.is_survey = kernel->stacks.wants_starts = false;
     enum weft_code code = read_all(kernel);
-    WEFT_THEN(code, weft_folded_tell_libraries(&kernel->stacks.folded, convert->kernel.sink,
-                                               convert->kernel.err));
+    WEFT_THEN(code, kernel_libraries(&convert->kernel, &kernel->stacks.folded));
     return code == WEFT_OK ? note_losses(kernel) : code;
 }
 
