@@ -78,6 +78,12 @@ static void test_kinds(void)
          "export", "query", "ask", "nanosleep", ":blocked: timer");
     KIND(WEFT_PROBLEM_POOL, "c-", "main", "query", "take", "pthread_cond_wait", "@b", "main",
          "query", "recv", "@peer", "answer", "nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_POOL, "cc", "main", "get", "query", "take", "pthread_cond_wait", "@a", "main",
+         "get", "query", "take", "pthread_cond_wait", "@b", "main", "export", "query", "ask",
+         "nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_SLEEP, "cc", "main", "update", "lock_row", "pthread_cond_wait", "-row_1",
+         "@a", "main", "update", "lock_row", "pthread_cond_wait", "-row_2", "@b", "archive",
+         "nanosleep", ":blocked: timer");
     KIND(WEFT_PROBLEM_QUEUE, "c", "worker", "next_job", "pthread_cond_wait", "@b", "worker",
          "parse", ":running");
     KIND(WEFT_PROBLEM_QUEUE, "s", "worker", "next_job", "sem_wait", "@b", "worker", "submit",

@@ -436,6 +436,16 @@ static bool is_same_work(const struct weft_frame_path *path, const struct weft_p
     return false;
 }
 
+/* The innermost function of the program that does not wait for all of it; empty: none is known. */
+static struct weft_str innermost_own(const struct weft_frame_path *path,
+                                     const struct weft_path_part *part)
+{
+    for (size_t i = part->to; i-- > part->from;)
+        if (is_own(path, part, i) && !(path->frames[i]->flags & WEFT_FRAME_WRAPS_WAITS))
+            return path->frames[i]->name;
+    return (struct weft_str){ 0 };
+}
+
 /* What takes part in a pool: a condition or a semaphore that one thread waits for until another,
  * which does the same, signals it. */
 static bool is_pool(const struct following *it, const struct weft_frame *thread,
@@ -444,7 +454,14 @@ static bool is_pool(const struct following *it, const struct weft_frame *thread,
     const int kind = thread->waited_for - 1;
     const bool is_wait = kind == WEFT_LOCK_CONDITION || kind == WEFT_LOCK_SEMAPHORE ||
                          ((kind < 0 || kind == WEFT_LOCK_FUTEX) && it->call == CALL_WAIT);
-    return is_wait && thread->module.n_bytes == 0 && is_same_work(it->path, &it->part, next);
+    if (!is_wait || thread->module.n_bytes > 0)
+        return false;
+    const struct weft_str wait = innermost_own(it->path, &it->part);
+    struct weft_path_part holding = *next; /* past those that wait for the same */
+    while (holding.to < it->path->n && !holding.is_preempted && wait.n_bytes > 0 &&
+           weft_str_equal(innermost_own(it->path, &holding), wait))
+        holding = weft_path_part_at(it->path, holding.to + 1);
+    return is_same_work(it->path, &it->part, &holding);
 }
 
 static enum hop hop_of(const struct following *it, const struct weft_frame *thread,
