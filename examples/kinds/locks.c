@@ -45,6 +45,33 @@ CALL void flush_table(bool is_broken)
     pthread_mutex_unlock(&table_mutex);
 }
 
+/* ---- one that sorts with it: its time is that of a function of libc ---- */
+
+CALL int compare_rows(const void *a, const void *b)
+{
+    const unsigned *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+CALL void sort_rows(unsigned n)
+{
+    static unsigned rows[40000];
+    unsigned seed = 1;
+    for (unsigned i = 0; i < n; i++)
+        rows[i] = seed = seed * 1103515245 + 12345;
+    qsort(rows, n, sizeof *rows, compare_rows);
+}
+
+CALL void sort_table(bool is_broken)
+{
+    pause_us(100000);
+    if (!is_broken)
+        sort_rows(40000);
+    pthread_mutex_lock(&table_mutex);
+    sort_rows(is_broken ? 40000 : 10);
+    pthread_mutex_unlock(&table_mutex);
+}
+
 /* ---- one that writes to a disk with it ---- */
 
 CALL void write_journal(unsigned n)
@@ -119,7 +146,7 @@ CALL void parse_config(unsigned us)
 
 CALL void reload_config(bool is_broken)
 {
-    pause_us(120000);
+    pause_us(40000);
     if (!is_broken)
         parse_config(14000);
     pthread_rwlock_wrlock(&config_lock);
@@ -205,6 +232,7 @@ CALL void audit(bool is_broken)
 const struct kind lock_kinds[] = {
     { "deadlock", end_soon, handle_transfer, audit, 0, 0, NULL },
     { "lock", NULL, handle_lookup, flush_table, 0, 0, NULL },
+    { "lock-sort", NULL, handle_lookup, sort_table, 0, 0, NULL },
     { "lock-io", open_journal, handle_lookup, commit_journal, 0, 0, NULL },
     { "lock-sleep", NULL, handle_lookup, renew_lease, 0, 0, NULL },
     { "rwlock", NULL, handle_reader, reload_config, 0, 0, NULL },

@@ -26,6 +26,14 @@ struct weft_strtab {
 
 enum { FIRST_SLOTS = 64 };
 
+struct weft_str weft_str_without_number(struct weft_str text)
+{
+    while (text.n_bytes > 0 && text.bytes[text.n_bytes - 1] >= '0' &&
+           text.bytes[text.n_bytes - 1] <= '9')
+        text.n_bytes--;
+    return text;
+}
+
 struct weft_str weft_str_base(struct weft_str path)
 {
     const char *slash = path.n_bytes ? memrchr(path.bytes, '/', path.n_bytes) : NULL;

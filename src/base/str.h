@@ -32,6 +32,9 @@ static inline bool weft_str_equal(struct weft_str a, struct weft_str b)
 }
 
 /* What stands behind the last slash of a path. */
+/* Without the digits at the end. */
+struct weft_str weft_str_without_number(struct weft_str text);
+
 struct weft_str weft_str_base(struct weft_str path);
 
 /* Bytewise order, shorter first on a common prefix: -1, 0, 1. */

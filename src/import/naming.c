@@ -177,6 +177,12 @@ static enum weft_code object(struct weft_sink *sink, const struct weft_object_in
     return weft_sink_object(naming_of(sink)->below, info, err);
 }
 
+static enum weft_code library(struct weft_sink *sink, const struct weft_library_function *function,
+                              struct weft_err *err)
+{
+    return weft_sink_library(naming_of(sink)->below, function, err);
+}
+
 static enum weft_code process(struct weft_sink *sink, const struct weft_ledger_process *info,
                               struct weft_err *err)
 {
@@ -193,6 +199,7 @@ static const struct weft_sink_ops naming_ops = {
     .thread_end = thread_end,
     .note = note,
     .object = object,
+    .library = library,
     .process = process,
 };
 

@@ -240,6 +240,15 @@ static enum weft_code objects_put(const struct weft_replay *replay, struct weft_
     return code;
 }
 
+static enum weft_code libraries_put(const struct weft_replay *replay, struct weft_sink *sink,
+                                    struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (size_t k = 0; code == WEFT_OK && k < weft_store_n_libraries(replay->store); k++)
+        code = weft_sink_library(sink, weft_store_library_get(replay->store, k), err);
+    return code;
+}
+
 static enum weft_code processes_put(const struct weft_replay *replay, struct weft_sink *sink,
                                     struct weft_err *err)
 {
@@ -268,6 +277,8 @@ static enum weft_code play_all(struct job *job, const struct weft_replay *replay
     enum weft_code code = WEFT_OK;
     for (size_t k = 0; code == WEFT_OK && k < n_replays; k++)
         code = objects_put(&replays[k], job->sink, err);
+    for (size_t k = 0; code == WEFT_OK && k < n_replays; k++)
+        code = libraries_put(&replays[k], job->sink, err);
     for (size_t k = 0; code == WEFT_OK && k < n_replays; k++)
         code = processes_put(&replays[k], job->sink, err);
     WEFT_THEN(code, weft_pool_run(job->run->pool, job->n_threads, play_thread, job,

@@ -453,3 +453,14 @@ enum weft_code kernel_convert_event(struct kernel_convert *convert, struct kerne
         return WEFT_OK;
     }
 }
+
+enum weft_code kernel_libraries(struct kernel_convert *convert, const struct weft_folded *folded)
+{
+    struct weft_library_function function;
+    enum weft_code code = WEFT_OK;
+    for (size_t at = 0; code == WEFT_OK &&
+                        weft_folded_next_function(folded, &at, &function.name, &function.module);)
+        if (weft_module_is_library(function.module))
+            code = weft_sink_library(convert->sink, &function, convert->err);
+    return code;
+}

@@ -17,6 +17,7 @@
 #include "kernel/known.h"
 #include "kernel/threads.h"
 #include "schema/sink.h"
+#include "symbols/folded.h"
 
 struct kernel_convert {
     struct weft_sink *sink;
@@ -137,5 +138,9 @@ WEFT_CHECKED enum weft_code kernel_read_twice(struct kernel_convert *convert,
 /* A note on the whole trace; none if count is 0. */
 WEFT_CHECKED enum weft_code kernel_note(struct kernel_convert *convert, enum weft_note_kind kind,
                                         uint64_t count, uint64_t at_off, const char *detail);
+
+/* Announces which functions in stacks are those of libraries (weft_module_is_library). */
+WEFT_CHECKED enum weft_code kernel_libraries(struct kernel_convert *convert,
+                                             const struct weft_folded *folded);
 
 #endif

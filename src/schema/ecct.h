@@ -54,6 +54,9 @@ enum weft_frame_flag {
     WEFT_FRAME_TIMED_OUT = 2,   /* BLOCKED: for something that did not come in time */
     WEFT_FRAME_IN_CALL = 4,     /* BLOCKED, of the reason CALL: the name ends with the call */
     WEFT_FRAME_WRAPS_WAITS = 8, /* FUNCTION: its callers wait in it for different things */
+    WEFT_FRAME_OF_CHILD = 16, /* THREAD: the process of the path's first thread started its own; */
+    WEFT_FRAME_OF_PROCESS = 32, /* or both are of one process; neither: not known, or of others */
+    WEFT_FRAME_OF = WEFT_FRAME_OF_CHILD | WEFT_FRAME_OF_PROCESS,
 };
 
 struct weft_frame {

@@ -9,6 +9,23 @@
 #include "base/clock.h"
 
 #include <stddef.h>
+#include <string.h>
+
+bool weft_module_is_library(struct weft_str path)
+{
+    static const char *const files[] = {
+        "libc.so",      "libc-2",      "libpthread",  "ld-linux",  "ld-2.",        "ld-musl",
+        "libm.so",      "libm-2",      "librt.so",    "librt-2",   "libdl.so",     "libdl-2",
+        "libstdc++.so", "libc++.so",   "libc++abi",   "libgcc_s.", "libweft-",     "libz.so",
+        "libzstd.so",   "liblzma.so",  "libbz2.so",   "liblz4.so", "libcrypto.so", "libssl.so",
+        "libjemalloc",  "libtcmalloc", "libmimalloc", "libpng16.", "libjpeg.so",
+    };
+    const struct weft_str file = weft_str_base(path);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (file.n_bytes >= strlen(files[i]) && memcmp(file.bytes, files[i], strlen(files[i])) == 0)
+            return true;
+    return false;
+}
 
 static const char *const event_names[WEFT_EVENT_KINDS] = {
     [WEFT_EVENT_SPAN] = "span",

@@ -183,6 +183,15 @@ struct weft_object_info {
     struct weft_str name;
 };
 
+/* A function of a library that occurs in stacks, as they name it. */
+struct weft_library_function {
+    struct weft_str name, module; /* "msort_with_tmp", "libc.so.6" */
+};
+
+/* Is the module, by its file name, one of the libraries that programs of any kind use: libc, C++'s,
+ * those of compression and of cryptography? */
+bool weft_module_is_library(struct weft_str path);
+
 struct weft_clock {
     uint64_t frequency_hz; /* of the source's ticks; 1e9 if it already counted ns */
     uint64_t zero_ticks;   /* the source's tick that became time 0 */

@@ -20,6 +20,7 @@ const char *weft_problem_kind_name(enum weft_problem_kind kind)
         [WEFT_PROBLEM_SPIN] = "spinning",
         [WEFT_PROBLEM_SERIAL] = "serial_section",
         [WEFT_PROBLEM_POOL] = "pool_too_small",
+        [WEFT_PROBLEM_HEAD_OF_LINE] = "head_of_line",
         [WEFT_PROBLEM_QUEUE] = "waiting_for_thread",
         [WEFT_PROBLEM_FSYNC] = "fsync",
         [WEFT_PROBLEM_DISK] = "disk_io",

@@ -13,18 +13,19 @@
 #include <stdint.h>
 
 enum weft_problem_kind {
-    WEFT_PROBLEM_LOCK,        /* a lock held by a thread that works */
-    WEFT_PROBLEM_LOCK_IO,     /* by one that waits for a disk, */
-    WEFT_PROBLEM_LOCK_NET,    /* for a socket, */
-    WEFT_PROBLEM_LOCK_SLEEP,  /* sleeps, */
-    WEFT_PROBLEM_LOCK_WAIT,   /* waits for another thread, */
-    WEFT_PROBLEM_LOCK_NO_CPU, /* or has no CPU, */
-    WEFT_PROBLEM_STARVED,     /* by readers, one after the other, while a writer waits */
-    WEFT_PROBLEM_ALLOCATOR,   /* a lock of malloc */
-    WEFT_PROBLEM_SPIN,        /* CPU time spent waiting for a lock */
-    WEFT_PROBLEM_SERIAL,      /* at a barrier, or for the end of a thread */
-    WEFT_PROBLEM_POOL,        /* for a semaphore that threads of the same work hold */
-    WEFT_PROBLEM_QUEUE,       /* for a thread that has to signal, post or wake */
+    WEFT_PROBLEM_LOCK,         /* a lock held by a thread that works */
+    WEFT_PROBLEM_LOCK_IO,      /* by one that waits for a disk, */
+    WEFT_PROBLEM_LOCK_NET,     /* for a socket, */
+    WEFT_PROBLEM_LOCK_SLEEP,   /* sleeps, */
+    WEFT_PROBLEM_LOCK_WAIT,    /* waits for another thread, */
+    WEFT_PROBLEM_LOCK_NO_CPU,  /* or has no CPU, */
+    WEFT_PROBLEM_STARVED,      /* by readers, one after the other, while a writer waits */
+    WEFT_PROBLEM_ALLOCATOR,    /* a lock of malloc */
+    WEFT_PROBLEM_SPIN,         /* CPU time spent waiting for a lock */
+    WEFT_PROBLEM_SERIAL,       /* at a barrier, or for the end of a thread */
+    WEFT_PROBLEM_POOL,         /* for what threads of the same work take from a pool */
+    WEFT_PROBLEM_HEAD_OF_LINE, /* for an event loop, which is busy with the request of another */
+    WEFT_PROBLEM_QUEUE,        /* for a thread that has to signal, post or wake */
     WEFT_PROBLEM_FSYNC,
     WEFT_PROBLEM_DISK,
     WEFT_PROBLEM_FAULT, /* page faults that are read from a disk */
@@ -65,9 +66,11 @@ struct weft_problem {
     size_t n_also;
     enum weft_problem_kind kind;
     struct weft_str object; /* the lock by its name; may be empty: then */
+    uint32_t n_objects;     /* above 1: so many locks of an array, which `object` is the name of */
     struct weft_str where;  /* the function that asks for it; may be empty */
     struct weft_str waiter; /* the thread that takes longer, */
     uint32_t n_waiters;     /* and how many like it do; 0: threads of different names */
+    struct weft_str waiter_stem; /* what their names have in common, if they differ in numbers */
     struct weft_chain waiting;
     struct weft_str holder; /* the thread that it waits for; empty: none */
     struct weft_chain holding;

@@ -5,8 +5,8 @@
  *
  * Order of calls
  *   1. begin, once.
- *   2. clock, function, thread, object, process, note: from one thread at a time, at any moment
- * until end. Functions may also become known after calls that use their key.
+ *   2. clock, function, thread, object, library, process, note: from one thread at a time, at any
+ * moment until end. Functions may also become known after calls that use their key.
  *   3. calls, events, thread_end: for *different* threads from different workers at once, if begin
  *      declared is_parallel; for one thread always from one worker at a time and in time order.
  *      note may then also be called concurrently (the sink locks).
@@ -73,6 +73,9 @@ struct weft_sink_ops {
     /* NULL: names of objects are not kept. */
     enum weft_code (*object)(struct weft_sink *, const struct weft_object_info *,
                              struct weft_err *);
+    /* Each once; NULL: the libraries of functions in stacks are not kept. */
+    enum weft_code (*library)(struct weft_sink *, const struct weft_library_function *,
+                              struct weft_err *);
     /* A process of the recorded program; NULL: the ledger is not kept. */
     enum weft_code (*process)(struct weft_sink *, const struct weft_ledger_process *,
                               struct weft_err *);
@@ -87,6 +90,13 @@ static inline enum weft_code
 weft_sink_object(struct weft_sink *sink, const struct weft_object_info *info, struct weft_err *err)
 {
     return sink->ops->object ? sink->ops->object(sink, info, err) : WEFT_OK;
+}
+
+static inline enum weft_code weft_sink_library(struct weft_sink *sink,
+                                               const struct weft_library_function *function,
+                                               struct weft_err *err)
+{
+    return sink->ops->library ? sink->ops->library(sink, function, err) : WEFT_OK;
 }
 
 static inline enum weft_code weft_sink_process(struct weft_sink *sink,

@@ -62,6 +62,12 @@ struct weft_catalog {
         size_t n, cap;
     } objects;
     struct {
+        struct catalog_library {
+            uint32_t name, module;
+        } * items;
+        size_t n, cap;
+    } libraries;
+    struct {
         struct catalog_process *items;
         size_t n, cap;
     } processes;
@@ -105,6 +111,7 @@ void weft_catalog_free(struct weft_catalog *catalog)
     WEFT_VEC_FINI(&catalog->functions);
     WEFT_VEC_FINI(&catalog->notes);
     WEFT_VEC_FINI(&catalog->objects);
+    WEFT_VEC_FINI(&catalog->libraries);
     WEFT_VEC_FINI(&catalog->processes);
     free(catalog);
 }
@@ -232,6 +239,20 @@ enum weft_code weft_catalog_object(struct weft_catalog *catalog,
     if (!added)
         return weft_no_memory(err, "threads and functions");
     *added = object;
+    return WEFT_OK;
+}
+
+enum weft_code weft_catalog_library(struct weft_catalog *catalog,
+                                    const struct weft_library_function *function,
+                                    struct weft_err *err)
+{
+    struct catalog_library made;
+    WEFT_TRY(weft_strtab_intern(catalog->texts, function->name, &made.name, err));
+    WEFT_TRY(weft_strtab_intern(catalog->texts, function->module, &made.module, err));
+    struct catalog_library *added = WEFT_VEC_PUSH(&catalog->libraries);
+    if (!added)
+        return weft_no_memory(err, "threads and functions");
+    *added = made;
     return WEFT_OK;
 }
 
@@ -394,6 +415,18 @@ void weft_catalog_put_objects(const struct weft_catalog *catalog, struct weft_by
         weft_bytes_put_varint(payload, object->pid);
         weft_bytes_put_varint(payload, object->address);
         put_text(catalog, payload, object->name);
+    }
+}
+
+void weft_catalog_put_libraries(const struct weft_catalog *catalog, struct weft_bytes *payload)
+{
+    payload->n = 0;
+    if (catalog->libraries.n == 0)
+        return;
+    weft_bytes_put_varint(payload, catalog->libraries.n);
+    for (size_t i = 0; i < catalog->libraries.n; i++) {
+        put_text(catalog, payload, catalog->libraries.items[i].name);
+        put_text(catalog, payload, catalog->libraries.items[i].module);
     }
 }
 

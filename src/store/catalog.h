@@ -47,6 +47,10 @@ WEFT_CHECKED enum weft_code weft_catalog_object(struct weft_catalog *catalog,
                                                 const struct weft_object_info *info,
                                                 struct weft_err *err);
 
+WEFT_CHECKED enum weft_code weft_catalog_library(struct weft_catalog *catalog,
+                                                 const struct weft_library_function *function,
+                                                 struct weft_err *err);
+
 WEFT_CHECKED enum weft_code weft_catalog_process(struct weft_catalog *catalog,
                                                  const struct weft_ledger_process *process,
                                                  struct weft_err *err);
@@ -65,6 +69,9 @@ void weft_catalog_put_threads(struct weft_catalog *catalog, uint32_t end_thread,
                               struct weft_bytes *payload);
 /* Runs of threads of foreign processes; of all threads, so once all are known. */
 void weft_catalog_put_foreign(const struct weft_catalog *catalog, struct weft_bytes *payload);
+/* Functions of libraries, likewise. */
+void weft_catalog_put_libraries(const struct weft_catalog *catalog, struct weft_bytes *payload);
+
 /* Names of objects, in the order in which they came. */
 void weft_catalog_put_objects(const struct weft_catalog *catalog, struct weft_bytes *payload);
 /* Processes of the recorded program, likewise. */

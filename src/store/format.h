@@ -109,6 +109,7 @@ enum weft_chunk_flag { WEFT_CHUNK_REQUIRED = 1 };
 #define WEFT_CHUNK_FUNCTIONS WEFT_CHUNK_ID('F', 'U', 'N', 'C')
 #define WEFT_CHUNK_FOREIGN WEFT_CHUNK_ID('F', 'R', 'G', 'N')
 #define WEFT_CHUNK_OBJECTS WEFT_CHUNK_ID('O', 'B', 'J', 'N')
+#define WEFT_CHUNK_LIBRARIES WEFT_CHUNK_ID('L', 'I', 'B', 'F')
 #define WEFT_CHUNK_LEDGER WEFT_CHUNK_ID('L', 'E', 'D', 'G')
 #define WEFT_CHUNK_NOTES WEFT_CHUNK_ID('N', 'O', 'T', 'E')
 #define WEFT_CHUNK_CALLS WEFT_CHUNK_ID('C', 'A', 'L', 'L')

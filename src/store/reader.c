@@ -35,6 +35,7 @@ void weft_store_reset(struct weft_store *store)
     WEFT_VEC_FINI(&store->id_of_key);
     WEFT_VEC_FINI(&store->notes);
     WEFT_VEC_FINI(&store->objects);
+    WEFT_VEC_FINI(&store->libraries);
     WEFT_VEC_FINI(&store->processes);
     WEFT_VEC_FINI(&store->rooms);
     store->has_index = false;

@@ -140,6 +140,10 @@ const struct weft_object_info *weft_store_object_get(const struct weft_store *st
 /* The name of what lies at `address` of a process; empty: not recorded. O(log objects). */
 struct weft_str weft_store_object_name(const struct weft_store *store, uint32_t host_id,
                                        uint64_t pid, uint64_t address);
+/* Functions of libraries in stacks. */
+size_t weft_store_n_libraries(const struct weft_store *store);
+const struct weft_library_function *weft_store_library_get(const struct weft_store *store,
+                                                           size_t function);
 const struct weft_note *weft_store_note_get(const struct weft_store *store, size_t note);
 const struct weft_block_info *weft_store_block_get(const struct weft_store *store,
                                                    uint32_t thread_id, uint64_t block);

@@ -127,6 +127,10 @@ struct weft_store {
         size_t n, cap;
     } objects;
     struct {
+        struct weft_library_function *items;
+        size_t n, cap;
+    } libraries;
+    struct {
         struct weft_ledger_process *items;
         size_t n, cap;
     } processes;

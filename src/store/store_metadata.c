@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parses the metadata chunks: trace, threads, functions, notes, objects, ledger of processes.
+ * Parses the metadata chunks: trace, threads, functions, notes, objects, functions of
+ * libraries, ledger of processes.
  * Counts are compared with the bytes left before anything is allocated. Texts point into the mapped
  * file, or into decompressed chunks that the store keeps. Unknown tags and kinds of newer writers
  * are skipped.
@@ -301,13 +302,49 @@ struct weft_str weft_store_object_name(const struct weft_store *store, uint32_t 
                : WEFT_STR("");
 }
 
+/* ---- functions of libraries ------------------------------------------------------------------ */
+
+static enum weft_code libraries_parse(struct weft_store *store, struct weft_cursor *in,
+                                      struct weft_err *err)
+{
+    const uint64_t at_off = weft_cur_offset(in);
+    const uint64_t n_functions = weft_cur_varint(in);
+    if (in->fault || n_functions > weft_cur_left(in) / 2)
+        return weft_fail(err, WEFT_E_MALFORMED, at_off,
+                         "expected functions that fit %zu bytes, found %" PRIu64, weft_cur_left(in),
+                         n_functions);
+    for (uint64_t i = 0; i < n_functions; i++) {
+        struct weft_library_function *function = WEFT_VEC_PUSH(&store->libraries);
+        if (!function)
+            return weft_no_memory(err, "the metadata of a trace");
+        function->name = take_str(in);
+        function->module = take_str(in);
+    }
+    if (in->fault || weft_cur_left(in) > 0)
+        return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
+                         "expected %" PRIu64 " functions of libraries, found other bytes",
+                         n_functions);
+    return WEFT_OK;
+}
+
+size_t weft_store_n_libraries(const struct weft_store *store)
+{
+    return store->libraries.n;
+}
+
+const struct weft_library_function *weft_store_library_get(const struct weft_store *store,
+                                                           size_t function)
+{
+    return &store->libraries.items[function];
+}
+
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
 bool weft_store_knows_chunk(uint32_t id)
 {
     return id == WEFT_CHUNK_META || id == WEFT_CHUNK_THREADS || id == WEFT_CHUNK_FUNCTIONS ||
            id == WEFT_CHUNK_NOTES || id == WEFT_CHUNK_FOREIGN || id == WEFT_CHUNK_OBJECTS ||
-           id == WEFT_CHUNK_LEDGER;
+           id == WEFT_CHUNK_LEDGER || id == WEFT_CHUNK_LIBRARIES;
 }
 
 /* Content of a chunk; if it had to be decompressed, the store owns the bytes from now on. */
@@ -347,6 +384,10 @@ enum weft_code weft_store_parse_chunk(struct weft_store *store, const struct wef
     case WEFT_CHUNK_OBJECTS:
         place = "names of objects";
         code = objects_parse(store, &content, err);
+        break;
+    case WEFT_CHUNK_LIBRARIES:
+        place = "functions of libraries";
+        code = libraries_parse(store, &content, err);
         break;
     case WEFT_CHUNK_LEDGER:
         place = "ledger of processes";

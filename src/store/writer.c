@@ -195,6 +195,17 @@ static enum weft_code sink_object(struct weft_sink *sink, const struct weft_obje
     return code;
 }
 
+static enum weft_code sink_library(struct weft_sink *sink,
+                                   const struct weft_library_function *function,
+                                   struct weft_err *err)
+{
+    struct weft_writer *writer = writer_of(sink);
+    (void)pthread_mutex_lock(&writer->lock);
+    const enum weft_code code = weft_catalog_library(writer->catalog, function, err);
+    (void)pthread_mutex_unlock(&writer->lock);
+    return code;
+}
+
 static enum weft_code sink_process(struct weft_sink *sink,
                                    const struct weft_ledger_process *process, struct weft_err *err)
 {
@@ -569,6 +580,7 @@ static const struct weft_sink_ops sink_ops = {
     .thread_end = sink_thread_end,
     .note = sink_note,
     .object = sink_object,
+    .library = sink_library,
     .process = sink_process,
 };
 
@@ -712,6 +724,8 @@ static enum weft_code final_metadata(struct weft_writer *writer, struct weft_wri
     WEFT_THEN(code, payload_append(writer, WEFT_CHUNK_FOREIGN, 0, err));
     weft_catalog_put_objects(writer->catalog, &writer->payload);
     WEFT_THEN(code, payload_append(writer, WEFT_CHUNK_OBJECTS, 0, err));
+    weft_catalog_put_libraries(writer->catalog, &writer->payload);
+    WEFT_THEN(code, payload_append(writer, WEFT_CHUNK_LIBRARIES, 0, err));
     weft_catalog_put_ledger(writer->catalog, &writer->payload);
     WEFT_THEN(code, payload_append(writer, WEFT_CHUNK_LEDGER, 0, err));
     WEFT_THEN(code, weft_catalog_put_notes(writer->catalog, &writer->payload, err));

@@ -61,6 +61,8 @@ struct weft_dwarf_entry {
     bool has_inner;
     struct weft_dwarf_value name, linkage_name, origin, specification, low, high, ranges, sibling,
         str_base, addr_base, list_base;
+    /* Of variables and types: a location is that of a variable with an address. */
+    struct weft_dwarf_value location, type, n_bytes, member_off, upper_bound, count;
 };
 
 /* The first entry of unit `index`. False: damage. */

@@ -114,6 +114,31 @@ static struct weft_dwarf_value take_ref(struct weft_cursor *cur, uint16_t form,
     return (struct weft_dwarf_value){ WEFT_DWARF_REF, unit->off + by };
 }
 
+/* An expression: that of an address, or of an offset in a structure; others are of no use. */
+static struct weft_dwarf_value take_location(struct weft_cursor *cur,
+                                             const struct weft_dwarf_unit *unit, uint64_t n_bytes)
+{
+    struct weft_dwarf_value value = { 0 };
+    if (n_bytes == 0 || n_bytes > weft_cur_left(cur)) {
+        skip(cur, n_bytes);
+        return value;
+    }
+    const uint64_t end = weft_cur_offset(cur) + n_bytes;
+    const unsigned operation = weft_cur_u8(cur);
+    if (operation == DW_OP_addr && n_bytes == 1U + unit->n_address)
+        value = (struct weft_dwarf_value){ WEFT_DWARF_ADDRESS, take_number(cur, unit->n_address) };
+    else if (operation == DW_OP_addrx && n_bytes > 1)
+        value = (struct weft_dwarf_value){ WEFT_DWARF_ADDRESS_INDEX, weft_cfi_uleb(cur) };
+    else if (operation == DW_OP_plus_uconst && n_bytes > 1)
+        value = (struct weft_dwarf_value){ WEFT_DWARF_NUMBER, weft_cfi_uleb(cur) };
+    const uint64_t at = weft_cur_offset(cur);
+    if (at > end)
+        cur->fault = true;
+    else
+        skip(cur, end - at);
+    return cur->fault || at != end ? (struct weft_dwarf_value){ 0 } : value;
+}
+
 /* What has a length of its own. */
 static struct weft_dwarf_value take_other(struct weft_cursor *cur,
                                           const struct weft_dwarf_unit *unit, uint16_t form)
@@ -138,8 +163,7 @@ static struct weft_dwarf_value take_other(struct weft_cursor *cur,
     case DW_FORM_ref_udata:
         return take_ref(cur, form, unit);
     case DW_FORM_block1:
-        skip(cur, weft_cur_u8(cur));
-        break;
+        return take_location(cur, unit, weft_cur_u8(cur));
     case DW_FORM_block2:
         skip(cur, weft_cur_u16(cur));
         break;
@@ -148,8 +172,7 @@ static struct weft_dwarf_value take_other(struct weft_cursor *cur,
         break;
     case DW_FORM_block:
     case DW_FORM_exprloc:
-        skip(cur, weft_cfi_uleb(cur));
-        break;
+        return take_location(cur, unit, weft_cfi_uleb(cur));
     case DW_FORM_data16:
         skip(cur, 16);
         break;
@@ -208,6 +231,18 @@ static struct weft_dwarf_value *place_of(struct weft_dwarf_entry *entry, uint16_
         return &entry->ranges;
     case DW_AT_sibling:
         return &entry->sibling;
+    case DW_AT_location:
+        return &entry->location;
+    case DW_AT_type:
+        return &entry->type;
+    case DW_AT_byte_size:
+        return &entry->n_bytes;
+    case DW_AT_data_member_location:
+        return &entry->member_off;
+    case DW_AT_upper_bound:
+        return &entry->upper_bound;
+    case DW_AT_count:
+        return &entry->count;
     case DW_AT_str_offsets_base:
         return &entry->str_base;
     case DW_AT_addr_base:

@@ -15,6 +15,11 @@ struct weft_folded {
     struct weft_symbols *symbols; /* NULL: files are not read; not owned */
     struct weft_strtab *names;
     struct weft_json_text text; /* a name being made */
+    struct weft_strtab *parts;  /* functions of names in modules; */
+    struct {
+        uint32_t *items; /* of each the file name of its module, in `names`; or NO_MODULE */
+        size_t n, cap;
+    } module_of;
 };
 
 /* False without memory. */
@@ -33,6 +38,11 @@ bool weft_folded_place(struct weft_folded *folded, struct weft_str path, uint64_
                        uint32_t *id);
 /* A name that is known. */
 bool weft_folded_name(struct weft_folded *folded, struct weft_str name, uint32_t *id);
+
+/* The functions among the names in modules, in the order in which they came, and the file name of
+ * the module; not those that several modules have. From *at on; false at the end. */
+bool weft_folded_next_function(const struct weft_folded *folded, size_t *at, struct weft_str *name,
+                               struct weft_str *module);
 
 /* Lives as long as the names. */
 static inline struct weft_str weft_folded_get(const struct weft_folded *folded, uint32_t id)

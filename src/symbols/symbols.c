@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "symbols/elf_file.h"
 #include "symbols/inlines.h"
+#include "symbols/members.h"
 #include "symbols/symtab.h"
 
 #include <libiberty/demangle.h>
@@ -78,7 +79,8 @@ struct module {
 
     char *file, *debug_file; /* that were believed; NULL: none */
     struct weft_inlines *inlines;
-    bool has_sought_inlines, has_sought_data;
+    struct weft_members *members;
+    bool has_sought_inlines, has_sought_members, has_sought_data;
 };
 
 struct weft_symbols {
@@ -118,6 +120,7 @@ static void module_fini(struct module *module)
     weft_symtab_free(module->symtab);
     weft_symtab_free(module->data);
     weft_inlines_free(module->inlines);
+    weft_members_free(module->members);
     WEFT_VEC_FINI(&module->segments);
     free(module->file);
     free(module->debug_file);
@@ -507,6 +510,31 @@ size_t weft_symbols_inlined(struct weft_symbols *symbols, uint32_t module, uint6
         inlines ? weft_inlines_at(inlines, address + own->bias, names, n_most) : 0;
     symbols->is_nomem |= inlines && weft_inlines_nomem(inlines);
     return n_names;
+}
+
+static struct weft_members *members_of(struct weft_symbols *symbols, struct module *module)
+{
+    bool is_nomem = false;
+    if (!module->has_sought_members && module->file) {
+        module->members = weft_members_open(module->file, &is_nomem);
+        if (!module->members && !is_nomem && module->debug_file && symbols->place)
+            module->members = weft_members_open(module->debug_file, &is_nomem);
+    }
+    symbols->is_nomem |= is_nomem;
+    module->has_sought_members = true;
+    return module->members;
+}
+
+size_t weft_symbols_member(struct weft_symbols *symbols, uint32_t module, uint64_t address,
+                           uint64_t offset_bytes, char *text, size_t n_text)
+{
+    struct module *own = &symbols->modules.items[module];
+    struct weft_members *members = members_of(symbols, own);
+    const size_t n = members ? weft_members_at(members, address + own->bias - offset_bytes,
+                                               offset_bytes, text, n_text)
+                             : 0;
+    symbols->is_nomem |= members && weft_members_nomem(members);
+    return n;
 }
 
 bool weft_symbols_nomem(const struct weft_symbols *symbols)

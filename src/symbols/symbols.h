@@ -77,6 +77,12 @@ WEFT_CHECKED enum weft_code weft_symbols_data_name(struct weft_symbols *symbols,
                                                    uint64_t address, struct weft_str *name,
                                                    uint64_t *offset_bytes, struct weft_err *err);
 
+/* "[5].guard", ".append_mu": which member of the variable lies `offset_bytes` behind its begin, at
+ * `address`, by debugging information, which is looked for as for what was inlined. The number of
+ * bytes; 0: unknown. */
+size_t weft_symbols_member(struct weft_symbols *symbols, uint32_t module, uint64_t address,
+                           uint64_t offset_bytes, char *text, size_t n_text);
+
 /* A name as people write it: demangled, or as it is. Valid until the next call. */
 struct weft_str weft_symbols_plain(struct weft_symbols *symbols, const char *name);
 

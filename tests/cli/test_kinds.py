@@ -21,6 +21,7 @@ weft = tap.runner(WEFT)
 # Kind of program: kinds of finding that name it, the lock, a function of the waiters, one of the holder.
 PLANTED = {
     "lock": (("lock_contention",), "table_mutex", "look_up", "rebuild_index"),
+    "lock-sort": (("lock_contention",), "table_mutex", "look_up", "sort_rows"),
     "lock-io": (("lock_held_across_io",), "table_mutex", "look_up", "write_journal"),
     "lock-sleep": (("lock_held_while_sleeping",), "table_mutex", "look_up", "back_off"),
     "rwlock": (("lock_contention",), "config_lock", "read_config", "parse_config"),
@@ -30,6 +31,9 @@ PLANTED = {
     "network": (("network", "lock_held_across_network"), None, "handle_remote", "ask_peer"),
     "sleep": (("sleep",), None, "retry_later", None),
     "child": (("child_process",), None, "run_converter", None),
+    "child-pipe": (("child_process",), None, "filter_document", "answer_pipe"),
+    "resolver": (("waiting_for_thread",), None, "resolve_name", "parse_zone"),
+    "pool-condition": (("pool_too_small",), "link_free", "exchange", "exchange"),
     "pool": (("pool_too_small",), "connections", "query_database", None),
     "more-work": (("slower_code", "more_work"), None, "find_key", None),
     "slower-code": (("slower_code", "more_work"), None, "compress", None),
@@ -39,7 +43,7 @@ PLANTED = {
     "starvation": (("writer_starvation",), "settings_lock", "update_settings", "read_settings"),
 }
 # These need no fault that others may have: shared by all.
-HEALTHY = ["lock", "rwlock", "sleep", "pool", "slower-code", "herd", "wait-function"]
+HEALTHY = ["lock", "rwlock", "sleep", "pool", "pool-condition", "slower-code", "herd", "wait-function"]
 
 
 def findings(kind, *variant):

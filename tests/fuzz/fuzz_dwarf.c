@@ -5,6 +5,7 @@
  */
 #include "symbols/dwarf.h"
 #include "symbols/inlines.h"
+#include "symbols/members.h"
 #include "symbols/symtab.h"
 
 #include <stdio.h>
@@ -67,6 +68,17 @@ static void read_file(const char *path)
     weft_inlines_free(inlines);
 }
 
+static void read_members(const char *path)
+{
+    bool is_nomem;
+    char text[40];
+    struct weft_members *members = weft_members_open(path, &is_nomem);
+    for (uint64_t k = 0; members && k < PLACES; k++)
+        for (uint64_t offset = 0; offset < 64; offset += 8)
+            must(weft_members_at(members, k * 0x10, offset, text, sizeof text) < sizeof text);
+    weft_members_free(members);
+}
+
 static void read_symbols(const struct weft_elf_file *file)
 {
     struct weft_symtab *symtab = NULL;
@@ -100,6 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
         read_symbols(&file);
         weft_elf_file_close(&file);
         read_file(path);
+        read_members(path);
     }
     (void)close(fd);
     return 0;

@@ -161,10 +161,29 @@ static enum weft_code check_process(struct weft_sink *sink,
     return WEFT_OK;
 }
 
-static const struct weft_sink_ops check_ops = { check_begin,      check_clock, check_function,
-                                                check_thread,     check_calls, check_events,
-                                                check_thread_end, check_note,  check_object,
-                                                check_process };
+static enum weft_code check_library(struct weft_sink *sink,
+                                    const struct weft_library_function *function,
+                                    struct weft_err *err)
+{
+    const struct check_sink *self = (const struct check_sink *)sink;
+    (void)err;
+    check(self->has_begun && function->name.n_bytes > 0 && function->module.n_bytes > 0);
+    return WEFT_OK;
+}
+
+static const struct weft_sink_ops check_ops = {
+    .begin = check_begin,
+    .clock = check_clock,
+    .function = check_function,
+    .thread = check_thread,
+    .calls = check_calls,
+    .events = check_events,
+    .thread_end = check_thread_end,
+    .note = check_note,
+    .object = check_object,
+    .library = check_library,
+    .process = check_process,
+};
 
 /* The caller frees; NULL without memory. */
 static struct check_sink *check_sink_new(void)

@@ -69,19 +69,21 @@ static uint32_t child(struct scene *scene, uint32_t parent, uint8_t kind, const 
 }
 
 /* A path of frames, NULL at its end: a function, or "-lock", ":state", "@thread", "!thread of
- * another program". */
+ * another program", "=thread of the same process", "<thread of a child process". */
 static uint32_t path(struct scene *scene, const char *const *names)
 {
     uint32_t node = 0;
     for (; *names; names++) {
         const char first = **names;
-        const uint8_t kind = first == '-'                   ? WEFT_FRAME_LOCK
-                             : first == ':'                 ? WEFT_FRAME_STATE
-                             : first == '@' || first == '!' ? WEFT_FRAME_THREAD
-                                                            : WEFT_FRAME_FUNCTION;
+        const uint8_t kind = first == '-'            ? WEFT_FRAME_LOCK
+                             : first == ':'          ? WEFT_FRAME_STATE
+                             : strchr("@!=<", first) ? WEFT_FRAME_THREAD
+                                                     : WEFT_FRAME_FUNCTION;
         node = child(scene, node, kind, *names + (kind != WEFT_FRAME_FUNCTION));
         if (first == '!')
             scene->frames[node].module = WEFT_STR("other");
+        else if (first == '=' || first == '<')
+            scene->frames[node].flags = first == '=' ? WEFT_FRAME_OF_PROCESS : WEFT_FRAME_OF_CHILD;
     }
     return node;
 }

@@ -252,9 +252,16 @@ static enum weft_code rec_process(struct weft_sink *sink, const struct weft_ledg
     return rec_step(sink, err);
 }
 
-static const struct weft_sink_ops rec_ops = { rec_begin,  rec_clock,  rec_function,   rec_thread,
-                                              rec_calls,  rec_events, rec_thread_end, rec_note,
-                                              rec_object, rec_process };
+static const struct weft_sink_ops rec_ops = { .begin = rec_begin,
+                                              .clock = rec_clock,
+                                              .function = rec_function,
+                                              .thread = rec_thread,
+                                              .calls = rec_calls,
+                                              .events = rec_events,
+                                              .thread_end = rec_thread_end,
+                                              .note = rec_note,
+                                              .object = rec_object,
+                                              .process = rec_process };
 
 __attribute__((unused)) static void rec_init(struct rec_sink *rec)
 {

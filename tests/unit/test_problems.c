@@ -74,11 +74,40 @@ static void test_kinds(void)
     KIND(WEFT_PROBLEM_FSYNC, "c", "get", "pthread_cond_wait", "@log", "commit", "fsync",
          ":blocked: block device");
     KIND(WEFT_PROBLEM_POOL, "s", "get", "query", "sem_wait", "@b", "export", "query", ":running");
+    KIND(WEFT_PROBLEM_POOL, "c", "main", "get", "query", "take", "pthread_cond_wait", "@b", "main",
+         "export", "query", "ask", "nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_POOL, "c-", "main", "query", "take", "pthread_cond_wait", "@b", "main",
+         "query", "recv", "@peer", "answer", "nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_POOL, "cc", "main", "get", "query", "take", "pthread_cond_wait", "@a", "main",
+         "get", "query", "take", "pthread_cond_wait", "@b", "main", "export", "query", "ask",
+         "nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_SLEEP, "cc", "main", "update", "lock_row", "pthread_cond_wait", "-row_1",
+         "@a", "main", "update", "lock_row", "pthread_cond_wait", "-row_2", "@b", "archive",
+         "nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_QUEUE, "c", "worker", "next_job", "pthread_cond_wait", "@b", "worker",
+         "parse", ":running");
+    KIND(WEFT_PROBLEM_QUEUE, "s", "worker", "next_job", "sem_wait", "@b", "worker", "submit",
+         ":running");
+    KIND(WEFT_PROBLEM_SLEEP, "s", "thread_run", "_PyEval_EvalFrameDefault", "get",
+         "PyThread_acquire_lock_timed", "sem_wait", "@b", "thread_run", "_PyEval_EvalFrameDefault",
+         "get", "PyThread_acquire_lock_timed", "nanosleep", ":blocked: timer");
     KIND(WEFT_PROBLEM_SERIAL, "b", "step", "pthread_barrier_wait", "@slow", "work", ":running");
     KIND(WEFT_PROBLEM_CHILD, "-", "convert", "waitpid", "@child", "main", ":running");
     KIND(WEFT_PROBLEM_NETWORK, "-", "ask", "recv", "@peer", "answer", "nanosleep",
          ":blocked: timer");
     KIND(WEFT_PROBLEM_NETWORK, "", "ask", "recv", ":blocked: network");
+    KIND(WEFT_PROBLEM_NETWORK, "-", "ask", "recv", "@peer", "answer", ":running");
+    KIND(WEFT_PROBLEM_QUEUE, "-", "ask", "recv", "=resolver", "parse", ":running");
+    KIND(WEFT_PROBLEM_SLEEP, "-", "ask", "recv", "=resolver", "parse", "nanosleep",
+         ":blocked: timer");
+    KIND(WEFT_PROBLEM_LOCK_WAIT, "m-", "get", "-m", "=b", "ask", "recv", "=resolver", "parse",
+         ":running");
+    KIND(WEFT_PROBLEM_CHILD, "-", "convert", "poll", "<filter", "main", ":running");
+    KIND(WEFT_PROBLEM_CHILD, "-", "convert", "read", "<filter", "main", "nanosleep",
+         ":blocked: timer");
+    KIND(WEFT_PROBLEM_QUEUE, "-", "convert", "poll", "@service", "main", ":running");
+    KIND(WEFT_PROBLEM_QUEUE, "-", "convert", "read", "=worker", "work", ":running");
+    KIND(WEFT_PROBLEM_OTHER, "--", "convert", "poll", "<filter", "main", ":preempted", "!burner");
     KIND(WEFT_PROBLEM_SLEEP, "", "retry", "__clock_nanosleep", ":blocked: timer");
     KIND(WEFT_PROBLEM_DISK, "", "load", "pread64", ":blocked: block device");
     KIND(WEFT_PROBLEM_FAULT, "", "scan", ":blocked: block device");
@@ -367,10 +396,134 @@ static void test_sums(void)
            "%zu problems of %d comparisons: %zu wrong", n_rows, TRIES, n_wrong);
 }
 
+/* ---- event loops ----------------------------------------------------------------------------- */
+
+/* The kind of the first problem of clients, of which one in three waits for a thread that runs:
+ * several at one time, or each alone; the thread's turns are of that type. */
+static enum weft_problem_kind kind_of_waits(const char *turns, unsigned n_at_once)
+{
+    enum { CLIENTS = 30, LONG_NS = 1000000 };
+    static struct scene scene;
+    uint32_t usual[CLIENTS], slow[CLIENTS];
+    struct weft_problems_table *table = NULL;
+    struct weft_err err = { 0 };
+    begin(&scene, "client");
+    scene.table.items_a = usual;
+    scene.table.items_b = slow;
+    const uint32_t own = PATH(&scene, "client", "work", ":running");
+    const uint32_t wait = PATH(&scene, "client", "read", "=loop", "serve", "fold", ":running");
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        const bool is_slow = i % 3 == 0;
+        add_item(&scene, "client", is_slow ? wait : own, is_slow ? LONG_NS : 100, own, 100);
+        struct weft_execution_item *item = &scene.items[i];
+        item->tid = i % 10;
+        item->start_ns = is_slow ? i / 3 / n_at_once * 2 * LONG_NS : i;
+        item->end_ns += item->start_ns;
+        if (is_slow)
+            slow[scene.table.n_b++] = i;
+        else
+            usual[scene.table.n_a++] = i;
+    }
+    scene.rows[scene.table.n_nodes++] =
+        (struct weft_compare_node){ .node = wait, .mean_b_ns = LONG_NS, .difference_ns = LONG_NS };
+    struct weft_finding rows[] = { { .type = WEFT_STR("client"),
+                                     .matrix = &scene.matrix,
+                                     .table = &scene.table,
+                                     .is_versus = true,
+                                     .is_significant = true },
+                                   { .type = weft_str_of(turns), .matrix = &scene.matrix } };
+    const struct weft_findings_table findings = { .rows = rows, .n_rows = 2 };
+    enum weft_problem_kind kind = WEFT_PROBLEM_UNKNOWN;
+    if (weft_problems_run(&findings, &table, &err) == WEFT_OK && table->n_rows == 1)
+        kind = table->rows[0].kind;
+    weft_result_free(table);
+    return kind;
+}
+
+static void test_event_loops(void)
+{
+    tap_ok(kind_of_waits("loop after epoll_wait", 2) == WEFT_PROBLEM_HEAD_OF_LINE &&
+               kind_of_waits("loop after poll in serve", 5) == WEFT_PROBLEM_HEAD_OF_LINE,
+           "an event loop that several wait for at one time");
+    tap_ok(kind_of_waits("loop after epoll_wait", 1) == WEFT_PROBLEM_QUEUE,
+           "one that each waits for alone");
+    tap_ok(kind_of_waits("loop after pthread_cond_wait", 2) == WEFT_PROBLEM_QUEUE &&
+               kind_of_waits("loop after epoll_wait in accept_all", 2) == WEFT_PROBLEM_QUEUE &&
+               kind_of_waits("looper after epoll_wait", 2) == WEFT_PROBLEM_QUEUE,
+           "threads that are no event loops");
+}
+
+/* ---- locks of arrays ------------------------------------------------------------------------- */
+
+/* How many problems, of how many locks the first one is and what it is called, and by how many
+ * threads of what names, where slow executions wait for one of these each. */
+static const char *locks_said(const char *const *locks)
+{
+    enum { EACH = 4, MOST_ITEMS = 40, LONG_NS = 1000000 };
+    static struct scene scene;
+    static char said[64];
+    uint32_t usual[MOST_ITEMS], slow[MOST_ITEMS];
+    struct weft_problems_table *table = NULL;
+    struct weft_err err = { 0 };
+    begin(&scene, "request");
+    scene.table.items_a = usual;
+    scene.table.items_b = slow;
+    const uint32_t own = PATH(&scene, "put", "work", ":running");
+    for (; *locks; locks++) {
+        const uint32_t wait = PATH(&scene, "put", *locks, "@flusher", "flush", ":running");
+        set_waits(&scene, wait, "m");
+        for (unsigned i = 0; i < EACH; i++) {
+            slow[scene.table.n_b++] = (uint32_t)scene.matrix.n_items;
+            add_item(&scene, i % 2 ? "worker-1" : "worker-2", wait, LONG_NS, own, 100);
+            scene.items[scene.matrix.n_items - 1].tid = i % 2;
+        }
+        scene.rows[scene.table.n_nodes++] = (struct weft_compare_node){ .node = wait };
+    }
+    while (scene.table.n_a < EACH) {
+        usual[scene.table.n_a++] = (uint32_t)scene.matrix.n_items;
+        add_item(&scene, "worker", own, 100, own, 100);
+    }
+    for (size_t i = 0; i < scene.table.n_nodes; i++)
+        scene.rows[i].mean_b_ns = scene.rows[i].difference_ns =
+            (double)EACH * LONG_NS / (double)scene.table.n_b;
+    struct weft_finding finding = { .type = WEFT_STR("request"),
+                                    .matrix = &scene.matrix,
+                                    .table = &scene.table,
+                                    .is_versus = true,
+                                    .is_significant = true };
+    const struct weft_findings_table findings = { .rows = &finding, .n_rows = 1 };
+    said[0] = 0;
+    if (weft_problems_run(&findings, &table, &err) == WEFT_OK && table->n_rows > 0)
+        (void)snprintf(said, sizeof said, "%zu: %u %.*s, %u %.*s", table->n_rows,
+                       table->rows[0].n_objects, (int)table->rows[0].object.n_bytes,
+                       table->rows[0].object.bytes, table->rows[0].n_waiters,
+                       (int)table->rows[0].waiter_stem.n_bytes, table->rows[0].waiter_stem.bytes);
+    weft_result_free(table);
+    return said;
+}
+
+#define LOCKS(wanted, ...)                                                                         \
+    do {                                                                                           \
+        const char *said = locks_said((const char *const[]){ __VA_ARGS__, NULL });                 \
+        tap_ok(strncmp(said, wanted, strlen(wanted)) == 0, "%s: %s", wanted, said);                \
+    } while (0)
+
+static void test_arrays(void)
+{
+    LOCKS("1: 3 shards, 2 worker-", "-shards", "-shards+0x40", "-shards+0x80");
+    LOCKS("1: 4 shards", "-shards[0].guard", "-shards[1].guard", "-shards[2].guard",
+          "-shards[7].guard");
+    LOCKS("2: 0 shards", "-shards", "-shards+0x40");
+    LOCKS("3: 0 db.", "-db.append", "-db.commit", "-db.index");
+    LOCKS("4: 0 ", "-t[0].a", "-t[1].a", "-t[0].b", "-t[1].b");
+}
+
 int main(void)
 {
     test_kinds();
     test_outside();
     test_sums();
+    test_event_loops();
+    test_arrays();
     return tap_done();
 }

@@ -236,6 +236,38 @@ static bool objects_same(const struct weft_store *store, uint32_t n_streams)
     return true;
 }
 
+/* Functions of libraries: one a stream. */
+static struct weft_library_function library_of(uint32_t stream)
+{
+    return (struct weft_library_function){ .name = stream % 2 ? WEFT_STR("deflate")
+                                                              : WEFT_STR("inflate"),
+                                           .module = WEFT_STR("libz.so.1") };
+}
+
+static enum weft_code libraries_write(struct weft_sink *sink, uint32_t n_streams,
+                                      struct weft_err *err)
+{
+    enum weft_code code = WEFT_OK;
+    for (uint32_t i = 0; i < n_streams && code == WEFT_OK; i++) {
+        const struct weft_library_function function = library_of(i);
+        code = weft_sink_library(sink, &function, err);
+    }
+    return code;
+}
+
+static bool libraries_same(const struct weft_store *store, uint32_t n_streams)
+{
+    if (weft_store_n_libraries(store) != n_streams)
+        return differ("functions of libraries", 0, n_streams, weft_store_n_libraries(store));
+    for (uint32_t i = 0; i < n_streams; i++) {
+        const struct weft_library_function want = library_of(i),
+                                           found = *weft_store_library_get(store, i);
+        if (!weft_str_equal(found.name, want.name) || !weft_str_equal(found.module, want.module))
+            return differ("a function of a library", i, want.name.n_bytes, found.name.n_bytes);
+    }
+    return true;
+}
+
 /* Writes the streams one after the other, in batches. */
 static bool streams_write(const struct stream *streams, uint32_t n_streams, uint32_t block_rows,
                           size_t batch)
@@ -265,6 +297,8 @@ static bool streams_write(const struct stream *streams, uint32_t n_streams, uint
     }
     if (code == WEFT_OK)
         code = objects_write(sink, n_streams, &err);
+    if (code == WEFT_OK)
+        code = libraries_write(sink, n_streams, &err);
     if (code != WEFT_OK) {
         weft_writer_abort(writer);
         return failed(&err);
@@ -291,7 +325,7 @@ static bool streams_same(const struct stream *streams, uint32_t n_streams, uint3
         is_same =
             weft_store_thread_get(store, i)->info.is_foreign == is_foreign(i, block_rows) ||
             differ("a foreign thread", i, !is_foreign(i, block_rows), is_foreign(i, block_rows));
-    is_same = is_same && objects_same(store, n_streams);
+    is_same = is_same && objects_same(store, n_streams) && libraries_same(store, n_streams);
     weft_block_buf_free(buf);
     weft_store_close(store);
     return is_same;

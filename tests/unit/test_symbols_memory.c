@@ -7,6 +7,7 @@
 #include "symbols/cfi_store.h"
 #include "symbols/inlines.h"
 #include "symbols/kallsyms.h"
+#include "symbols/members.h"
 #include "symbols/symtab.h"
 #include "symbols/walk.h"
 #include "tap.h"
@@ -66,6 +67,22 @@ static bool sum_inlined(uint64_t *sum)
     return is_good;
 }
 
+/* What variables are made of; likewise. */
+static bool sum_members(uint64_t *sum)
+{
+    bool is_good;
+    struct weft_members *members = weft_members_open(program.path, &is_good);
+    is_good = !is_good;
+    *sum = 1;
+    for (uint64_t k = 0; members && is_good && k < PLACES; k++) {
+        char text[64];
+        *sum = *sum * 31 + weft_members_at(members, k * 8, 0, text, sizeof text);
+        is_good = !weft_members_nomem(members);
+    }
+    weft_members_free(members);
+    return is_good;
+}
+
 /* A text of the kernel is whole, or there is none. */
 static bool sum_text(uint64_t *sum)
 {
@@ -99,6 +116,7 @@ int main(void)
     test(sum_rows, "call frames");
     test(sum_symbols, "symbols");
     test(sum_inlined, "inlined functions");
+    test(sum_members, "members of variables");
     test(sum_text, "a text of the kernel");
     return tap_done();
 }

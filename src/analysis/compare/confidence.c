@@ -9,6 +9,7 @@
 static const double HIGH = 0.9;
 static const double MEDIUM = 0.6;
 static const double MOST_UNNAMED = 0.5; /* of a difference, that does not lower it */
+static const double LEAST_LOST = 0.001; /* of the records */
 static const double LEAST = 0.005;      /* what lowers it by less is no reason */
 
 struct sums {
@@ -77,7 +78,7 @@ bool weft_confidence_has_reason(const struct weft_confidence_basis *basis,
     case WEFT_REASON_LOSSY:
         return basis->n_lossy > 0;
     case WEFT_REASON_LOST:
-        return basis->lost > 0;
+        return basis->lost >= LEAST_LOST;
     case WEFT_REASON_INFERRED:
         return basis->inferred >= LEAST;
     case WEFT_REASON_UNEXPLAINED:

@@ -76,13 +76,9 @@ bool weft_frame_is_library(const struct weft_frame *frame)
                                            "[kernel", "[vdso", "linux-vdso", "libstdc++." };
     static const char *const names[] = { "__",           "syscall", "do_syscall", "entry_SYSCALL",
                                          "start_thread", "clone",   "_start",     "[vdso" };
-    struct weft_str module = frame->module;
-    const char *slash = module.n_bytes > 0 ? memrchr(module.bytes, '/', module.n_bytes) : NULL;
-    if (slash) {
-        module.n_bytes -= (size_t)(slash + 1 - module.bytes);
-        module.bytes = slash + 1;
-    }
-    return begins_with_any(module, modules, sizeof modules / sizeof *modules) ||
+    const struct weft_str module = weft_str_base(frame->module);
+    return weft_module_is_library(module) ||
+           begins_with_any(module, modules, sizeof modules / sizeof *modules) ||
            begins_with_any(frame->name, names, sizeof names / sizeof *names) ||
            (weft_frame_is_address(frame) &&
             begins_with_any(frame->name, modules, sizeof modules / sizeof *modules)) ||

@@ -24,7 +24,8 @@ void weft_ecct_names_free(struct weft_ecct_names *names);
  * name; it is called like the first of its threads. The name is that of the thread without the
  * number at its end, if a character that is neither letter nor digit stands before that
  * ("worker-3"), or another thread is called the same but for the number; "kworker" of workers of
- * the kernel; "thread" of one that has no name; empty of tasks that idle. */
+ * the kernel; "thread" of one that has no name; empty of tasks that idle. Flags say whether it is
+ * of the first one's process, or of one that this started, by the ledger (WEFT_FRAME_OF). */
 struct weft_frame weft_ecct_names_frame(const struct weft_ecct_names *names, uint32_t thread_id,
                                         uint32_t first);
 

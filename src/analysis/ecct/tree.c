@@ -14,15 +14,15 @@
 #include <stdlib.h>
 
 /* Two texts and a kind make one key. */
-enum { WAITED_FOR_BITS = 4, TEXT_BITS = 26, GUESSES = 1 << 12 };
+enum { WAITED_FOR_BITS = 4, OF_BITS = 2, TEXT_BITS = 24, GUESSES = 1 << 12 };
 static_assert(WEFT_LOCK_KINDS < 1 << WAITED_FOR_BITS, "room for kinds of locks");
 _Static_assert(WEFT_FRAME_KINDS <= 4, "a kind has two bits of the key");
 
 struct weft_ecct_tree {
     struct weft_strtab *texts;
-    struct weft_map
-        *frame_of; /* name, kind and, of threads, module and waited_for: place in frames */
-    struct weft_map *node_of; /* parent and frame: place in nodes, less one */
+    struct weft_map *frame_of; /* name, kind and, of threads, module, waited_for and process: place
+                                  in frames */
+    struct weft_map *node_of;  /* parent and frame: place in nodes, less one */
     uint32_t frames_near[GUESSES], nodes_near[GUESSES]; /* where they were found last, by some bits
                                                            of what was asked for */
     struct {
@@ -64,6 +64,12 @@ void weft_ecct_tree_free(struct weft_ecct_tree *tree)
     free(tree);
 }
 
+/* Of which process a thread is, as far as that tells frames apart. */
+static uint8_t of_bits(const struct weft_frame *frame)
+{
+    return frame->flags & WEFT_FRAME_OF;
+}
+
 static enum weft_code key_of(struct weft_ecct_tree *tree, const struct weft_frame *frame,
                              uint32_t texts[2], uint64_t *key, struct weft_err *err)
 {
@@ -74,7 +80,9 @@ static enum weft_code key_of(struct weft_ecct_tree *tree, const struct weft_fram
         code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "more than 2^%d names", TEXT_BITS);
     *key = (uint64_t)texts[0] << 32 | kind;
     if (kind == WEFT_FRAME_THREAD)
-        *key |= (uint64_t)texts[1] << (2 + WAITED_FOR_BITS) | (uint64_t)frame->waited_for << 2;
+        *key |= (uint64_t)texts[1] << (2 + WAITED_FOR_BITS + OF_BITS) |
+                (uint64_t)(of_bits(frame) / WEFT_FRAME_OF_CHILD) << (2 + WAITED_FOR_BITS) |
+                (uint64_t)frame->waited_for << 2;
     return code;
 }
 
@@ -92,8 +100,9 @@ static bool is_frame(const struct weft_ecct_tree *tree, uint32_t place,
 {
     const struct weft_frame *known = place < tree->frames.n ? &tree->frames.items[place] : NULL;
     return known && known->kind == frame->kind && weft_str_equal(known->name, frame->name) &&
-           (frame->kind != WEFT_FRAME_THREAD || (weft_str_equal(known->module, frame->module) &&
-                                                 known->waited_for == frame->waited_for));
+           (frame->kind != WEFT_FRAME_THREAD ||
+            (weft_str_equal(known->module, frame->module) &&
+             known->waited_for == frame->waited_for && of_bits(known) == of_bits(frame)));
 }
 
 enum weft_code weft_ecct_tree_add(struct weft_ecct_tree *tree, const struct weft_frame *frame,
@@ -179,7 +188,11 @@ static int by_frame(const struct weft_frame *a, const struct weft_frame *b)
         order = weft_str_compare(a->name, b->name);
     if (order == 0)
         order = weft_str_compare(a->module, b->module);
-    return order ? order : (a->waited_for > b->waited_for) - (a->waited_for < b->waited_for);
+    if (order == 0)
+        order = (a->waited_for > b->waited_for) - (a->waited_for < b->waited_for);
+    return order || a->kind != WEFT_FRAME_THREAD
+               ? order
+               : (of_bits(a) > of_bits(b)) - (of_bits(a) < of_bits(b));
 }
 
 int weft_ecct_tree_compare(const struct weft_ecct_tree *tree, uint32_t a, uint32_t b)

@@ -168,11 +168,11 @@ static enum call call_in(const struct weft_frame_path *path, const struct weft_p
  * without symbols still export the variable that its condition is part of. */
 static bool is_of_interpreter(const struct weft_frame_path *path, const struct weft_path_part *part)
 {
-    static const char condition[] = "_PyRuntime+";
-    const size_t n = sizeof condition - 1;
+    static const char variable[] = "_PyRuntime";
+    const size_t n = sizeof variable - 1;
     const struct weft_frame *last = part->to > part->from ? path->frames[part->to - 1] : NULL;
     if (last && last->kind == WEFT_FRAME_LOCK && last->name.n_bytes > n &&
-        memcmp(last->name.bytes, condition, n) == 0)
+        memcmp(last->name.bytes, variable, n) == 0 && strchr("+.", last->name.bytes[n]))
         return true;
     const struct weft_frame *state = part->state < part->to ? path->frames[part->state] : NULL;
     if (part->is_preempted || (state && state->state == WEFT_FRAME_RUNNING))
@@ -364,7 +364,7 @@ static bool is_end(enum call call, const struct weft_frame *thread)
 }
 
 /* How the last wait for something else than a lock ends. */
-enum hop { HOP_NONE, HOP_THREAD, HOP_SEMAPHORE, HOP_SERIAL, HOP_CHILD, HOP_NETWORK };
+enum hop { HOP_NONE, HOP_THREAD, HOP_SEMAPHORE, HOP_POOL, HOP_SERIAL, HOP_CHILD, HOP_NETWORK };
 
 /* A path on the way from its first thread to the one that holds it up. */
 struct following {
@@ -377,15 +377,107 @@ struct following {
     bool has_lock, is_allocator, is_at_end;
 };
 
-static enum hop hop_of(const struct weft_frame *thread, enum call call)
+/* Functions of an interpreter, in which all threads of all its programs are. */
+static bool is_interpreted(const struct weft_frame_path *path, const struct weft_path_part *part)
 {
+    static const char *const starts[] = { "_PyEval_",         "PyEval_",    "PyThread_",
+                                          "Py_RunMain",       "rb_vm_exec", "vm_exec",
+                                          "JavaCalls::call_", "thread_run", "Interpreter",
+                                          "pythread_" };
+    for (size_t i = part->from; i < part->to; i++)
+        for (size_t k = 0; k < sizeof starts / sizeof *starts; k++)
+            if (path->frames[i]->kind == WEFT_FRAME_FUNCTION &&
+                path->frames[i]->name.n_bytes >= strlen(starts[k]) &&
+                memcmp(path->frames[i]->name.bytes, starts[k], strlen(starts[k])) == 0)
+                return true;
+    return false;
+}
+
+static bool is_own(const struct weft_frame_path *path, const struct weft_path_part *part, size_t at)
+{
+    return path->frames[at]->kind == WEFT_FRAME_FUNCTION &&
+           !weft_path_is_library(path, part->from, at) &&
+           call_of(path->frames[at]->name) == CALL_NONE;
+}
+
+/* Is the thread in that function, other than as the one in which it begins? */
+static bool is_within(const struct weft_frame_path *path, const struct weft_path_part *part,
+                      struct weft_str function)
+{
+    bool is_first = true;
+    for (size_t i = part->from; i < part->to; i++) {
+        if (!is_own(path, part, i))
+            continue;
+        if (!is_first && weft_str_equal(path->frames[i]->name, function))
+            return true;
+        is_first = false;
+    }
+    return false;
+}
+
+/* Do both threads do the same work, of which there may be no more at a time: are they in one
+ * function that takes something, uses it and gives it back? It is the one that waits, or a near
+ * caller of that; but not where threads begin. */
+static bool is_same_work(const struct weft_frame_path *path, const struct weft_path_part *waiting,
+                         const struct weft_path_part *holding)
+{
+    enum { NEAR = 4 };
+    if (is_interpreted(path, waiting) || is_interpreted(path, holding))
+        return false;
+    unsigned n = 0;
+    for (size_t i = waiting->to; i-- > waiting->from && n < NEAR;) {
+        if (!is_own(path, waiting, i))
+            continue;
+        n++;
+        if (is_within(path, waiting, path->frames[i]->name) &&
+            is_within(path, holding, path->frames[i]->name))
+            return true;
+    }
+    return false;
+}
+
+/* The innermost function of the program that does not wait for all of it; empty: none is known. */
+static struct weft_str innermost_own(const struct weft_frame_path *path,
+                                     const struct weft_path_part *part)
+{
+    for (size_t i = part->to; i-- > part->from;)
+        if (is_own(path, part, i) && !(path->frames[i]->flags & WEFT_FRAME_WRAPS_WAITS))
+            return path->frames[i]->name;
+    return (struct weft_str){ 0 };
+}
+
+/* What takes part in a pool: a condition or a semaphore that one thread waits for until another,
+ * which does the same, signals it. */
+static bool is_pool(const struct following *it, const struct weft_frame *thread,
+                    const struct weft_path_part *next)
+{
+    const int kind = thread->waited_for - 1;
+    const bool is_wait = kind == WEFT_LOCK_CONDITION || kind == WEFT_LOCK_SEMAPHORE ||
+                         ((kind < 0 || kind == WEFT_LOCK_FUTEX) && it->call == CALL_WAIT);
+    if (!is_wait || thread->module.n_bytes > 0)
+        return false;
+    const struct weft_str wait = innermost_own(it->path, &it->part);
+    struct weft_path_part holding = *next; /* past those that wait for the same */
+    while (holding.to < it->path->n && !holding.is_preempted && wait.n_bytes > 0 &&
+           weft_str_equal(innermost_own(it->path, &holding), wait))
+        holding = weft_path_part_at(it->path, holding.to + 1);
+    return is_same_work(it->path, &it->part, &holding);
+}
+
+static enum hop hop_of(const struct following *it, const struct weft_frame *thread,
+                       const struct weft_path_part *next)
+{
+    const enum call call = it->call;
     const bool is_ready = call == CALL_POLL || call == CALL_READY;
-    return call == CALL_CHILD                              ? HOP_CHILD
-           : call == CALL_NETWORK                          ? HOP_NETWORK
-           : is_ready && thread->module.n_bytes > 0        ? HOP_NETWORK
-           : is_serial(thread, call)                       ? HOP_SERIAL
-           : thread->waited_for - 1 == WEFT_LOCK_SEMAPHORE ? HOP_SEMAPHORE
-                                                           : HOP_THREAD;
+    const bool is_of_child = thread->flags & WEFT_FRAME_OF_CHILD;
+    return call == CALL_CHILD                               ? HOP_CHILD
+           : is_of_child && (is_ready || call == CALL_FILE) ? HOP_CHILD
+           : call == CALL_NETWORK                           ? HOP_NETWORK
+           : is_ready && thread->module.n_bytes > 0         ? HOP_NETWORK
+           : is_serial(thread, call)                        ? HOP_SERIAL
+           : is_pool(it, thread, next)                      ? HOP_POOL
+           : thread->waited_for - 1 == WEFT_LOCK_SEMAPHORE  ? HOP_SEMAPHORE
+                                                            : HOP_THREAD;
 }
 
 /* Goes over to the thread that the part waits for. */
@@ -395,6 +487,8 @@ static void follow(struct following *it)
     const struct weft_path_part next = weft_path_part_at(it->path, it->part.to + 1);
     struct weft_kind *kind = &it->kind;
     const bool is_gil = is_of_interpreter(it->path, &it->part);
+    /* what waits for a place in the same pool has none: one further on has it */
+    const bool is_in_line = it->hop == HOP_POOL && !kind->last && is_pool(it, thread, &next);
     if (is_gil || is_lock(thread, it->call)) {
         kind->is_of_interpreter = is_gil;
         it->has_lock = true;
@@ -409,12 +503,12 @@ static void follow(struct following *it)
         it->n_threads++;
     }
     if (!is_gil && !is_lock(thread, it->call) && it->hop == HOP_NONE) {
-        it->hop = hop_of(thread, it->call);
+        it->hop = hop_of(it, thread, &next);
         kind->is_of_end |= thread->waited_for - 1 == WEFT_LOCK_JOIN;
         if (!it->has_lock)
             kind->object = lock_name(it->path, &it->part);
     }
-    if (it->has_lock ? it->hop == HOP_NONE : it->hop == HOP_THREAD || !kind->holder) {
+    if (it->has_lock ? it->hop == HOP_NONE : it->hop == HOP_THREAD || is_in_line || !kind->holder) {
         kind->holder = thread;
         kind->holding = next;
     } else {
@@ -441,23 +535,13 @@ static enum weft_problem_kind end_of(struct following *it)
                                    : WEFT_PROBLEM_SLEEP;
 }
 
-/* Is the innermost function in which the thread waits one that the holder is in, too? Both do the
- * same work, of which there may be no more at a time. */
-static bool is_same_work(const struct following *it)
-{
-    const struct weft_frame *function = weft_kind_function(it->path, &it->kind.waiting);
-    for (size_t i = it->kind.holding.from; function && i < it->kind.holding.to; i++)
-        if (weft_str_equal(it->path->frames[i]->name, function->name))
-            return true;
-    return false;
-}
-
 /* Is the peer of a socket another program, or a thread that waits for no other? A thread of this
- * program that waits for others in turn is no network. */
+ * program that waits for others in turn is no network; nor is any thread of this process. */
 static bool is_network(const struct following *it)
 {
     const struct weft_frame *peer = it->has_lock ? it->kind.last : it->kind.holder;
-    return !peer || peer->module.n_bytes > 0 || it->n_threads == 1;
+    return !peer || peer->module.n_bytes > 0 ||
+           (it->n_threads == 1 && !(peer->flags & WEFT_FRAME_OF_PROCESS));
 }
 
 /* Of a wait for something else than a lock. */
@@ -465,14 +549,16 @@ static enum weft_problem_kind wait_kind(const struct following *it, enum weft_pr
 {
     const bool is_plain = end == WEFT_PROBLEM_CODE || end == WEFT_PROBLEM_UNKNOWN;
     switch (it->hop) {
-    case HOP_CHILD:
-        return WEFT_PROBLEM_CHILD;
+    case HOP_CHILD: /* what other programs take is no fault of the child */
+        return end == WEFT_PROBLEM_OTHER ? end : WEFT_PROBLEM_CHILD;
     case HOP_NETWORK:
         return is_network(it) ? WEFT_PROBLEM_NETWORK : is_plain ? WEFT_PROBLEM_QUEUE : end;
     case HOP_SERIAL:
         return is_plain ? WEFT_PROBLEM_SERIAL : end;
+    case HOP_POOL:
+        return WEFT_PROBLEM_POOL;
     case HOP_SEMAPHORE:
-        return is_same_work(it) ? WEFT_PROBLEM_POOL : is_plain ? WEFT_PROBLEM_QUEUE : end;
+        return is_plain ? WEFT_PROBLEM_QUEUE : end;
     default:
         return is_plain && it->kind.holder ? WEFT_PROBLEM_QUEUE : end;
     }
@@ -522,6 +608,12 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
 bool weft_kind_has_call(struct weft_str function)
 {
     return call_of(function) != CALL_NONE;
+}
+
+bool weft_kind_is_of_descriptors(struct weft_str function)
+{
+    const enum call call = call_of(function);
+    return call == CALL_POLL || call == CALL_READY;
 }
 
 bool weft_kind_is_outside(enum weft_problem_kind kind)

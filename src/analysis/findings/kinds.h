@@ -37,6 +37,9 @@ const struct weft_frame *weft_kind_function(const struct weft_frame_path *path,
 /* Is it a function of libc or of the kernel that tells what a thread waits for? */
 bool weft_kind_has_call(struct weft_str function);
 
+/* Is it a call that waits for any of several descriptors: epoll_wait, poll, select? */
+bool weft_kind_is_of_descriptors(struct weft_str function);
+
 /* Is it nothing that the execution's own program does? */
 bool weft_kind_is_outside(enum weft_problem_kind kind);
 

@@ -8,6 +8,8 @@
 #include "analysis/compare/confidence.h"
 #include "analysis/findings/causes.h"
 #include "analysis/findings/chains.h"
+#include "analysis/findings/event_loops.h"
+#include "analysis/findings/holds.h"
 #include "analysis/findings/kinds.h"
 #include "analysis/findings/places.h"
 #include "base/map.h"
@@ -48,6 +50,8 @@ struct group {
     double with_ns;               /* and durations of these slow ones */
     double worst_ns;              /* the most of one slow execution: */
     uint32_t worst;
+    uint32_t
+        n_locks;     /* of one variable: an array of structures with a lock each; 0: one, or none */
     bool is_outside; /* for the most part: of what slow ones have more */
     bool is_of_end;  /* a wait for the end of a thread */
 };
@@ -158,25 +162,10 @@ static enum weft_problem_kind kind_of(const struct group *group)
     return most;
 }
 
-/* What locks without a name are known by: the function in which the holder is for the most part. 0:
- * of other groups. */
-static uint64_t key_of_hold(const struct grouping *grouping, const struct group *group)
-{
-    const enum weft_problem_kind kind = kind_of(group);
-    struct weft_frame_path path;
-    if (!weft_problem_is_of_lock(kind) || group->more_ns <= 0)
-        return 0;
-    weft_frame_path_of(grouping->finding->matrix, group->kinds[kind].node, &path);
-    const struct weft_kind found = weft_kind_of(&path);
-    const struct weft_frame *function = weft_kind_function(&path, &found.holding);
-    if (found.object || found.is_of_interpreter || !found.holder || !function)
-        return 0;
-    return weft_frame_hash(weft_frame_hash(WEFT_FRAME_HASH, found.holder), function);
-}
-
 static void join_group(struct group *to, const struct group *from)
 {
     to->more_ns += from->more_ns;
+    to->n_locks += from->n_locks;
     for (unsigned kind = 0; kind < WEFT_PROBLEM_KINDS; kind++) {
         to->kinds[kind].more_ns += from->kinds[kind].more_ns;
         if (from->kinds[kind].most_ns <= to->kinds[kind].most_ns)
@@ -186,37 +175,32 @@ static void join_group(struct group *to, const struct group *from)
     }
 }
 
-/* One lock without a name is asked for in several functions: what its holder does makes it one.
- * False without memory. */
-static bool join_unnamed(struct grouping *grouping)
+/* Groups of waits for locks that are one problem. False without memory. */
+static bool join_holds(struct grouping *grouping)
 {
-    struct weft_map *holds = weft_map_new();
-    uint32_t *firsts = calloc(grouping->groups.n + 1, sizeof *firsts); /* by number of the hold */
-    uint32_t *to = calloc(grouping->groups.n + 1, sizeof *to);
-    bool is_good = holds && firsts && to;
-    for (uint32_t i = 0; is_good && i < grouping->groups.n; i++) {
+    const size_t n = grouping->groups.n;
+    struct weft_hold *holds = calloc(n + 1, sizeof *holds);
+    for (size_t i = 0; holds && i < n; i++) {
+        const struct group *group = &grouping->groups.items[i];
+        const enum weft_problem_kind kind = kind_of(group);
+        if (weft_problem_is_of_lock(kind) && group->more_ns > 0)
+            holds[i].node = group->kinds[kind].node;
+    }
+    const bool is_good = holds && weft_holds_join(grouping->finding->matrix, holds, n);
+    for (size_t i = 0; is_good && i < n; i++) {
         struct group *group = &grouping->groups.items[i];
-        const uint64_t key = key_of_hold(grouping, group);
-        bool is_new = true;
-        const uint32_t hold = key ? weft_map_add(holds, key, &is_new) : 0;
-        is_good = hold != WEFT_MAP_NONE;
-        to[i] = i;
-        if (key)
-            group->key = key; /* alike in all types of executions */
-        if (key && is_good && is_new)
-            firsts[hold] = i;
-        if (!key || !is_good || is_new)
+        group->n_locks = holds[i].is_of_array;
+        if (holds[i].key)
+            group->key = holds[i].key;
+        if (holds[i].to == i)
             continue;
-        to[i] = firsts[hold];
-        join_group(&grouping->groups.items[to[i]], group);
+        join_group(&grouping->groups.items[holds[i].to], group);
         *group = (struct group){ .key = group->key };
     }
     for (size_t i = 0; is_good && i < grouping->finding->matrix->n_nodes; i++)
         if (grouping->of[i] > 0)
-            grouping->of[i] = to[grouping->of[i] - 1] + 1;
-    weft_map_free(holds);
-    free(firsts);
-    free(to);
+            grouping->of[i] = holds[grouping->of[i] - 1].to + 1;
+    free(holds);
     return is_good;
 }
 
@@ -231,7 +215,7 @@ static bool make_groups(struct grouping *grouping)
     for (size_t i = 0; is_good && i < table->n_nodes; i++)
         is_good =
             table->nodes[i].node == 0 || take_node(grouping, &table->nodes[i], &kinds[i], keys);
-    is_good = is_good && join_unnamed(grouping);
+    is_good = is_good && join_holds(grouping);
     grouping->ns = calloc(grouping->groups.n + 1, sizeof *grouping->ns);
     grouping->touched = calloc(grouping->groups.n + 1, sizeof *grouping->touched);
     is_good = is_good && grouping->ns && grouping->touched;
@@ -418,17 +402,21 @@ static double more_ns(const struct grouping *grouping, const struct group *group
 }
 
 /* Threads of the slow executions that have it; 0 without memory, or if their names are not alike.
- */
-static uint32_t n_threads_of(struct grouping *grouping, const struct group *group)
+ * *stem: what these have in common; empty if they are the same. */
+static uint32_t n_threads_of(struct grouping *grouping, const struct group *group,
+                             struct weft_str *stem)
 {
     const struct weft_compare_table *table = grouping->table;
     const struct weft_ecct_matrix *matrix = grouping->finding->matrix;
     const struct weft_str name = matrix->items[group->worst].thread;
     struct weft_map *threads = weft_map_new();
     bool is_good = threads;
+    *stem = (struct weft_str){ 0 };
     for (size_t i = 0; is_good && i < table->n_b; i++) {
         const struct weft_execution_item *item = &matrix->items[table->items_b[i]];
         take_item(grouping, table->items_b[i]);
+        if (has(grouping, group) && !weft_str_equal(item->thread, name))
+            *stem = weft_str_without_number(name);
         if (has(grouping, group))
             is_good = weft_threads_are_alike(item->thread, name) &&
                       weft_map_add(threads, (uint64_t)item->source << 32 ^ item->tid, NULL) !=
@@ -464,12 +452,15 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
     problem->object = kind.is_of_interpreter ? WEFT_STR("GIL")
                       : kind.object          ? kind.object->name
                                              : (struct weft_str){ 0 };
+    problem->n_objects = group->n_locks;
+    if (problem->n_objects > 1)
+        problem->object = weft_hold_variable(problem->object);
     problem->where = kind.where ? kind.where->name : (struct weft_str){ 0 };
     problem->waiter = matrix->items[group->worst].thread;
     problem->holder = kind.holder ? kind.holder->name : (struct weft_str){ 0 };
     problem->last = kind.last ? kind.last->name : (struct weft_str){ 0 };
     problem->preemptor = kind.preemptor ? kind.preemptor->name : (struct weft_str){ 0 };
-    problem->n_waiters = n_threads_of(grouping, group);
+    problem->n_waiters = n_threads_of(grouping, group, &problem->waiter_stem);
     problem->is_small |= kind.is_timed_out; /* nothing came: it had nothing to do */
     weft_chains_of(grouping->finding, grouping->of, (uint32_t)(group - grouping->groups.items) + 1,
                    problem);
@@ -525,6 +516,7 @@ static bool is_avoidable(const struct weft_problem *problem)
     switch (problem->kind) {
     case WEFT_PROBLEM_SERIAL:
     case WEFT_PROBLEM_QUEUE:
+    case WEFT_PROBLEM_HEAD_OF_LINE:
     case WEFT_PROBLEM_CPU:
     case WEFT_PROBLEM_OTHER:
     case WEFT_PROBLEM_INTERRUPT:
@@ -764,6 +756,8 @@ static enum weft_code list_all(const struct weft_findings_table *findings,
     for (size_t i = 0; i < findings->n_rows; i++)
         if (is_listed(&findings->rows[i]))
             WEFT_TRY(weft_problems_add(&findings->rows[i], table, err));
+    if (!weft_event_loops_mark(findings, table))
+        return weft_no_memory(err, "problems");
     say_why(findings, table, WEFT_UNLISTED_SPREAD);
     drop_outside(table);
     say_why(findings, table, WEFT_UNLISTED_OUTSIDE);

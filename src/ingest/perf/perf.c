@@ -274,7 +274,9 @@ static enum weft_code note_all(struct perf_convert *convert)
     for (size_t k = 0; code == WEFT_OK && k < sizeof notes / sizeof *notes; k++)
         code = kernel_note(&convert->kernel, notes[k].kind, notes[k].count, notes[k].at_off,
                            notes[k].detail);
-    return code == WEFT_OK ? note_stacks(convert) : code;
+    WEFT_THEN(code, note_stacks(convert));
+    WEFT_THEN(code, kernel_libraries(&convert->kernel, &convert->stacks.symbols.folded));
+    return code;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------

@@ -363,7 +363,8 @@ enum weft_code rec_kernel_deliver(struct rec_kernel *kernel)
     struct rec_convert *convert = kernel->convert;
     kernel_threads_seal(&convert->kernel.threads);
     convert->kernel.is_survey = kernel->stacks.wants_starts = false;
-    const enum weft_code code = read_all(kernel);
+    enum weft_code code = read_all(kernel);
+    WEFT_THEN(code, kernel_libraries(&convert->kernel, &kernel->stacks.folded));
     return code == WEFT_OK ? note_losses(kernel) : code;
 }
 

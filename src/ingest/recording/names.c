@@ -22,7 +22,13 @@
  * times in a process gets its place appended. */
 
 /* Longer names are cut; C++ has such. Of the images of a process the first ones are looked at. */
-enum { MOST_NAME_BYTES = 400, NAME_BYTES = 512, PLACE_BYTES = 300, MOST_IMAGES = 64 };
+enum {
+    MOST_NAME_BYTES = 400,
+    NAME_BYTES = 512,
+    MEMBER_BYTES = 96,
+    PLACE_BYTES = 300,
+    MOST_IMAGES = 64
+};
 
 /* What is known of an object. */
 struct object {
@@ -113,7 +119,7 @@ static enum weft_code name_variable(struct naming *naming, const struct variable
 {
     const struct rec_spaces *spaces = naming->spaces;
     const struct weft_str path = weft_strtab_get(spaces->texts, variable->path);
-    char text[NAME_BYTES], place[PLACE_BYTES];
+    char text[NAME_BYTES], place[PLACE_BYTES], member[MEMBER_BYTES];
     struct weft_str name;
     uint64_t offset_bytes;
     enum weft_code code = weft_symbols_data_name(spaces->symbols, variable->module,
@@ -123,7 +129,11 @@ static enum weft_code name_variable(struct naming *naming, const struct variable
     int n = snprintf(text, sizeof text, "%.*s",
                      (int)(name.n_bytes < MOST_NAME_BYTES ? name.n_bytes : MOST_NAME_BYTES),
                      name.bytes);
-    if (offset_bytes)
+    const size_t n_member = weft_symbols_member(
+        spaces->symbols, variable->module, variable->address, offset_bytes, member, sizeof member);
+    if (n_member)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%.*s", (int)n_member, member);
+    else if (offset_bytes)
         n += snprintf(text + n, sizeof text - (size_t)n, "+0x%" PRIx64, offset_bytes);
     code =
         weft_strtab_intern(naming->texts, (struct weft_str){ text, (size_t)n }, &object->name, err);
@@ -231,10 +241,10 @@ static enum weft_code name_process(struct naming *naming, struct rec_place *cons
 }
 
 /* Announces the names of `objects` to the sink (by process, then address, each once): "queue_lock";
- * "queue+0x28" for one within a variable; "lock (libx.so+0x4028)" where several that are met in a
- * process have one name. An address that was that of different variables, as a process ran several
- * programs, has none. O(objects * images of their process, at most 64, * log mappings).
- * WEFT_E_NOMEM and the sink's. */
+ * "queue.mutex", "queues[2].mutex", or "queue+0x28", for one within a variable; "lock
+ * (libx.so+0x4028)" where several that are met in a process have one name. An address that was that
+ * of different variables, as a process ran several programs, has none. O(objects * images of their
+ * process, at most 64, * log mappings). WEFT_E_NOMEM and the sink's. */
 static enum weft_code rec_objects_tell(struct rec_place *const *objects, size_t n_objects,
                                        const struct rec_spaces *spaces,
                                        const struct weft_strtab *sites, struct weft_sink *sink,

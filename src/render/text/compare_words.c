@@ -120,7 +120,12 @@ static bool is_break(struct weft_str text, size_t at)
 
 void weft_words_wrapped(struct weft_output *out, struct weft_str text, size_t indent)
 {
-    size_t column = indent;
+    weft_words_wrapped_from(out, text, indent, indent);
+}
+
+void weft_words_wrapped_from(struct weft_output *out, struct weft_str text, size_t column,
+                             size_t indent)
+{
     for (size_t at = 0; at < text.n_bytes;) {
         size_t end = at + 1;
         while (end < text.n_bytes && !is_break(text, end))

@@ -58,6 +58,9 @@ size_t weft_words_columns(struct weft_str text);
 /* A text behind `indent` columns that are written already, broken between words where a line is
  * full; and the end of the line. */
 void weft_words_wrapped(struct weft_output *out, struct weft_str text, size_t indent);
+/* The first line begins at `column`. */
+void weft_words_wrapped_from(struct weft_output *out, struct weft_str text, size_t column,
+                             size_t indent);
 
 /* Text without what a terminal obeys. */
 void weft_words_name(struct weft_output *out, struct weft_str name);

@@ -642,6 +642,25 @@ static void put_details(const struct weft_view *view, const struct weft_findings
     }
 }
 
+/* Is the type one of a shell or of a program that only starts another? Those of the program that it
+ * started say more. */
+static bool is_of_wrapper(const struct weft_finding *finding)
+{
+    static const char names[] = "sh|bash|dash|zsh|busybox|env|timeout|nice|sudo|xargs|make|time";
+    const struct weft_str type = finding->type;
+    const char *end = type.n_bytes ? memmem(type.bytes, type.n_bytes, " after ", 7) : NULL;
+    return end &&
+           weft_str_is_one_of((struct weft_str){ type.bytes, (size_t)(end - type.bytes) }, names);
+}
+
+static bool are_all_of_wrappers(const struct weft_findings_table *table)
+{
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (!is_of_wrapper(&table->rows[i]))
+            return false;
+    return true;
+}
+
 /* Types without a problem of one of the two sorts, a line each; their number. */
 static size_t put_unlisted(struct weft_output *out, const struct weft_findings_table *table,
                            bool is_spread, const char *head)
@@ -653,9 +672,11 @@ static size_t put_unlisted(struct weft_output *out, const struct weft_findings_t
         weft_output_fail(out, &err);
         return 0;
     }
+    const bool is_alone = are_all_of_wrappers(table);
     for (size_t i = 0; i < table->n_rows && n < MOST_HEALTHY; i++) {
         const enum weft_unlisted why = table->problems->unlisted[i];
-        if ((why == WEFT_UNLISTED_SPREAD) != is_spread ||
+        if ((!is_alone && is_of_wrapper(&table->rows[i])) ||
+            (why == WEFT_UNLISTED_SPREAD) != is_spread ||
             weft_problems_have(table->problems, &table->rows[i]))
             continue;
         if (n++ == 0)

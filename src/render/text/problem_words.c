@@ -54,6 +54,8 @@ static const struct words {
                               "share the work of # between threads" },
     [WEFT_PROBLEM_POOL] = { "Pool too small: waiting for @", "wait for it",
                             "allow more at a time, or hold it for less in #" },
+    [WEFT_PROBLEM_HEAD_OF_LINE] = { "Event loop % blocked by #", "wait for it",
+                                    "move # to another thread, or divide it into steps" },
     [WEFT_PROBLEM_QUEUE] = { "Waiting for thread %, in #", "wait for it",
                              "make # shorter, or give it to more threads" },
     [WEFT_PROBLEM_FSYNC] = { "fsync in #", "wait for it",
@@ -122,12 +124,17 @@ static void put_object(struct weft_output *out, const struct weft_problem *probl
                        const char *what)
 {
     const bool is_start = what[0] == 'L';
+    if (problem->n_objects > 1) {
+        weft_output_printf(out, "%u locks in ", problem->n_objects);
+        weft_words_name(out, problem->object);
+        return;
+    }
     if (problem->object.n_bytes > 0) {
         weft_output_text(out, is_start ? "Lock " : "");
         weft_words_name(out, problem->object);
         return;
     }
-    weft_output_text(out, problem->kind == WEFT_PROBLEM_POOL ? "a semaphore" : what);
+    weft_output_text(out, problem->kind == WEFT_PROBLEM_POOL ? "a place" : what);
     const struct weft_str where = where_of(problem);
     if (where.n_bytes > 0) {
         weft_output_text(out, " in ");
@@ -149,6 +156,8 @@ static void put_mark(struct weft_output *out, const struct weft_problem *problem
         put_object(out, problem, "a lock");
     else if (mark == MARK_LOCK)
         put_object(out, problem, "Lock");
+    else if (mark == MARK_IT && problem->n_objects > 1)
+        weft_output_text(out, "each lock");
     else if (mark == MARK_IT && problem->object.n_bytes > 0)
         weft_words_name(out, problem->object);
     else if (mark == MARK_IT)
@@ -281,12 +290,24 @@ size_t weft_deadlock_end(const struct weft_problems_table *problems, size_t firs
     return end;
 }
 
+static const char *fix_of(const struct weft_problem *problem)
+{
+    const enum weft_problem_kind kind = problem->kind;
+    const bool is_of_function = strchr(kinds[kind].fix, MARK_FUNCTION);
+    if (weft_str_equal(problem->object, WEFT_STR("GIL")))
+        return "release the GIL in #, or use several processes";
+    if (is_of_function && kind != WEFT_PROBLEM_MORE_WORK && !function_of(problem))
+        return "record with call stacks (as root) and debug symbols: no function is known here";
+    if (kind == WEFT_PROBLEM_SLEEP && problem->holder.n_bytes > 0)
+        return "do not sleep in # while others wait for %";
+    if (problem->n_objects > 1 && kind == WEFT_PROBLEM_LOCK)
+        return "hold fewer of them at a time, and each for less: move # out";
+    return kinds[kind].fix;
+}
+
 void weft_problem_put_fix(struct weft_output *out, const struct weft_problem *problem)
 {
-    const bool is_of_interpreter = weft_str_equal(problem->object, WEFT_STR("GIL"));
-    put_words(out, problem,
-              is_of_interpreter ? "release the GIL in #, or use several processes"
-                                : kinds[problem->kind].fix);
+    put_words(out, problem, fix_of(problem));
 }
 
 /* ---- synchronization ------------------------------------------------------------------------- */

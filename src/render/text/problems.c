@@ -144,10 +144,13 @@ static void put_threads(const struct card *card)
     if (problem->last.n_bytes > 0)
         put_thread_line(card, is_taken ? "CPU used by" : "waiting for", problem->last,
                         &problem->lasting);
+    const bool has_stem = problem->n_waiters > 1 && problem->waiter_stem.n_bytes > 0;
     if (problem->n_waiters > 1)
         weft_output_printf(card->scratch, "%u \xc3\x97 ", problem->n_waiters);
-    put_thread_line(card, problem->holder.n_bytes > 0 ? "waiters" : "where", problem->waiter,
-                    &problem->waiting);
+    weft_words_name(card->scratch, has_stem ? problem->waiter_stem : problem->waiter);
+    weft_output_text(card->scratch, has_stem ? "*" : "");
+    put_chain(card->scratch, &problem->waiting);
+    put_line(card, problem->holder.n_bytes > 0 ? "waiters" : "where");
     put_also(card);
 }
 

@@ -42,6 +42,7 @@ static void put_losses(struct weft_output *out, const struct weft_trace *trace,
                  { losses->damaged_bytes, "byte not readable", "bytes not readable" },
                  { losses->unwritten_bytes, "byte not written", "bytes not written" },
                  { losses->n_processes, "process not recorded", "processes not recorded" } };
+    static const char hint[] = " (weft info)";
     size_t n = weft_trace_meta(trace)->is_recovered;
     if (n > 0)
         weft_output_text(out, " \xc2\xb7 the file ends early");
@@ -50,8 +51,12 @@ static void put_losses(struct weft_output *out, const struct weft_trace *trace,
             weft_output_printf(out, "%s%s %s", n++ ? ", " : " \xc2\xb7 ",
                                weft_human_count(rows[i].count).text,
                                rows[i].count == 1 ? rows[i].one : rows[i].several);
+    /* no second line for the hint alone */
     if (n > 0)
-        weft_output_text(out, " (weft info)");
+        weft_output_text(out, weft_words_columns(weft_output_held(out)) + sizeof hint - 1 <=
+                                      WEFT_TEXT_COLUMNS
+                                  ? hint
+                                  : "");
     else if (weft_trace_counts_losses(trace))
         weft_output_text(out, " \xc2\xb7 complete");
 }
@@ -80,7 +85,7 @@ void weft_problems_put_head(const struct weft_view *view,
         weft_words_function(out, findings->rows[i].type);
     }
     put_losses(out, trace, &losses);
-    weft_words_wrapped(view->out, weft_output_held(out), HEAD_INDENT);
+    weft_words_wrapped_from(view->out, weft_output_held(out), 0, HEAD_INDENT);
     weft_output_text(view->out, "\n");
     weft_output_drop(out, view->out);
 }

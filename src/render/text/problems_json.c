@@ -76,6 +76,8 @@ static void json_problem(struct weft_json *json, const struct weft_problem *prob
     weft_json_end_array(json);
     weft_json_bool(json, "of_lock", weft_problem_is_of_lock(problem->kind));
     json_str(json, "object", problem->object);
+    if (problem->n_objects > 1)
+        weft_json_u64(json, "objects", problem->n_objects);
     json_str(json, "where", problem->where);
     json_str(json, "holder", problem->holder);
     json_chain(json, "holder_functions", &problem->holding);

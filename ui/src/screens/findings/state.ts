@@ -223,6 +223,7 @@ const KINDS: Record<string, KindLook> = {
   load_imbalance: { words: 'waiting at a barrier', look: LOOK.UNKNOWN, letter: '' },
   serial_section: { words: 'waiting for one thread', look: LOOK.UNKNOWN, letter: '' },
   pool_too_small: { words: 'waiting for the pool', look: LOOK.LOCK, letter: 'L' },
+  head_of_line: { words: 'waiting for the event loop', look: LOOK.UNKNOWN, letter: '' },
   waiting_for_thread: { words: 'waiting for a thread', look: LOOK.UNKNOWN, letter: '' },
   fsync: { words: 'in fsync', look: LOOK.DISK, letter: 'D' },
   disk_io: DISK,
