@@ -24,7 +24,7 @@
 static const double LEAST_EXPLAINED = 0.1;
 /* and of the time of all: below it is a smaller one. */
 static const double SMALL_SHARE = 0.01;
-static const double POSSIBLE_SHARE = 0.3; /* the same of what may be chance */
+static const double POSSIBLE_SHARE = 0.6; /* the same of what may be chance */
 /* Of the mean of slow executions, that a usual one has to have to count as one that has it, too. */
 static const double AS_MUCH = 0.5;
 static const double NEARLY_ALL = 0.8;
