@@ -58,9 +58,12 @@ WEFT_CHECKED enum weft_code weft_page_add_comparisons(struct weft_page_answers *
                                                       const struct weft_findings_table *findings,
                                                       struct weft_pool *pool, struct weft_err *err);
 
-/* All answers, as elements of a page. */
+/* How many answers come before those of comparisons, which are the last. */
+size_t weft_page_n_without_comparisons(const struct weft_page_answers *answers);
+
+/* The first `n` answers, as elements of a page. */
 WEFT_CHECKED enum weft_code weft_page_write_answers(const struct weft_page_answers *answers,
-                                                    struct weft_pool *pool, struct weft_output *out,
-                                                    struct weft_err *err);
+                                                    size_t n, struct weft_pool *pool,
+                                                    struct weft_output *out, struct weft_err *err);
 
 #endif
