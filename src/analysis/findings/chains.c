@@ -10,6 +10,8 @@
 #include "base/str.h"
 
 enum { LEVELS = 128 }; /* functions of a stack */
+/* Frames of paths that a chain looks at: of very deep recursion only the outer functions. */
+static const size_t MOST_FRAMES = 16000000;
 static const double MOST = 0.5;
 
 /* Whose functions are descended. */
@@ -23,6 +25,7 @@ struct descent {
     enum whose whose;
     const struct weft_frame *links[LEVELS];
     size_t n;
+    size_t n_looked; /* at frames */
 };
 
 /* The function that has most, as far as is known. */
@@ -92,7 +95,7 @@ static const struct weft_frame *next_of(const struct descent *descent,
 /* Calls for each path of the group: which function is next, and how much lies there. */
 typedef void (*see_fn)(struct vote *vote, const struct weft_frame *next, double ns);
 
-static void see_all(const struct descent *descent, struct vote *vote, see_fn see)
+static void see_all(struct descent *descent, struct vote *vote, see_fn see)
 {
     const struct weft_compare_table *table = descent->finding->table;
     for (size_t i = 0; i < table->n_nodes; i++) {
@@ -102,6 +105,7 @@ static void see_all(const struct descent *descent, struct vote *vote, see_fn see
         if (descent->of[row->node] != descent->group || row->difference_ns <= 0)
             continue;
         weft_frame_path_of(descent->finding->matrix, row->node, &path);
+        descent->n_looked += path.n;
         const struct weft_frame *next = next_of(descent, &path, &has_any);
         if (has_any) /* where no stack is known, all is open */
             see(vote, next, row->difference_ns);
@@ -134,7 +138,7 @@ static bool descend(struct descent *descent)
 {
     struct vote vote = { .frame = NULL };
     see_all(descent, &vote, choose);
-    if (!vote.frame || descent->n == LEVELS)
+    if (!vote.frame || descent->n == LEVELS || descent->n_looked > MOST_FRAMES)
         return false;
     see_all(descent, &vote, count);
     if (vote.frame_ns < MOST * vote.all_ns)
