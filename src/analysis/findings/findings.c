@@ -480,7 +480,7 @@ bool weft_findings_have_any(const struct weft_findings_table *table)
     return has_any;
 }
 
-/* Where a thread sleeps, or waits for others of whom nothing is known, its path tells nothing. */
+/* A path that sleeps, or that waits for another program, does not say what could be changed. */
 static bool is_of_path(const struct weft_problem *problem)
 {
     return is_telling(problem) && problem->kind != WEFT_PROBLEM_SLEEP &&

@@ -690,17 +690,27 @@ static size_t put_unlisted(struct weft_output *out, const struct weft_findings_t
     return n;
 }
 
-/* Where nothing is found: what the run is at all the time. */
+/* "critical path of main: 84 % of it: Work of thread toner, in curve" */
+static void say_path_mostly(struct weft_output *out, const struct weft_problem *problem)
+{
+    weft_output_text(out, "critical path of ");
+    weft_words_name(out, problem->finding->type);
+    weft_output_printf(out, ": %s of it: ", weft_human_share(problem->share).text);
+    weft_problem_put_path_head(out, problem);
+}
+
+/* Where nothing is found: what the run does most of the time. */
 static void put_path_mostly(struct weft_output *out, const struct weft_problem *problem)
 {
     struct weft_output *line;
     struct weft_err err = { 0 };
-    if (!problem || weft_output_to_memory(&line, &err) != WEFT_OK)
+    if (!problem)
         return;
-    weft_output_text(line, "critical path of ");
-    weft_words_name(line, problem->finding->type);
-    weft_output_printf(line, ": %s of it is ", weft_human_share(problem->share).text);
-    weft_problem_put_path_head(line, problem);
+    if (weft_output_to_memory(&line, &err) != WEFT_OK) {
+        weft_output_fail(out, &err);
+        return;
+    }
+    say_path_mostly(line, problem);
     weft_output_text(out, "    ");
     weft_words_wrapped(out, weft_output_held(line), HEALTHY_INDENT);
     weft_output_abort(line);
@@ -892,6 +902,13 @@ static void print_json(const struct weft_view *view, const struct weft_findings_
     for (size_t i = 0; i < table->n_rows; i++)
         json_finding(json, table, &table->rows[i], with_rules, scratch);
     weft_json_end_array(json);
+    if (table->path_mostly) {
+        say_path_mostly(scratch, table->path_mostly);
+        weft_json_str(json, "critical_path", weft_output_held(scratch));
+        weft_output_clear(scratch);
+    } else {
+        weft_json_null(json, "critical_path");
+    }
     weft_json_begin_array(json, "omitted");
     for (size_t i = 0; i < table->n_left_out; i++) {
         weft_json_begin_object(json, NULL);

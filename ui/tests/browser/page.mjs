@@ -175,6 +175,25 @@ export async function settle(page, patience_ms = 15000) {
   if (!isAtRest) console.log(`# the page did not come to rest in ${patience_ms / 1000} s`);
 }
 
+/** A page at `url`, and what goes wrong in it: errors, and requests that `isAllowed` does not admit. */
+export async function openAt(browser, url, isAllowed, options = {}) {
+  const context = await newContext(browser, options);
+  const page = await context.newPage();
+  const trouble = [];
+  page.on('console', message => message.type() === 'error' && trouble.push(message.text()));
+  page.on('pageerror', error => trouble.push(error.message));
+  page.on('request', request => {
+    if (!isAllowed(request.url())) trouble.push(`request ${request.url()}`);
+  });
+  await page.goto(url);
+  await page.evaluate(() => window.weftReady.then(() => true));
+  return { page, context, trouble };
+}
+
+/** A file, which loads nothing. */
+export const openFile = (browser, path, options = {}, fragment = '') =>
+  openAt(browser, `file://${path}${fragment}`, url => /^(file|data|blob):/.test(url), options);
+
 /** The address, once it says what the page shows. */
 export async function fragmentOf(page) {
   await settle(page);

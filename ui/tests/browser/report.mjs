@@ -7,27 +7,17 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { troubleOf, walkByTab } from './access.mjs';
-import { findChromium, makeTap, newContext, openBrowser, settle } from './page.mjs';
+import { findChromium, makeTap, openBrowser, openFile, settle } from './page.mjs';
 import { ask } from './serve.mjs';
 
 const [weft, folder, ...names] = process.argv.slice(2);
 const { ok, end, threw } = makeTap(560);
+const open = async (browser, path, options) => {
+  const opened = await openFile(browser, path, options);
+  await settle(opened.page);
+  return opened;
+};
 const plain = text => text.replace(/\u00a0/g, ' ');
-
-async function open(browser, path, options = {}) {
-  const context = await newContext(browser, options);
-  const page = await context.newPage();
-  const trouble = [];
-  page.on('console', message => message.type() === 'error' && trouble.push(message.text()));
-  page.on('pageerror', error => trouble.push(error.message));
-  page.on('request', request => {
-    if (!/^(file|data|blob):/.test(request.url())) trouble.push(`request ${request.url()}`);
-  });
-  await page.goto(`file://${path}`);
-  await page.evaluate(() => window.weftReady.then(() => true));
-  await settle(page);
-  return { page, context, trouble };
-}
 
 const stateOf = page =>
   page.evaluate(async () => {

@@ -15,6 +15,7 @@ import {
   makeTap,
   newContext,
   openBrowser,
+  openFile,
   PATIENCE_MS,
   settle,
   writePage,
@@ -27,19 +28,8 @@ const { ok, end, threw } = makeTap(561);
 /** A page that weft wrote opens on its findings, which report.mjs tests. */
 const OVERVIEW = '#v=1&s=1';
 
-async function open(browser, path, options = {}, fragment = OVERVIEW) {
-  const context = await newContext(browser, options);
-  const page = await context.newPage();
-  const trouble = [];
-  page.on('console', message => message.type() === 'error' && trouble.push(message.text()));
-  page.on('pageerror', error => trouble.push(error.message));
-  page.on('request', request => {
-    if (!/^(file|data|blob):/.test(request.url())) trouble.push(`request ${request.url()}`);
-  });
-  await page.goto(`file://${path}${fragment}`);
-  await page.evaluate(() => window.weftReady.then(() => true));
-  return { page, context, trouble };
-}
+const open = (browser, path, options = {}, fragment = OVERVIEW) =>
+  openFile(browser, path, options, fragment);
 
 /** The middle of a painted item, in page coordinates, and what it is. */
 const wideItem = page =>

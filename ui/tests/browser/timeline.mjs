@@ -2,25 +2,16 @@
 // The timeline in a headless browser, before a stand-in for the server; before the real one when
 // WEFT_BIN and WEFT_TRACE say which. usage: node timeline.mjs (after npm run build), or from run.mjs.
 import { pathToFileURL } from 'node:url';
-import { makeTap, newContext, openBrowser, PATIENCE_MS, settle } from './page.mjs';
+import { makeTap, openAt, openBrowser, PATIENCE_MS, settle } from './page.mjs';
 import { makeTrace, startBefore, startBinary, startServer } from './timelineserver.mjs';
 
 let ok = () => undefined;
 
-async function open(browser, address, fragment = '', options = {}) {
-  const context = await newContext(browser, options);
-  const page = await context.newPage();
-  const trouble = [];
-  page.on('console', message => message.type() === 'error' && trouble.push(message.text()));
-  page.on('pageerror', error => trouble.push(error.message));
-  page.on('request', request => {
-    if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(new URL(address).origin))
-      trouble.push(`request ${request.url()}`);
-  });
-  await page.goto(`${address}#v=1&s=2${fragment}`);
-  await page.evaluate(() => window.weftReady.then(() => true));
-  return { page, context, trouble };
-}
+const open = (browser, address, fragment = '', options = {}) => {
+  const { origin } = new URL(address);
+  const isOwn = url => /^(data|blob):/.test(url) || url.startsWith(origin);
+  return openAt(browser, `${address}#v=1&s=2${fragment}`, isOwn, options);
+};
 
 const press = async (page, key) => {
   await page.keyboard.press(key);

@@ -101,6 +101,8 @@ export interface Diagnosis {
   deadlocks: DeadlockWait[];
   findings: Finding[];
   types: TypeSummary[];
+  /** What most of the critical path of the run is, where nothing is found; else empty. */
+  criticalPath: string;
   omitted: { type: string; reason: string }[];
   notExamined: number;
 }
@@ -194,6 +196,7 @@ export function decodeDiagnosis(json: Json): Diagnosis {
         span: spanOf(num(place, 'start_ns'), num(place, 'end_ns')),
       })),
     })),
+    criticalPath: text(json, 'critical_path'),
     omitted: objects(json, 'omitted').map(one => ({
       type: text(one, 'type'),
       reason: text(one, 'reason'),

@@ -260,9 +260,9 @@ function Healthy({
   diagnosis: Diagnosis;
 }): JSX.Element | null {
   const healthy = healthyOf(diagnosis);
-  const { omitted, notExamined } = diagnosis;
+  const { criticalPath, omitted, notExamined } = diagnosis;
   const has = diagnosis.findings.length > 0;
-  if (healthy.length + omitted.length + notExamined === 0) return null;
+  if (healthy.length + criticalPath.length + omitted.length + notExamined === 0) return null;
   return (
     <section class="fnd-healthy" aria-label={has ? 'Not a problem' : 'What was looked at'}>
       {healthy.length > 0 && (
@@ -275,6 +275,7 @@ function Healthy({
           </ul>
         </>
       )}
+      {criticalPath && <p>{criticalPath}</p>}
       {omitted.length > 0 && (
         <details>
           <summary>{plural(omitted.length, 'type')} that cannot be judged</summary>
