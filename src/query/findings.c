@@ -339,9 +339,7 @@ static enum weft_code look_at_types(struct gathering *gathering,
 static enum weft_code look_by_rules(struct gathering *gathering, const struct weft_rules *rules,
                                     const struct weft_rule_options *rule)
 {
-    const union weft_request request = {
-        .executions.opts = { .rules = rules, .without_last_turns = gathering->source.is_turn }
-    };
+    const union weft_request request = { .executions.opts = { .rules = rules } };
     union weft_result result = { 0 };
     enum weft_code code = weft_session_depend(gathering->session, rules, NULL, gathering->err);
     WEFT_THEN(code,

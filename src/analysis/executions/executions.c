@@ -614,14 +614,35 @@ enum { SPOOL_BYTES = 32 << 20, RUN_BYTES = 16 << 20, WINDOW_ROWS = 1 << 16, SPOO
 
 struct gathering {
     struct weft_execution_gather *all;
-    bool without_open, without_last_turns;
+    bool without_open;
     const struct weft_trace *trace;
+    const struct weft_rules *rules;
 };
 
-/* A thread's last turn leads to its end, and main's to that of the program; a turn in which another
- * one still is when the trace ends may hang. */
-static bool is_last_turn(const struct weft_trace *trace, const struct weft_execution_row *row)
+static bool are_equal(const struct weft_rule *a, const struct weft_rule *b)
 {
+    bool is_equal = weft_str_equal(a->name, b->name) && a->n_conditions == b->n_conditions;
+    for (size_t i = 0; is_equal && i < a->n_conditions; i++) {
+        const struct weft_rule_condition *x = &a->conditions[i], *y = &b->conditions[i];
+        is_equal = x->op == y->op && x->field.kind == y->field.kind &&
+                   weft_str_equal(x->field.name, y->field.name) && weft_str_equal(x->text, y->text);
+    }
+    return is_equal;
+}
+
+/* From the end of a wait to the begin of the next. */
+static bool is_loop(const struct weft_execution_rule *type)
+{
+    return type->begin.kind == WEFT_RULE_EXIT && type->end.kind == WEFT_RULE_ENTER &&
+           !type->has_match && are_equal(&type->begin, &type->end);
+}
+
+/* A thread's last loop iteration leads to its end, and main's to that of the program; one in which
+ * another thread still is when the trace ends may hang. */
+static bool is_last_iteration(const struct gathering *gathering,
+                              const struct weft_execution_row *row)
+{
+    const struct weft_trace *trace = gathering->trace;
     static const double END = 0.99; /* of the trace */
     const struct weft_thread_info *info = &weft_trace_thread(trace, row->thread_id)->info;
     return info->tid == info->pid ||
@@ -633,8 +654,9 @@ static enum weft_code gather(void *context, struct weft_execution_found *found,
 {
     const struct gathering *gathering = context;
     const bool is_open = found->row.flags & WEFT_EXECUTION_UNFINISHED;
-    if (is_open && (gathering->without_open ||
-                    (gathering->without_last_turns && is_last_turn(gathering->trace, &found->row))))
+    if (is_open &&
+        (gathering->without_open || (is_loop(&gathering->rules->types[found->row.type]) &&
+                                     is_last_iteration(gathering, &found->row))))
         return WEFT_OK;
     return weft_execution_gather_add(gathering->all, found, err);
 }
@@ -672,8 +694,8 @@ enum weft_code weft_executions_run(const struct weft_trace *trace,
     const struct weft_execution_sizes sizes = opts->sizes ? *opts->sizes : sizes_of(run);
     struct gathering gathering = { .all = weft_execution_gather_new(&sizes),
                                    .without_open = opts->of_dependencies,
-                                   .without_last_turns = opts->without_last_turns,
-                                   .trace = trace };
+                                   .trace = trace,
+                                   .rules = opts->rules };
     struct job job = { .take = gather, .context = &gathering };
     *table = NULL;
     enum weft_code code = gathering.all ? run_job(&job, trace, filter, opts, run, err)

@@ -19,10 +19,9 @@ struct weft_execution_sizes {
 
 struct weft_executions_opts {
     const struct weft_rules *rules;
-    bool of_dependencies;    /* not its types, but its dependencies: what is depended on and what
-                                depends on it are begin and end; rows that were not ended are left out
-                              */
-    bool without_last_turns; /* a thread's last one, that was not ended, unless it may hang */
+    bool of_dependencies; /* not its types, but its dependencies: what is depended on and what
+                             depends on it are begin and end; rows that were not ended are left out
+                           */
     bool
         without_metrics; /* only "duration" and "start", and the user's that rules and marks give */
     const struct weft_execution_sizes *sizes; /* NULL: as is good */
@@ -35,11 +34,13 @@ struct weft_executions_opts {
 /* A label of so many bytes may be cut. */
 enum { WEFT_LABEL_BYTES = 512, WEFT_LABEL_SEPARATOR = '\n' };
 
-/* The executions of the filter's threads: those of the thread where they begin. Reads every block
- * that may hold what the rules are for once, and for metrics what else is known of the threads that
- * have executions. The table lies in a temporary file, but for a small one. Memory: 128 MB at most,
- * and what weft_executions_stream needs, whatever the number of executions. WEFT_E_IO where the
- * file cannot be made, or has no room. */
+/* The executions of the filter's threads: those of the thread where they begin. Of loop iterations
+ * (from the exit of a function to the next entry, under the same conditions) the last one of a
+ * thread is none, unless it still lasts at the end of the trace, and is not main's. Reads every
+ * block that may hold what the rules are for once, and for metrics what else is known of the
+ * threads that have executions. The table lies in a temporary file, but for a small one. Memory:
+ * 128 MB at most, and what weft_executions_stream needs, whatever the number of executions.
+ * WEFT_E_IO where the file cannot be made, or has no room. */
 WEFT_CHECKED enum weft_code
 weft_executions_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
                     const struct weft_executions_opts *opts, const struct weft_run *run,
