@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Who asks on a descriptor, and who answers: a thread that writes to a connection before it reads
- * from it waits there for replies, one that reads first waits for requests.
+ * On which descriptors a thread asks, and on which it answers: a thread that writes to a connection
+ * before it reads from it waits there for replies, one that reads first waits for requests.
  */
 #ifndef WEFT_QUERY_DESCRIPTOR_ROLES_H
 #define WEFT_QUERY_DESCRIPTOR_ROLES_H

@@ -733,8 +733,13 @@ static enum weft_code look_at_path(struct gathering *gathering)
         weft_trace_meta(trace)->calls + weft_trace_meta(trace)->events > MOST_OF_PATH ||
         longest_thread(trace) == WEFT_ID_NONE)
         return WEFT_OK;
-    WEFT_TRY(look_at_whole(gathering));
-    return weft_findings_add_path(table, gathering->basis->whole, gathering->err);
+    const enum weft_code code = look_at_whole(gathering);
+    if (code == WEFT_E_LIMIT) { /* it is only a line */
+        *gathering->err = (struct weft_err){ 0 };
+        return WEFT_OK;
+    }
+    return code == WEFT_OK ? weft_findings_add_path(table, gathering->basis->whole, gathering->err)
+                           : code;
 }
 
 static enum weft_code judge(struct gathering *gathering)

@@ -5,6 +5,7 @@
  */
 #include "query/thread_turns.h"
 
+#include "analysis/executions/executions.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "query/rules.h"
@@ -321,7 +322,9 @@ static enum weft_code count_turns(struct finder *finder, struct weft_err *err)
         }
         if (!group || (!group->has_others && !weft_str_equal(group->thread, name)))
             continue;
-        group->count += waits->count;
+        const bool ends_in_wait =
+            waits->is_open || weft_execution_thread_is_over(finder->trace, waits->thread_id);
+        group->count += waits->count - ends_in_wait;
         group->sum_ns += waits->turn_ns;
     }
     return WEFT_OK;
@@ -436,7 +439,7 @@ static struct siblings siblings_of(const struct finder *finder, const struct gro
 }
 
 /* By callers only if others wait there, too. Where some waits are without them, those of the others
- * are left out by name, if they are few. */
+ * are omitted by name, if they are few. */
 static struct weft_str with_callers(const struct finder *finder, const struct group *group,
                                     struct weft_str rule)
 {

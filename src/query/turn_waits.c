@@ -61,16 +61,23 @@ static struct weft_str take_line(struct weft_str *rest)
     return weft_str_equal(line, WEFT_STR("-")) ? WEFT_STR("") : line;
 }
 
+/* It ends before a letter that had no room. */
+static bool is_whole(struct weft_str label)
+{
+    enum { LETTER_BYTES = 4 };
+    return label.n_bytes + LETTER_BYTES <= WEFT_LABEL_BYTES;
+}
+
 struct weft_turn_place weft_turn_place_of(struct weft_str label)
 {
-    const bool is_whole = label.n_bytes < WEFT_LABEL_BYTES;
+    const bool has_all = is_whole(label);
     struct weft_turn_place parts = { .name = take_line(&label) };
     const bool has_callers = memchr(label.bytes, WEFT_LABEL_SEPARATOR, label.n_bytes);
     parts.caller = take_line(&label);
     parts.callers = take_line(&label);
-    if (!is_whole)
+    if (!has_all)
         parts.callers = WEFT_STR("");
-    if (!is_whole && !has_callers)
+    if (!has_all && !has_callers)
         parts.caller = WEFT_STR("");
     return parts;
 }
@@ -98,7 +105,8 @@ static bool is_wait(struct weft_str label)
            !is_amid_work(at.name) && !is_of_interpreter;
 }
 
-enum { BLOCKED_NS = 5000 }; /* WEFT_BLOCKED_RULE */
+enum { MOST_DESCRIPTORS = 1 << 18 }; /* by thread and place: of more, roles are unknown */
+enum { BLOCKED_NS = 5000 };          /* WEFT_BLOCKED_RULE */
 
 bool weft_turn_is_of_any_lock(struct weft_str caller)
 {
@@ -108,10 +116,11 @@ bool weft_turn_is_of_any_lock(struct weft_str caller)
 /* The descriptor in the fourth line; UINT32_MAX without one. */
 static uint32_t descriptor_in(struct weft_str label)
 {
+    const bool is_cut = !is_whole(label);
     uint32_t fd = 0;
     for (unsigned line = 0; line < 3; line++)
         (void)take_line(&label);
-    if (label.n_bytes == 0 || label.n_bytes > 9)
+    if (label.n_bytes == 0 || label.n_bytes > 9 || is_cut)
         return UINT32_MAX;
     for (size_t i = 0; i < label.n_bytes; i++) {
         if (!isdigit((unsigned char)label.bytes[i]))
@@ -166,6 +175,7 @@ static enum weft_code see_wait(struct reading *reading, const struct weft_execut
     waits->thread_id = row->thread_id;
     waits->label = place;
     waits->count++;
+    waits->is_open = row->flags & WEFT_EXECUTION_UNFINISHED;
     waits->log_sum += log1p((double)(row->end_ns - row->start_ns));
     waits->end_ns = row->end_ns;
     return WEFT_OK;
@@ -194,6 +204,7 @@ static enum weft_code see_call(void *context, const struct weft_execution_row *r
             add_read(reading, weft_strtab_get(reading->labels, (uint32_t)reading->read.n), err));
     const struct read_label *read = &reading->read.items[label];
     if (read->fd != UINT32_MAX && (read->is_read || read->is_write) &&
+        reading->reads.n + reading->roles.n < MOST_DESCRIPTORS &&
         (!weft_descriptor_roles_see(&reading->roles, row->thread_id, read->fd, row->start_ns,
                                     read->is_write) ||
          (read->is_read && !see_read(reading, row->thread_id, label))))
@@ -295,11 +306,11 @@ static bool find_longest(struct reading *reading)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static enum weft_code read_calls(struct reading *reading, const struct weft_run *run,
-                                 struct weft_err *err)
+static enum weft_code read_calls(struct reading *reading, const char *fields,
+                                 const struct weft_run *run, struct weft_err *err)
 {
     struct weft_rules *rules = NULL;
-    enum weft_code code = weft_rules_of_count("call:*", "name,caller,callers,fd", &rules, err);
+    enum weft_code code = weft_rules_of_count("call:*", fields, &rules, err);
     const struct weft_executions_opts opts = {
         .rules = rules, .without_metrics = true, .labels = reading->labels, .with_lines = true
     };
@@ -311,8 +322,9 @@ static enum weft_code read_calls(struct reading *reading, const struct weft_run 
     return code;
 }
 
-enum weft_code weft_turn_waits_find(const struct weft_trace *trace, const struct weft_run *run,
-                                    struct weft_turn_waits *waits, struct weft_err *err)
+static enum weft_code find(const struct weft_trace *trace, const char *fields,
+                           const struct weft_run *run, struct weft_turn_waits *waits,
+                           struct weft_err *err)
 {
     struct reading reading = {
         .trace = trace, .waits = waits, .labels = weft_strtab_new(), .read_keys = weft_map_new()
@@ -323,14 +335,25 @@ enum weft_code weft_turn_waits_find(const struct weft_trace *trace, const struct
                                        .longest = calloc(n_threads + 1, sizeof *waits->longest) };
     const bool has_memory = weft_descriptor_roles_init(&reading.roles) && reading.labels &&
                             reading.read_keys && waits->places && waits->keys && waits->longest;
-    const enum weft_code code =
-        has_memory ? read_calls(&reading, run, err) : weft_no_memory(err, "loop iterations");
+    const enum weft_code code = has_memory ? read_calls(&reading, fields, run, err)
+                                           : weft_no_memory(err, "loop iterations");
     weft_strtab_free(reading.labels);
     weft_map_free(reading.read_keys);
     WEFT_VEC_FINI(&reading.read);
     WEFT_VEC_FINI(&reading.reads);
     weft_descriptor_roles_fini(&reading.roles);
     return code;
+}
+
+enum weft_code weft_turn_waits_find(const struct weft_trace *trace, const struct weft_run *run,
+                                    struct weft_turn_waits *waits, struct weft_err *err)
+{
+    const enum weft_code code = find(trace, "name,caller,callers,fd", run, waits, err);
+    if (code != WEFT_E_LIMIT)
+        return code;
+    weft_turn_waits_fini(waits); /* too many descriptors: without what they are used for */
+    *err = (struct weft_err){ 0 };
+    return find(trace, "name,caller,callers", run, waits, err);
 }
 
 void weft_turn_waits_fini(struct weft_turn_waits *waits)

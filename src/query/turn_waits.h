@@ -26,6 +26,7 @@ struct weft_turn_wait {
         n_requests;  /* of reads: on descriptors that the thread asks, or answers on */
     double log_sum;  /* of the durations in ns */
     uint64_t end_ns; /* of the last one */
+    bool is_open;    /* which was not left */
 };
 
 struct weft_turn_waits {

@@ -167,9 +167,10 @@ struct weft_finding {
     struct weft_slow_tail tail;
     const char *a, *b; /* filters of the groups */
     struct weft_finding_choice choice;
-    bool is_versus;       /* the groups were given */
-    bool is_all;          /* all executions of the type are compared with nothing */
-    bool has_no_switches; /* scheduling events are not recorded */
+    bool is_versus;                    /* the groups were given */
+    const struct weft_finding *all_of; /* all executions of that finding's type are compared with
+                                        * nothing; NULL: slow ones with usual ones */
+    bool has_no_switches;              /* scheduling events are not recorded */
     enum weft_verdict verdict;
     const char *rule; /* the name of the verdict's */
     bool is_significant;

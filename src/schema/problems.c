@@ -42,10 +42,10 @@ bool weft_problems_have(const struct weft_problems_table *table, const struct we
 {
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct weft_problem *problem = &table->rows[i];
-        if (problem->finding == finding)
+        if (problem->finding == finding || problem->finding->all_of == finding)
             return true;
         for (size_t k = 0; k < problem->n_also; k++)
-            if (problem->also[k] == finding)
+            if (problem->also[k] == finding || problem->also[k]->all_of == finding)
                 return true;
     }
     return false;
@@ -62,7 +62,8 @@ const char *weft_sync_kind_name(enum weft_sync_kind kind)
 size_t weft_problems_n_leading(const struct weft_problems_table *table)
 {
     const struct weft_problem *first = table->n_rows > 0 ? &table->rows[0] : NULL;
-    const bool is_request = first && !first->is_small && first->finding->table->n_a > 0;
+    const bool is_request =
+        first && !first->is_small && (first->finding->all_of || first->finding->table->n_a > 0);
     size_t n = 0;
     while (n < table->n_syncs && (!is_request || table->syncs[n].share > first->share))
         n++;

@@ -30,7 +30,7 @@ def test_proposals():
     if not ok(server is not None, "threads of a pool are one type, called after what they wait in", rows):
         return
     ok(rows[0]["why"].startswith("loop") and "loop" in server["why"], "turns come before single calls", rows)
-    ok(server["count"] == SERVERS * (REQUESTS + 1), "as many as waits", server)
+    ok(SERVERS * REQUESTS <= server["count"] <= SERVERS * (REQUESTS + 1), "as many as waits", server)
     found = weft("executions", TRACE, "--json", "--begin", server["begin"], "--end", server["end"])
     types = json.loads(found.stdout)["types"]
     ok(types[0]["count"] == server["count"] and types[0]["unfinished"] <= SERVERS,
@@ -67,8 +67,8 @@ def test_names():
         turns = {row["type"]: row for row in rows if "after nanosleep" in row["type"]}
         ok(all(found_by(trace, row) == row["count"] for row in turns.values()),
            f"threads {', '.join(names)}: the rules find as many as was said", turns)
-        ok(sum(row["count"] for row in turns.values()) == SLEEPS * len(names), "each thread is in one type",
-           turns)
+        n_all = sum(row["count"] for row in turns.values())
+        ok((SLEEPS - 1) * len(names) <= n_all <= SLEEPS * len(names), "each thread is in one type", turns)
         os.remove(trace)
 
 

@@ -222,8 +222,7 @@ static bool is_far_and_costly(const struct sorted *sorted, const struct weft_slo
     double fast_ns = 0;
     for (size_t i = 0; i < tail->n_fast; i++)
         fast_ns += sorted->ns[i];
-    return (double)tail->n_slow <= FEW * (double)sorted->n && tail->excess_share >= COSTLY &&
-           tail->slow_median_ns >= FAR * tail->fast_median_ns &&
+    return tail->excess_share >= COSTLY && tail->slow_median_ns >= FAR * tail->fast_median_ns &&
            tail->slow_median_ns >= FAR_FROM_MEAN * fast_ns / (double)tail->n_fast;
 }
 

@@ -35,7 +35,7 @@ struct weft_slow_tails {
  *   was before (the change point of Renyi's normalised spacings), believed if it is heavier from
  *   there on than chance makes the tail of any power law, or of a lighter one; worth a look if the
  *   slow ones cost at least 0.5 % of all time;
- * - before the widest gap in the slowest tenth, of 1.25 at least, from which on the slow ones cost
+ * - before the first gap in the slowest tenth, of 1.25 at least, from which on the slow ones cost
  * a fifth of all time and have a median of 20 times the fast one, and 10 times the fast mean;
  * - before the slowest 1 to 4, if they are so far from the rest.
  *

@@ -637,16 +637,12 @@ static bool is_loop(const struct weft_execution_rule *type)
            !type->has_match && are_equal(&type->begin, &type->end);
 }
 
-/* A thread's last loop iteration leads to its end, and main's to that of the program; one in which
- * another thread still is when the trace ends may hang. */
-static bool is_last_iteration(const struct gathering *gathering,
-                              const struct weft_execution_row *row)
+bool weft_execution_thread_is_over(const struct weft_trace *trace, uint32_t thread_id)
 {
-    const struct weft_trace *trace = gathering->trace;
     static const double END = 0.99; /* of the trace */
-    const struct weft_thread_info *info = &weft_trace_thread(trace, row->thread_id)->info;
-    return info->tid == info->pid ||
-           (double)row->end_ns < END * (double)weft_trace_meta(trace)->duration_ns;
+    const struct weft_model_thread *thread = weft_trace_thread(trace, thread_id);
+    return thread->info.tid == thread->info.pid ||
+           (double)thread->last_ns < END * (double)weft_trace_meta(trace)->duration_ns;
 }
 
 static enum weft_code gather(void *context, struct weft_execution_found *found,
@@ -654,9 +650,9 @@ static enum weft_code gather(void *context, struct weft_execution_found *found,
 {
     const struct gathering *gathering = context;
     const bool is_open = found->row.flags & WEFT_EXECUTION_UNFINISHED;
-    if (is_open &&
-        (gathering->without_open || (is_loop(&gathering->rules->types[found->row.type]) &&
-                                     is_last_iteration(gathering, &found->row))))
+    if (is_open && (gathering->without_open ||
+                    (is_loop(&gathering->rules->types[found->row.type]) &&
+                     weft_execution_thread_is_over(gathering->trace, found->row.thread_id))))
         return WEFT_OK;
     return weft_execution_gather_add(gathering->all, found, err);
 }

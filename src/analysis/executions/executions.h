@@ -34,13 +34,16 @@ struct weft_executions_opts {
 /* A label of so many bytes may be cut. */
 enum { WEFT_LABEL_BYTES = 512, WEFT_LABEL_SEPARATOR = '\n' };
 
+/* Main's last loop iteration leads to the end of the program, and that of a thread that ends before
+ * the last percent of the trace to its own: they are none. Another one may hang. */
+bool weft_execution_thread_is_over(const struct weft_trace *trace, uint32_t thread_id);
+
 /* The executions of the filter's threads: those of the thread where they begin. Of loop iterations
  * (from the exit of a function to the next entry, under the same conditions) the last one of a
- * thread is none, unless it still lasts at the end of the trace, and is not main's. Reads every
- * block that may hold what the rules are for once, and for metrics what else is known of the
- * threads that have executions. The table lies in a temporary file, but for a small one. Memory:
- * 128 MB at most, and what weft_executions_stream needs, whatever the number of executions.
- * WEFT_E_IO where the file cannot be made, or has no room. */
+ * thread that is over is none. Reads every block that may hold what the rules are for once, and for
+ * metrics what else is known of the threads that have executions. The table lies in a temporary
+ * file, but for a small one. Memory: 128 MB at most, and what weft_executions_stream needs,
+ * whatever the number of executions. WEFT_E_IO where the file cannot be made, or has no room. */
 WEFT_CHECKED enum weft_code
 weft_executions_run(const struct weft_trace *trace, const struct weft_thread_filter *filter,
                     const struct weft_executions_opts *opts, const struct weft_run *run,

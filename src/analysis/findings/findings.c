@@ -444,11 +444,11 @@ static enum weft_code keep_of_all(struct weft_findings_table *table, struct weft
     size_t n = first;
     for (size_t i = first; i < problems->n_rows; i++) {
         const struct weft_problem *problem = &problems->rows[i];
-        if (problem->share >= MOST_OF_ALL && is_telling(problem) && !is_work(problem) &&
-            !keep(table, problem, &finding->mostly))
-            return weft_no_memory(err, "findings");
         if (is_worth_all(problem, finding))
             problems->rows[n++] = *problem;
+        else if (problem->share >= MOST_OF_ALL && is_telling(problem) && !is_work(problem) &&
+                 !keep(table, problem, &finding->mostly))
+            return weft_no_memory(err, "findings");
     }
     problems->n_rows = n;
     return WEFT_OK;
@@ -464,7 +464,7 @@ static enum weft_code add_all_of(struct weft_findings_table *table, struct weft_
         return weft_no_memory(err, "findings");
     *all = *finding;
     all->table = compared;
-    all->is_all = true;
+    all->all_of = finding;
     all->is_versus = true;
     all->verdict = WEFT_VERDICTS;
     WEFT_TRY(weft_problems_add(all, table->problems, err));
@@ -492,14 +492,11 @@ enum weft_code weft_findings_add_path(struct weft_findings_table *table,
 {
     struct weft_problems_table *problems = table->problems;
     const size_t n_before = problems->n_rows;
-    const bool is_complete = table->whole != NULL;
-    enum weft_code code = is_complete ? WEFT_OK : weft_findings_add_whole(table, matrix, err);
-    for (size_t i = n_before; i < problems->n_rows && code == WEFT_OK && !is_complete; i++)
+    enum weft_code code = weft_findings_add_whole(table, matrix, err);
+    for (size_t i = n_before; i < problems->n_rows && code == WEFT_OK; i++)
         if (problems->rows[i].share >= MOST_OF_ALL && is_of_path(&problems->rows[i]) &&
             !keep(table, &problems->rows[i], &table->path_mostly))
             code = weft_no_memory(err, "findings");
-    if (is_complete)
-        return code;
     problems->n_rows = n_before;
     table->whole = NULL;
     return code;
@@ -512,13 +509,13 @@ enum weft_code weft_findings_add_all(struct weft_findings_table *table, struct w
         return WEFT_OK;
     for (size_t i = 0; i < table->n_rows && n < TYPES_OF_ALL; i++) {
         struct weft_finding *finding = &table->rows[i];
-        if (!finding->table || finding->is_versus || finding->is_significant ||
+        if (finding->is_versus || finding->is_significant ||
             finding->matrix->n_items < LEAST_OF_ALL)
             continue;
         WEFT_TRY(add_all_of(table, finding, err));
         n++;
     }
-    return WEFT_OK;
+    return weft_problems_rank(table->problems, table->n_rows, err);
 }
 
 static void release_problems(void *owned)

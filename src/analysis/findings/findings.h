@@ -25,7 +25,7 @@ WEFT_CHECKED enum weft_code weft_findings_add_whole(struct weft_findings_table *
 bool weft_findings_have_any(const struct weft_findings_table *table);
 
 /* Where nothing is: what most of the one execution of a matrix is, the critical path of a thread's
- * life, as table->path_mostly. WEFT_E_NOMEM. */
+ * life, as table->path_mostly. Not if table->whole is there. WEFT_E_NOMEM. */
 WEFT_CHECKED enum weft_code weft_findings_add_path(struct weft_findings_table *table,
                                                    const struct weft_ecct_matrix *matrix,
                                                    struct weft_err *err);

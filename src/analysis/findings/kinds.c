@@ -602,7 +602,7 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
     }
     it.kind.kind = kind_at(&it, end_of(&it));
     it.kind.is_timed_out = it.kind.kind == WEFT_PROBLEM_SLEEP && !it.kind.holder &&
-                           it.call != CALL_SLEEP && it.call != CALL_POLL && it.call != CALL_NONE;
+                           (it.call == CALL_WAIT || it.call == CALL_READY);
     if (!it.has_lock && it.kind.kind == WEFT_PROBLEM_LOCK)
         it.kind.is_of_interpreter = is_of_interpreter(path, &it.part);
     it.kind.key = key_of(path, &it.kind, it.has_lock ? &it.lock : NULL);

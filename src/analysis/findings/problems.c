@@ -636,6 +636,15 @@ static struct weft_problem *find_same(struct weft_problem *rows, size_t n,
     return NULL;
 }
 
+/* Each type once: so there is room in `also` for those that are not its own. */
+static bool names_type(const struct weft_problem *problem, struct weft_str type)
+{
+    bool is_named = weft_str_equal(problem->finding->type, type);
+    for (size_t i = 0; i < problem->n_also; i++)
+        is_named = is_named || weft_str_equal(problem->also[i]->type, type);
+    return is_named;
+}
+
 /* One cause is one problem, of the type that comes first; the others are named beside it. False
  * without memory. */
 static bool merge(struct weft_problems_table *table, size_t n_types)
@@ -651,7 +660,8 @@ static bool merge(struct weft_problems_table *table, size_t n_types)
             same->also = WEFT_ARENA_NEW(table->arena, n_types, const struct weft_finding *);
         if (!same->also)
             return false;
-        same->also[same->n_also++] = table->rows[i].finding;
+        if (!names_type(same, table->rows[i].finding->type))
+            same->also[same->n_also++] = table->rows[i].finding;
     }
     table->n_rows = n;
     return true;
@@ -750,6 +760,16 @@ static void say_why(const struct weft_findings_table *findings, struct weft_prob
             table->unlisted[i] = (uint8_t)why;
 }
 
+enum weft_code weft_problems_rank(struct weft_problems_table *table, size_t n_types,
+                                  struct weft_err *err)
+{
+    qsort(table->rows, table->n_rows, sizeof *table->rows, by_rank);
+    if (!merge(table, n_types))
+        return weft_no_memory(err, "problems");
+    put_causes_first(table->rows, table->n_rows);
+    return WEFT_OK;
+}
+
 static enum weft_code list_all(const struct weft_findings_table *findings,
                                struct weft_problems_table *table, struct weft_err *err)
 {
@@ -762,11 +782,7 @@ static enum weft_code list_all(const struct weft_findings_table *findings,
     drop_outside(table);
     say_why(findings, table, WEFT_UNLISTED_OUTSIDE);
     step_back(table);
-    qsort(table->rows, table->n_rows, sizeof *table->rows, by_rank);
-    if (!merge(table, findings->n_rows))
-        return weft_no_memory(err, "problems");
-    put_causes_first(table->rows, table->n_rows);
-    return WEFT_OK;
+    return weft_problems_rank(table, findings->n_rows, err);
 }
 
 enum weft_code weft_problems_run(const struct weft_findings_table *findings,

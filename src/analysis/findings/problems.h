@@ -26,4 +26,9 @@ WEFT_CHECKED enum weft_code weft_problems_add(const struct weft_finding *finding
                                               struct weft_problems_table *table,
                                               struct weft_err *err);
 
+/* Rows of one cause of several types become one, and all are in the order in which they are read;
+ * again after rows were added. WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code weft_problems_rank(struct weft_problems_table *table, size_t n_types,
+                                               struct weft_err *err);
+
 #endif

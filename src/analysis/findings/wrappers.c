@@ -30,6 +30,7 @@ struct stay {
 struct stays {
     struct stay *items;
     size_t n, cap;
+    uint64_t *stacks; /* by node: a hash of the frames from its thread down to it */
 };
 
 static int by_place(const void *a, const void *b)
@@ -72,19 +73,29 @@ static bool is_end(const struct weft_ecct_matrix *matrix, uint32_t node)
     return node == 0 || frame_of(matrix, node)->kind == WEFT_FRAME_THREAD;
 }
 
+/* NULL without memory. A parent is before its children. */
+static uint64_t *hash_stacks(const struct weft_ecct_matrix *matrix)
+{
+    uint64_t *stacks = calloc(matrix->n_nodes + 1, sizeof *stacks);
+    for (uint32_t node = 1; stacks && node < matrix->n_nodes; node++)
+        if (!is_end(matrix, node))
+            stacks[node] =
+                (stacks[matrix->nodes[node].parent] ^ (matrix->nodes[node].frame + UINT64_C(1))) *
+                MULTIPLIER;
+    return stacks;
+}
+
 /* The innermost function of the program around the node, on the same thread, and what called that.
  * False: there is none. */
-static bool place_of(const struct weft_ecct_matrix *matrix, uint32_t node, struct stay *stay)
+static bool place_of(const struct stays *stays, const struct weft_ecct_matrix *matrix,
+                     uint32_t node, struct stay *stay)
 {
     while (!is_end(matrix, node) && is_passed_over(frame_of(matrix, node)))
         node = matrix->nodes[node].parent;
     if (is_end(matrix, node))
         return false;
     stay->frame = matrix->nodes[node].frame;
-    stay->stack = 0;
-    for (node = matrix->nodes[node].parent; !is_end(matrix, node);
-         node = matrix->nodes[node].parent)
-        stay->stack = (stay->stack ^ matrix->nodes[node].frame) * MULTIPLIER;
+    stay->stack = stays->stacks[matrix->nodes[node].parent];
     return true;
 }
 
@@ -92,7 +103,7 @@ static bool add(struct stays *stays, const struct weft_ecct_matrix *matrix, uint
                 uint64_t what, double ns)
 {
     struct stay stay = { .what = what, .ns = ns };
-    if (ns <= 0 || !place_of(matrix, node, &stay))
+    if (ns <= 0 || !place_of(stays, matrix, node, &stay))
         return true;
     struct stay *added = WEFT_VEC_PUSH(stays);
     if (added)
@@ -213,8 +224,8 @@ static size_t mark(struct weft_ecct_matrix *matrix, const struct stays *stays)
 bool weft_wrappers_mark(struct weft_ecct_matrix *matrix)
 {
     double *sums = sum_up(matrix), *own = calloc(matrix->n_nodes + 1, sizeof *own);
-    struct stays stays = { 0 };
-    bool is_good = sums && own;
+    struct stays stays = { .stacks = hash_stacks(matrix) };
+    bool is_good = sums && own && stays.stacks;
     for (size_t i = 0; i < matrix->n_frames; i++)
         if (matrix->frames[i].kind == WEFT_FRAME_FUNCTION)
             matrix->frames[i].flags = 0;
@@ -225,6 +236,7 @@ bool weft_wrappers_mark(struct weft_ecct_matrix *matrix)
         if (!is_good || mark(matrix, &stays) == 0)
             break;
     }
+    free(stays.stacks);
     WEFT_VEC_FINI(&stays);
     free(sums);
     free(own);

@@ -488,7 +488,7 @@ static bool find_callers(struct rec_stacks *stacks, uint32_t image, size_t from,
         bool has_name;
         if (!own_function_at(stacks, image, k, &names[n], &has_name))
             return false;
-        if (!has_name || names[n].n_bytes == 0)
+        if (!has_name || names[n].n_bytes == 0 || weft_str_equal(names[n], WEFT_STR("_start")))
             continue;
         n_bytes += names[n].n_bytes + sizeof arrow - 1;
         if (n_bytes > MOST_BYTES)

@@ -581,10 +581,13 @@ static enum weft_code load(struct loading *loading, struct weft_ecct_matrix **ma
     const struct weft_matrix_tree tree = { loading->frames, loading->nodes, loading->n_frames,
                                            loading->n_nodes };
     WEFT_THEN(code, weft_matrix_finish(loading->maker, &tree, matrix, err));
-    if (code == WEFT_OK && !weft_wrappers_mark(*matrix))
-        code = weft_no_memory(err, "executions");
     if (code != WEFT_OK)
         return code;
+    if (!weft_wrappers_mark(*matrix)) {
+        weft_arena_free((*matrix)->arena);
+        *matrix = NULL;
+        return weft_no_memory(err, "executions");
+    }
     (*matrix)->n_damaged = loading->n_damaged;
     (*matrix)->n_damaged_metrics = count_no_metrics(loading);
     (*matrix)->n_damaged_facts = loading->n_damaged_facts;

@@ -194,7 +194,7 @@ static void put_words(struct weft_output *out, const struct weft_problem *proble
 
 bool weft_problem_is_of_path(const struct weft_problem *problem)
 {
-    return problem->finding->table->n_a == 0 && !problem->finding->is_all;
+    return problem->finding->table->n_a == 0 && !problem->finding->all_of;
 }
 
 /* "2,080 requests take 7.45 ms on average, 5.30 ms of it for this" */
@@ -209,7 +209,7 @@ static void put_symptom_of_all(struct weft_output *out, const struct weft_proble
 
 void weft_problem_put_symptom(struct weft_output *out, const struct weft_problem *problem)
 {
-    if (problem->finding->is_all) {
+    if (problem->finding->all_of) {
         put_symptom_of_all(out, problem);
         return;
     }
@@ -257,7 +257,7 @@ void weft_problem_put_sentence(struct weft_output *out, const struct weft_proble
 void weft_problem_put_numbers(struct weft_output *out, const struct weft_problem *problem)
 {
     const uint64_t n_usual = problem->finding->table->n_a;
-    if (problem->finding->is_all) {
+    if (problem->finding->all_of) {
         weft_output_printf(out, "%s of %s %s, whether they are slow or not",
                            weft_human_count(problem->n_with).text,
                            weft_human_count(problem->n_items).text, kinds[problem->kind].verb);

@@ -51,6 +51,7 @@ static void json_words(struct weft_json *json, const struct weft_problem *proble
         weft_problem_put_numbers(scratch, problem);
     json_written(json, "evidence", scratch);
     weft_json_bool(json, "critical_path", is_path);
+    weft_json_bool(json, "of_all", problem->finding->all_of);
 }
 
 /* The execution that spends most on it: its thread, and when. */
