@@ -503,7 +503,7 @@ static enum weft_code build_init(struct build *build, struct weft_session *sessi
         .trace = weft_session_trace(session),
         .table = table,
         .opts = { .max_threads = max_threads,
-                  .memory_bytes = run->memory_bytes / n_workers,
+                  .memory_bytes = run->memory_bytes / 2 / n_workers,
                   .known = weft_session_known(session) },
         .progress = run->progress,
         .tree = weft_ecct_tree_new(),
