@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/room.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -32,6 +33,15 @@ struct weft_str weft_str_without_number(struct weft_str text)
            text.bytes[text.n_bytes - 1] <= '9')
         text.n_bytes--;
     return text;
+}
+
+struct weft_str weft_str_stem(struct weft_str text)
+{
+    struct weft_str stem = weft_str_without_number(text);
+    while (stem.n_bytes > 0 && stem.n_bytes < text.n_bytes &&
+           !isalnum((unsigned char)stem.bytes[stem.n_bytes - 1]))
+        stem.n_bytes--;
+    return stem.n_bytes > 0 ? stem : text;
 }
 
 struct weft_str weft_str_base(struct weft_str path)

@@ -31,10 +31,14 @@ static inline bool weft_str_equal(struct weft_str a, struct weft_str b)
     return a.n_bytes == b.n_bytes && (a.n_bytes == 0 || memcmp(a.bytes, b.bytes, a.n_bytes) == 0);
 }
 
-/* What stands behind the last slash of a path. */
 /* Without the digits at the end. */
 struct weft_str weft_str_without_number(struct weft_str text);
 
+/* "io" of "io-12": without the number at the end, and what joins it to the rest. The whole text if
+ * nothing else would be left. */
+struct weft_str weft_str_stem(struct weft_str text);
+
+/* What stands behind the last slash of a path. */
 struct weft_str weft_str_base(struct weft_str path);
 
 /* Bytewise order, shorter first on a common prefix: -1, 0, 1. */

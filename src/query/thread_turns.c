@@ -11,7 +11,6 @@
 #include "query/rules.h"
 #include "query/turn_waits.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +22,8 @@ enum { MOST_SIBLINGS = 4, STEM_BYTES = 128, PID_SEPARATOR = '\n' };
 struct group {
     uint32_t stem, label;
     uint64_t count, sum_ns;
-    struct weft_str thread; /* the name of one */
+    uint64_t pid;           /* of one */
+    struct weft_str thread; /* its name */
     bool has_others;        /* of other names */
     size_t n_members;       /* waits of threads of the stem */
     bool is_mixed;          /* its rule would find others: each name is a group instead */
@@ -51,17 +51,6 @@ static struct weft_str name_of(const struct finder *finder, uint32_t thread_id)
     return weft_trace_thread(finder->trace, thread_id)->info.name;
 }
 
-/* Without a number at its end, and what joins that to the rest. */
-static struct weft_str stem_of(struct weft_str name)
-{
-    size_t n = name.n_bytes;
-    while (n > 0 && isdigit((unsigned char)name.bytes[n - 1]))
-        n--;
-    while (n > 0 && n < name.n_bytes && !isalnum((unsigned char)name.bytes[n - 1]))
-        n--;
-    return n > 0 ? (struct weft_str){ name.bytes, n } : name;
-}
-
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 /* Of threads of a stem, or of a name, that wait under a label. */
@@ -79,7 +68,8 @@ static enum weft_code find_stems(struct finder *finder, struct weft_err *err)
         finder->stem_of[id] = WEFT_ID_NONE;
         if (name.n_bytes > 0 && !memchr(name.bytes, '"', name.n_bytes) &&
             !memchr(name.bytes, PID_SEPARATOR, name.n_bytes))
-            code = weft_strtab_intern(finder->stems, stem_of(name), &finder->stem_of[id], err);
+            code =
+                weft_strtab_intern(finder->stems, weft_str_stem(name), &finder->stem_of[id], err);
     }
     return code;
 }
@@ -133,21 +123,27 @@ static void mark_split(const struct finder *finder, const struct weft_map *keys,
     }
 }
 
+/* A name of threads of a process; `*id` stays for too long a one. */
+static enum weft_code intern_with_pid(struct finder *finder, struct weft_str name, uint64_t pid,
+                                      uint32_t *id, struct weft_err *err)
+{
+    char text[STEM_BYTES];
+    const int n = snprintf(text, sizeof text, "%.*s%c%" PRIu64, (int)name.n_bytes, name.bytes,
+                           PID_SEPARATOR, pid);
+    return n > 0 && (size_t)n < sizeof text
+               ? weft_strtab_intern(finder->stems, (struct weft_str){ text, (size_t)n }, id, err)
+               : WEFT_OK;
+}
+
 /* Threads of such stems have stems of their process. */
 static enum weft_code split_stems(struct finder *finder, const bool *is_split, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
     for (uint32_t id = 0; id < weft_trace_n_threads(finder->trace) && code == WEFT_OK; id++) {
-        char text[STEM_BYTES];
         const uint32_t stem = finder->stem_of[id];
-        if (stem == WEFT_ID_NONE || !is_split[stem])
-            continue;
-        const struct weft_str name = weft_strtab_get(finder->stems, stem);
-        const int n = snprintf(text, sizeof text, "%.*s%c%" PRIu64, (int)name.n_bytes, name.bytes,
-                               PID_SEPARATOR, pid_of(finder, id));
-        if (n > 0 && (size_t)n < sizeof text)
-            code = weft_strtab_intern(finder->stems, (struct weft_str){ text, (size_t)n },
-                                      &finder->stem_of[id], err);
+        if (stem != WEFT_ID_NONE && is_split[stem])
+            code = intern_with_pid(finder, weft_strtab_get(finder->stems, stem), pid_of(finder, id),
+                                   &finder->stem_of[id], err);
     }
     return code;
 }
@@ -193,6 +189,7 @@ static enum weft_code add_group(struct finder *finder, const struct weft_turn_wa
     if (is_new)
         *group = (struct group){ .stem = finder->stem_of[waits->thread_id],
                                  .label = waits->label,
+                                 .pid = pid_of(finder, waits->thread_id),
                                  .thread = name };
     group->has_others |= !weft_str_equal(group->thread, name);
     return WEFT_OK;
@@ -223,30 +220,33 @@ static enum weft_code group_threads(struct finder *finder, struct weft_err *err)
 
 /* ---- threads that a rule would find, too ----------------------------------------------------- */
 
-/* Waits under a label, in order of it and of the name. */
+/* Waits under a label, of threads of a process, and once more of those of any. */
 struct place {
     uint32_t label;
+    uint64_t pid; /* UINT64_MAX: any */
     struct weft_str name;
 };
 
 static int by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    return x->label != y->label ? (x->label < y->label ? -1 : 1)
-                                : weft_str_compare(x->name, y->name);
+    if (x->label != y->label)
+        return x->label < y->label ? -1 : 1;
+    return x->pid != y->pid ? (x->pid < y->pid ? -1 : 1) : weft_str_compare(x->name, y->name);
 }
 
-/* How many places come before those whose names begin with the stem, or before what follows them.
+/* How many places come before those whose names begin with that one's, or before what follows them.
  */
-static size_t before(const struct place *places, size_t n_places, uint32_t label,
-                     struct weft_str stem, bool is_end)
+static size_t before(const struct place *places, size_t n_places, const struct place *start,
+                     bool is_end)
 {
     size_t from = 0, to = n_places;
     while (from < to) {
         const size_t middle = from + (to - from) / 2;
         struct place place = places[middle];
-        place.name.n_bytes = place.name.n_bytes < stem.n_bytes ? place.name.n_bytes : stem.n_bytes;
-        const int order = by_place(&place, &(struct place){ label, stem });
+        if (place.name.n_bytes > start->name.n_bytes)
+            place.name.n_bytes = start->name.n_bytes;
+        const int order = by_place(&place, start);
         if (order < 0 || (is_end && order == 0))
             from = middle + 1;
         else
@@ -256,10 +256,9 @@ static size_t before(const struct place *places, size_t n_places, uint32_t label
 }
 
 /* Does "STEM*" find threads of other stems, too? */
-static void mark_mixed(struct finder *finder, const struct place *places)
+static void mark_mixed(struct finder *finder, const struct place *places, size_t n)
 {
-    const size_t n = finder->waits.n;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < finder->waits.n; i++) {
         struct group *group = stem_group(finder, &finder->waits.items[i]);
         if (group)
             group->n_members++;
@@ -267,11 +266,28 @@ static void mark_mixed(struct finder *finder, const struct place *places)
     for (size_t i = 0; i < finder->groups.n; i++) {
         struct group *group = &finder->groups.items[i];
         struct weft_str pid;
-        const struct weft_str stem = stem_name(finder, group->stem, &pid);
-        const size_t n_found = before(places, n, group->label, stem, true) -
-                               before(places, n, group->label, stem, false);
+        struct place start = { .label = group->label, .pid = UINT64_MAX };
+        start.name = stem_name(finder, group->stem, &pid);
+        if (pid.n_bytes > 0)
+            start.pid = group->pid;
+        const size_t n_found = before(places, n, &start, true) - before(places, n, &start, false);
         group->is_mixed = group->has_others && n_found > group->n_members;
     }
+}
+
+/* The key of a thread's name, in a process if its stem is of one. */
+static enum weft_code name_key(struct finder *finder, const struct weft_turn_wait *waits,
+                               uint64_t *key, struct weft_err *err)
+{
+    const struct weft_str name = name_of(finder, waits->thread_id);
+    struct weft_str pid;
+    uint32_t id;
+    (void)stem_name(finder, finder->stem_of[waits->thread_id], &pid);
+    enum weft_code code = weft_strtab_intern(finder->stems, name, &id, err);
+    if (code == WEFT_OK && pid.n_bytes > 0)
+        code = intern_with_pid(finder, name, pid_of(finder, waits->thread_id), &id, err);
+    *key = code == WEFT_OK ? key_of(id, waits->label, true) : 0;
+    return code;
 }
 
 /* Then each name is a group. */
@@ -283,26 +299,30 @@ static enum weft_code split_groups(struct finder *finder, struct weft_err *err)
         const struct weft_turn_wait *waits =
             longest == WEFT_ID_NONE ? NULL : &finder->waits.items[longest];
         const struct group *group = waits ? stem_group(finder, waits) : NULL;
-        uint32_t name;
+        uint64_t key;
         if (!group || !group->is_mixed)
             continue;
-        code = weft_strtab_intern(finder->stems, name_of(finder, id), &name, err);
-        WEFT_THEN(code, add_group(finder, waits, key_of(name, waits->label, true), err));
+        code = name_key(finder, waits, &key, err);
+        WEFT_THEN(code, add_group(finder, waits, key, err));
     }
     return code;
 }
 
 static enum weft_code part_groups(struct finder *finder, struct weft_err *err)
 {
-    struct place *places = calloc(finder->waits.n + 1, sizeof *places);
+    const size_t n = 2 * finder->waits.n;
+    struct place *places = calloc(n + 1, sizeof *places);
     if (!places)
         return weft_no_memory(err, "loop iterations");
-    for (size_t i = 0; i < finder->waits.n; i++)
-        places[i] = (struct place){ finder->waits.items[i].label,
-                                    name_of(finder, finder->waits.items[i].thread_id) };
-    if (finder->waits.n > 0)
-        qsort(places, finder->waits.n, sizeof *places, by_place);
-    mark_mixed(finder, places);
+    for (size_t i = 0; i < n; i++) {
+        const struct weft_turn_wait *waits = &finder->waits.items[i / 2];
+        places[i] =
+            (struct place){ waits->label, i % 2 ? UINT64_MAX : pid_of(finder, waits->thread_id),
+                            name_of(finder, waits->thread_id) };
+    }
+    if (n > 0)
+        qsort(places, n, sizeof *places, by_place);
+    mark_mixed(finder, places, n);
     free(places);
     return split_groups(finder, err);
 }
@@ -315,9 +335,9 @@ static enum weft_code count_turns(struct finder *finder, struct weft_err *err)
         const struct weft_str name = name_of(finder, waits->thread_id);
         struct group *group = stem_group(finder, waits);
         if (group && group->is_mixed) {
-            uint32_t id;
-            WEFT_TRY(weft_strtab_intern(finder->stems, name, &id, err));
-            id = weft_map_find(finder->group_keys, key_of(id, waits->label, true));
+            uint64_t key;
+            WEFT_TRY(name_key(finder, waits, &key, err));
+            const uint32_t id = weft_map_find(finder->group_keys, key);
             group = id == WEFT_MAP_NONE ? NULL : &finder->groups.items[id];
         }
         if (!group || (!group->has_others && !weft_str_equal(group->thread, name)))

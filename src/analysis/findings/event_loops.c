@@ -40,8 +40,12 @@ static bool is_turn_of(struct weft_str type, const struct weft_frame_path *path,
                        const struct weft_kind *kind)
 {
     static const char in[] = " in ";
-    if (!takes(&type, kind->holder->name) || !takes(&type, WEFT_STR(" after ")))
-        return false;
+    const struct weft_str whole = type;
+    if (!takes(&type, kind->holder->name) || !takes(&type, WEFT_STR(" after "))) {
+        type = whole; /* of several threads, whose names differ by a number */
+        if (!takes(&type, weft_str_stem(kind->holder->name)) || !takes(&type, WEFT_STR(" after ")))
+            return false;
+    }
     const char *place = memmem(type.bytes, type.n_bytes, in, sizeof in - 1);
     const size_t n = place ? (size_t)(place - type.bytes) : type.n_bytes;
     const size_t n_gone = n + sizeof in - 1;
@@ -61,7 +65,8 @@ static const struct weft_frame *start_of(const struct weft_frame_path *path,
     return NULL;
 }
 
-/* Does a thread of that name, in that function, wait for descriptors at the node? */
+/* Does a thread of that name, but for its number, in that function, wait for descriptors at the
+ * node? */
 static bool waits_at(const struct weft_ecct_matrix *matrix, uint32_t node, struct weft_str thread,
                      const struct weft_frame *start)
 {
@@ -73,7 +78,8 @@ static bool waits_at(const struct weft_ecct_matrix *matrix, uint32_t node, struc
     size_t from = path.n;
     while (from > 0 && path.frames[from - 1]->kind != WEFT_FRAME_THREAD)
         from--;
-    if (from == 0 || !weft_str_equal(path.frames[from - 1]->name, thread))
+    if (from == 0 ||
+        !weft_str_equal(weft_str_stem(path.frames[from - 1]->name), weft_str_stem(thread)))
         return false;
     const struct weft_path_part part = weft_path_part_at(&path, from);
     return is_in(&path, &part, start->name);

@@ -457,54 +457,90 @@ static bool find_jit_site(struct rec_stacks *stacks, uint32_t image, size_t n_fr
     return true;
 }
 
-/* The function of the program in frame k; empty: it is none. `*has_name`: it is no address. False
- * without memory. */
+/* The innermost function of the program in frame k; empty: it is none. */
+struct own_function {
+    struct weft_str name;
+    struct weft_str outer; /* what it is inlined in, as a folded stack */
+    bool has_name;         /* it is no address */
+};
+
+static struct own_function innermost_of(struct weft_str frame)
+{
+    const struct weft_str name = rec_own_function(frame);
+    const size_t n = name.n_bytes ? (size_t)(name.bytes - frame.bytes) : 0;
+    return (struct own_function){ name, { frame.bytes, n > 0 ? n - 1 : 0 }, true };
+}
+
+/* False without memory. */
 static bool own_function_at(struct rec_stacks *stacks, uint32_t image, size_t k,
-                            struct weft_str *own, bool *has_name)
+                            struct own_function *own)
 {
     const struct rec_mapping *mapping = rec_mapping_of(stacks->spaces, image, stacks->frames[k]);
     struct weft_str name;
-    *own = (struct weft_str){ 0 };
-    *has_name = false;
+    *own = (struct own_function){ 0 };
     if (!mapping || rec_frame_class_of(path_of(stacks, mapping),
                                        mapping->path == program_of(stacks, image)) != REC_FRAME_OWN)
         return true;
     if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
         return false;
-    *has_name = name.n_bytes == 0 || !memmem(name.bytes, name.n_bytes, "+0x", 3);
-    *own = *has_name ? rec_own_function(name) : name;
+    if (name.n_bytes == 0 || !memmem(name.bytes, name.n_bytes, "+0x", 3))
+        *own = innermost_of(name);
+    else
+        own->name = name;
     return true;
 }
 
-/* The functions of the program from frame `from` outward, the nearest ones: what waits in one
- * function of its own for everything is distinguished by them. False without memory. */
-static bool find_callers(struct rec_stacks *stacks, uint32_t image, size_t from, size_t n_frames)
+enum { MOST_CALLERS = 4, MOST_CALLERS_BYTES = 160 };
+static const char ARROW[] = " > ";
+
+struct callers {
+    struct weft_str names[MOST_CALLERS]; /* the nearest first */
+    size_t n, n_bytes;
+    bool is_full;
+};
+
+static void take_caller(struct callers *callers, struct weft_str name)
 {
-    enum { MOST = 4, MOST_BYTES = 160 };
-    static const char arrow[] = " > ";
-    struct weft_str names[MOST];
-    size_t n = 0, n_bytes = 0;
-    for (size_t k = from; k < n_frames && n < MOST; k++) {
-        bool has_name;
-        if (!own_function_at(stacks, image, k, &names[n], &has_name))
-            return false;
-        if (!has_name || names[n].n_bytes == 0 || weft_str_equal(names[n], WEFT_STR("_start")))
-            continue;
-        n_bytes += names[n].n_bytes + sizeof arrow - 1;
-        if (n_bytes > MOST_BYTES)
-            break;
-        n++;
-    }
+    if (name.n_bytes == 0 || weft_str_equal(name, WEFT_STR("_start")))
+        return;
+    callers->n_bytes += name.n_bytes + sizeof ARROW - 1;
+    callers->is_full |= callers->n == MOST_CALLERS || callers->n_bytes > MOST_CALLERS_BYTES;
+    if (!callers->is_full)
+        callers->names[callers->n++] = name;
+}
+
+static bool put_callers(struct rec_stacks *stacks, const struct callers *callers)
+{
     weft_json_reset(&stacks->text);
-    for (size_t k = n; k-- > 0;) {
-        weft_json_put(&stacks->text, names[k].bytes, names[k].n_bytes);
+    for (size_t k = callers->n; k-- > 0;) {
+        weft_json_put(&stacks->text, callers->names[k].bytes, callers->names[k].n_bytes);
         if (k > 0)
-            weft_json_put(&stacks->text, arrow, sizeof arrow - 1);
+            weft_json_put(&stacks->text, ARROW, sizeof ARROW - 1);
     }
     const struct weft_str text = { stacks->text.bytes, stacks->text.n_bytes };
     return !stacks->text.has_failed &&
-           (n == 0 ||
+           (callers->n == 0 ||
             weft_strtab_intern(stacks->texts, text, &stacks->site.callers, NULL) == WEFT_OK);
+}
+
+/* The functions of the program around the one in frame k, the nearest ones: what waits in one
+ * function of its own for everything is distinguished by them. False without memory. */
+static bool find_callers(struct rec_stacks *stacks, uint32_t image, size_t k, size_t n_frames,
+                         struct own_function own)
+{
+    struct callers callers = { .n = 0 };
+    for (;;) {
+        while (own.outer.n_bytes > 0 && !callers.is_full) {
+            own = innermost_of(own.outer);
+            take_caller(&callers, own.name);
+        }
+        if (++k >= n_frames || callers.is_full)
+            return put_callers(stacks, &callers);
+        if (!own_function_at(stacks, image, k, &own))
+            return false;
+        if (own.has_name)
+            take_caller(&callers, own.name);
+    }
 }
 
 /* Its innermost function of the program, inlined or not; one that has a name, if there is any.
@@ -516,15 +552,14 @@ static bool find_site(struct rec_stacks *stacks, uint32_t image, size_t n_frames
         return false;
     bool is_found = stacks->site.function != WEFT_ID_NONE;
     for (size_t k = 0; stacks->wants_starts && k < n_frames && !is_found; k++) {
-        struct weft_str own;
-        bool has_name;
-        if (!own_function_at(stacks, image, k, &own, &has_name))
+        struct own_function own;
+        if (!own_function_at(stacks, image, k, &own))
             return false;
-        if (own.n_bytes == 0 || (!has_name && stacks->site.function != WEFT_ID_NONE))
+        if (own.name.n_bytes == 0 || (!own.has_name && stacks->site.function != WEFT_ID_NONE))
             continue;
-        is_found = has_name;
-        if (weft_strtab_intern(stacks->texts, own, &stacks->site.function, NULL) != WEFT_OK ||
-            (is_found && !find_callers(stacks, image, k + 1, n_frames)))
+        is_found = own.has_name;
+        if (weft_strtab_intern(stacks->texts, own.name, &stacks->site.function, NULL) != WEFT_OK ||
+            (is_found && !find_callers(stacks, image, k, n_frames, own)))
             return false;
     }
     return true;
