@@ -205,6 +205,41 @@ static struct group *stem_group(const struct finder *finder, const struct weft_t
     return id == WEFT_MAP_NONE ? NULL : &finder->groups.items[id];
 }
 
+static bool is_amid(const struct finder *finder, uint32_t wait)
+{
+    return wait == WEFT_ID_NONE || finder->waits.items[wait].is_amid;
+}
+
+/* A thread of too few iterations comes back to where most threads of its stem do, if it ever waits
+ * there. False without memory. */
+static bool follow_others(struct finder *finder)
+{
+    const uint32_t n_threads = weft_trace_n_threads(finder->trace);
+    const size_t n_stems = weft_strtab_count(finder->stems);
+    uint32_t *best = malloc((n_stems + 1) * sizeof *best); /* by stem: waits */
+    for (size_t i = 0; best && i < n_stems; i++)
+        best[i] = WEFT_ID_NONE;
+    for (uint32_t id = 0; best && id < n_threads; id++) {
+        const uint32_t at = finder->waits.longest[id], stem = finder->stem_of[id];
+        if (stem != WEFT_ID_NONE && !is_amid(finder, at) &&
+            (best[stem] == WEFT_ID_NONE ||
+             finder->waits.items[at].count > finder->waits.items[best[stem]].count))
+            best[stem] = at;
+    }
+    for (uint32_t id = 0; best && id < n_threads; id++) {
+        const uint32_t stem = finder->stem_of[id];
+        if (stem == WEFT_ID_NONE || best[stem] == WEFT_ID_NONE ||
+            !is_amid(finder, finder->waits.longest[id]))
+            continue;
+        const uint32_t label = finder->waits.items[best[stem]].label;
+        const uint32_t at = weft_map_find(finder->waits.keys, (uint64_t)id << 32 | label);
+        if (at != WEFT_MAP_NONE)
+            finder->waits.longest[id] = at;
+    }
+    free(best);
+    return best;
+}
+
 static enum weft_code group_threads(struct finder *finder, struct weft_err *err)
 {
     enum weft_code code = WEFT_OK;
@@ -374,7 +409,7 @@ static enum weft_code make_groups(struct finder *finder, struct weft_err *err)
 {
     enum weft_code code = find_stems(finder, err);
     WEFT_THEN(code, part_processes(finder, err));
-    if (code == WEFT_OK && !link_stems(finder))
+    if (code == WEFT_OK && (!follow_others(finder) || !link_stems(finder)))
         code = weft_no_memory(err, "loop iterations");
     WEFT_THEN(code, group_threads(finder, err));
     WEFT_THEN(code, part_groups(finder, err));

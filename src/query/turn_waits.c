@@ -298,6 +298,7 @@ static bool find_longest(struct reading *reading)
             if (*longest == WEFT_ID_NONE ||
                 usual_ns(waits) > usual_ns(&reading->waits->items[*longest]))
                 *longest = (uint32_t)i;
+            reading->waits->items[i].is_amid = pass > 0;
         }
     }
     free(requests);

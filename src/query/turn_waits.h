@@ -27,6 +27,7 @@ struct weft_turn_wait {
     double log_sum;  /* of the durations in ns */
     uint64_t end_ns; /* of the last one */
     bool is_open;    /* which was not left */
+    bool is_amid;    /* chosen for want of a better place, although amid a loop iteration */
 };
 
 struct weft_turn_waits {

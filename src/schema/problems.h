@@ -30,7 +30,10 @@ enum weft_problem_kind {
     WEFT_PROBLEM_DISK,
     WEFT_PROBLEM_FAULT, /* page faults that are read from a disk */
     WEFT_PROBLEM_NETWORK,
+    WEFT_PROBLEM_CONNECT,
+    WEFT_PROBLEM_DELAYED_ACK, /* both ends of a connection wait for as long as TCP delays an ACK */
     WEFT_PROBLEM_SLEEP,
+    WEFT_PROBLEM_LATE_WAKEUP, /* until a thread times out, or comes back from where it is idle */
     WEFT_PROBLEM_CHILD,
     WEFT_PROBLEM_CPU,   /* another thread of the program had the CPU, */
     WEFT_PROBLEM_OTHER, /* or another program */

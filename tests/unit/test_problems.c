@@ -6,7 +6,7 @@
 #include "analysis/compare/names.h"
 #include "analysis/findings/kinds.h"
 #include "analysis/findings/places.h"
-#include "analysis/findings/problems.h"
+#include "analysis/findings/rank.h"
 #include "findings_scene.h"
 #include "schema/result.h"
 #include "tap.h"

@@ -13,6 +13,7 @@
 #include "analysis/findings/idle.h"
 #include "analysis/findings/kinds.h"
 #include "analysis/findings/problems.h"
+#include "analysis/findings/rank.h"
 #include "analysis/findings/singles.h"
 #include "analysis/findings/verdicts.h"
 

@@ -20,6 +20,7 @@ enum call {
     CALL_CHILD,
     CALL_SLEEP,
     CALL_NETWORK,
+    CALL_CONNECT,
     CALL_POLL,  /* for any of several descriptors, or for a time */
     CALL_READY, /* for any of several descriptors */
     CALL_FILE,
@@ -60,7 +61,7 @@ static const struct {
     { NAME("send"), CALL_NETWORK },
     { NAME("sendto"), CALL_NETWORK },
     { NAME("sendmsg"), CALL_NETWORK },
-    { NAME("connect"), CALL_NETWORK },
+    { NAME("connect"), CALL_CONNECT },
     { NAME("accept"), CALL_NETWORK },
     { NAME("accept4"), CALL_NETWORK },
     { NAME("poll"), CALL_POLL },
@@ -212,6 +213,8 @@ static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
         return WEFT_PROBLEM_FSYNC;
     if (call == CALL_CHILD)
         return WEFT_PROBLEM_CHILD;
+    if (call == CALL_CONNECT)
+        return WEFT_PROBLEM_CONNECT;
     switch ((enum weft_path_reason)state->reason) {
     case WEFT_PATH_BLOCK_DEVICE:
         return call == CALL_FILE                         ? WEFT_PROBLEM_DISK
@@ -273,6 +276,7 @@ static enum weft_problem_kind lock_kind(enum weft_problem_kind end)
     case WEFT_PROBLEM_FAULT:
         return WEFT_PROBLEM_LOCK_IO;
     case WEFT_PROBLEM_NETWORK:
+    case WEFT_PROBLEM_CONNECT:
         return WEFT_PROBLEM_LOCK_NET;
     case WEFT_PROBLEM_SLEEP:
         return WEFT_PROBLEM_LOCK_SLEEP;
@@ -312,7 +316,8 @@ const struct weft_frame *weft_kind_function(const struct weft_frame_path *path,
 static bool tells_apart(enum weft_problem_kind kind)
 {
     return kind == WEFT_PROBLEM_SLEEP || kind == WEFT_PROBLEM_CHILD ||
-           kind == WEFT_PROBLEM_NETWORK || kind == WEFT_PROBLEM_UNKNOWN ||
+           kind == WEFT_PROBLEM_NETWORK || kind == WEFT_PROBLEM_CONNECT ||
+           kind == WEFT_PROBLEM_LATE_WAKEUP || kind == WEFT_PROBLEM_UNKNOWN ||
            kind == WEFT_PROBLEM_LOCK || kind == WEFT_PROBLEM_QUEUE || kind == WEFT_PROBLEM_SERIAL;
 }
 
@@ -327,16 +332,18 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
     } else if (lock) { /* without the time that other programs take from its holder */
         hash = add_text(hash, kind->kind == WEFT_PROBLEM_OTHER ? "other" : "lock");
         function = kind->object ? kind->object : weft_kind_function(path, lock);
-    } else if (kind->holder) {
+    } else if (kind->holder && kind->kind != WEFT_PROBLEM_LATE_WAKEUP) {
         hash = add_text(add_text(hash, "thread"), weft_problem_kind_name(kind->kind));
         function = NULL;
-    } else {
+    } else { /* whichever thread comes late */
         hash = add_text(hash, weft_problem_kind_name(kind->kind));
         function = tells_apart(kind->kind) ? weft_kind_function(path, &kind->waiting) : NULL;
     }
     if (function)
         hash = weft_frame_hash(hash, function);
-    return kind->holder && !kind->is_of_interpreter ? weft_frame_hash(hash, kind->holder) : hash;
+    return kind->holder && !kind->is_of_interpreter && kind->kind != WEFT_PROBLEM_LATE_WAKEUP
+               ? weft_frame_hash(hash, kind->holder)
+               : hash;
 }
 
 static const struct weft_frame *lock_name(const struct weft_frame_path *path,
@@ -476,7 +483,7 @@ static enum hop hop_of(const struct following *it, const struct weft_frame *thre
     const bool is_of_child = thread->flags & WEFT_FRAME_OF_CHILD;
     return call == CALL_CHILD                               ? HOP_CHILD
            : is_of_child && (is_ready || call == CALL_FILE) ? HOP_CHILD
-           : call == CALL_NETWORK                           ? HOP_NETWORK
+           : call == CALL_NETWORK || call == CALL_CONNECT   ? HOP_NETWORK
            : is_ready && thread->module.n_bytes > 0         ? HOP_NETWORK
            : is_serial(thread, call)                        ? HOP_SERIAL
            : is_pool(it, thread, next)                      ? HOP_POOL
@@ -556,7 +563,10 @@ static enum weft_problem_kind wait_kind(const struct following *it, enum weft_pr
     case HOP_CHILD: /* what other programs take is no fault of the child */
         return end == WEFT_PROBLEM_OTHER ? end : WEFT_PROBLEM_CHILD;
     case HOP_NETWORK:
-        return is_network(it) ? WEFT_PROBLEM_NETWORK : is_plain ? WEFT_PROBLEM_QUEUE : end;
+        if (!is_network(it))
+            return is_plain ? WEFT_PROBLEM_QUEUE : end;
+        return call_in(it->path, &it->kind.waiting) == CALL_CONNECT ? WEFT_PROBLEM_CONNECT
+                                                                    : WEFT_PROBLEM_NETWORK;
     case HOP_SERIAL:
         return is_plain ? WEFT_PROBLEM_SERIAL : end;
     case HOP_POOL:
@@ -601,12 +611,28 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
         follow(&it);
     }
     it.kind.kind = kind_at(&it, end_of(&it));
+    if (it.kind.kind == WEFT_PROBLEM_SLEEP && it.kind.holder && it.call == CALL_WAIT &&
+        !is_interpreted(path, &it.part)) /* these sleep so, too */
+        it.kind.kind = WEFT_PROBLEM_LATE_WAKEUP;
     it.kind.is_timed_out = it.kind.kind == WEFT_PROBLEM_SLEEP && !it.kind.holder &&
                            (it.call == CALL_WAIT || it.call == CALL_READY);
     if (!it.has_lock && it.kind.kind == WEFT_PROBLEM_LOCK)
         it.kind.is_of_interpreter = is_of_interpreter(path, &it.part);
     it.kind.key = key_of(path, &it.kind, it.has_lock ? &it.lock : NULL);
     return it.kind;
+}
+
+void weft_kind_be_late(struct weft_kind *kind, const struct weft_frame_path *path)
+{
+    if (is_interpreted(path, kind->last ? &kind->lasting : &kind->holding))
+        return; /* threads of all kinds have one name */
+    kind->kind = WEFT_PROBLEM_LATE_WAKEUP;
+    kind->key = key_of(path, kind, NULL);
+}
+
+bool weft_kind_is_sleep(struct weft_str function)
+{
+    return call_of(function) == CALL_SLEEP;
 }
 
 bool weft_kind_has_call(struct weft_str function)

@@ -34,6 +34,13 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path);
 const struct weft_frame *weft_kind_function(const struct weft_frame_path *path,
                                             const struct weft_path_part *part);
 
+/* Makes a sleep of another thread a late wakeup: time is of that kind by what waits, whichever
+ * thread comes late. Not that of a thread of an interpreter. */
+void weft_kind_be_late(struct weft_kind *kind, const struct weft_frame_path *path);
+
+/* Is it a call that only lets time pass: nanosleep? */
+bool weft_kind_is_sleep(struct weft_str function);
+
 /* Is it a function of libc or of the kernel that tells what a thread waits for? */
 bool weft_kind_has_call(struct weft_str function);
 

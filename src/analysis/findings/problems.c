@@ -8,7 +8,7 @@
 #include "analysis/compare/confidence.h"
 #include "analysis/findings/causes.h"
 #include "analysis/findings/chains.h"
-#include "analysis/findings/event_loops.h"
+#include "analysis/findings/delays.h"
 #include "analysis/findings/holds.h"
 #include "analysis/findings/kinds.h"
 #include "analysis/findings/places.h"
@@ -24,6 +24,8 @@
 static const double LEAST_EXPLAINED = 0.1;
 /* and of the time of all: below it is a smaller one. */
 static const double SMALL_SHARE = 0.01;
+static const double VAGUE_SHARE = 0.25;   /* the same where no function of the program is known */
+static const double AS_USUAL = 0.25;      /* of the mean of slow ones, for a wait that is none */
 static const double POSSIBLE_SHARE = 0.6; /* the same of what may be chance */
 /* Of the mean of slow executions, that a usual one has to have to count as one that has it, too. */
 static const double AS_MUCH = 0.5;
@@ -46,6 +48,7 @@ struct group {
     double more_ns;               /* of all kinds */
     double sum_ns[2], squares[2]; /* of usual and slow executions */
     uint64_t n_main;              /* slow ones of which it is the largest part; */
+    uint64_t n_acks;              /* for as long as a delayed ACK; */
     uint64_t n_with[2];           /* usual and slow ones that have AS_MUCH of it, */
     double with_ns;               /* and durations of these slow ones */
     double worst_ns;              /* the most of one slow execution: */
@@ -130,7 +133,9 @@ static bool find_kinds(const struct grouping *grouping, struct node_kind *kinds)
     for (size_t i = 0; is_good && i < table->n_nodes; i++) {
         struct weft_frame_path path;
         weft_frame_path_of(grouping->finding->matrix, table->nodes[i].node, &path);
-        const struct weft_kind kind = weft_kind_of(&path);
+        struct weft_kind kind = weft_kind_of(&path);
+        if (weft_delay_is_of_idle_peer(grouping->finding->type, &kind))
+            weft_kind_be_late(&kind, &path);
         kinds[i] = (struct node_kind){ kind.key, kind.kind, kind.is_of_end, kind.holder };
         if (is_of_place(&kind))
             placed[table->nodes[i].node] = (uint8_t)(kind.kind + 1);
@@ -379,6 +384,8 @@ static void count_with(struct grouping *grouping, unsigned which)
             if (!has(grouping, group))
                 continue;
             group->n_with[which]++;
+            group->n_acks +=
+                which == SLOW && weft_delay_is_of_ack(grouping->ns[grouping->touched[k]]);
             if (which == SLOW)
                 group->with_ns += duration_of(grouping->finding->matrix, items[i]);
         }
@@ -441,6 +448,17 @@ static bool is_more_work(const struct weft_finding *finding, uint32_t node)
     return false;
 }
 
+/* Is it time of a thread of which no function is known, or none of the program's? */
+static bool is_vague(const struct weft_problem *problem)
+{
+    const bool is_of_last = problem->kind == WEFT_PROBLEM_QUEUE && problem->lasting.n > 0;
+    const struct weft_chain *chain = is_of_last               ? &problem->lasting
+                                     : problem->holding.n > 0 ? &problem->holding
+                                                              : &problem->waiting;
+    return (problem->kind == WEFT_PROBLEM_CODE || problem->kind == WEFT_PROBLEM_QUEUE) &&
+           (chain->n == 0 || weft_kind_has_call(chain->links[chain->n - 1]->name));
+}
+
 static void describe(struct grouping *grouping, const struct group *group, uint32_t node,
                      struct weft_problem *problem)
 {
@@ -462,8 +480,17 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
     problem->preemptor = kind.preemptor ? kind.preemptor->name : (struct weft_str){ 0 };
     problem->n_waiters = n_threads_of(grouping, group, &problem->waiter_stem);
     problem->is_small |= kind.is_timed_out; /* nothing came: it had nothing to do */
+    if (weft_delay_is_ack_problem(problem, &kind, group->n_acks))
+        problem->kind = WEFT_PROBLEM_DELAYED_ACK;
     weft_chains_of(grouping->finding, grouping->of, (uint32_t)(group - grouping->groups.items) + 1,
                    problem);
+    problem->is_small |= problem->share < VAGUE_SHARE && is_vague(problem);
+}
+
+/* What usual executions wait for as well is how the program works, not a wakeup that was missed. */
+static bool is_usual(const struct weft_problem *problem)
+{
+    return problem->usual_here_ns >= AS_USUAL * problem->slow_here_ns;
 }
 
 static void measure(const struct grouping *grouping, const struct group *group,
@@ -503,6 +530,7 @@ static void measure(const struct grouping *grouping, const struct group *group,
         (finding->is_full || problem->cost_ns < SMALL_SHARE * (double)finding->trace_ns);
     problem->is_small =
         is_no_fault || problem->kind == WEFT_PROBLEM_UNKNOWN ||
+        (problem->kind == WEFT_PROBLEM_LATE_WAKEUP && !problem->is_evident) ||
         (!problem->is_evident && problem->n_with > TOO_FEW) ||
         problem->share < (problem->is_evident ? SMALL_SHARE : POSSIBLE_SHARE) ||
         (weft_kind_is_outside(problem->kind) && (double)group->n_main < FEW * (double)table->n_b);
@@ -529,9 +557,7 @@ static bool is_avoidable(const struct weft_problem *problem)
     }
 }
 
-/* What the program does itself first, of a whole run what it need not wait for; then what costs
- * more. */
-static int by_cost(const void *a, const void *b)
+int weft_problem_by_cost(const void *a, const void *b)
 {
     const struct weft_problem *x = a, *y = b;
     if (is_avoidable(x) != is_avoidable(y))
@@ -545,8 +571,7 @@ static int by_cost(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Was it found that most are slow for other programs? */
-static bool is_of_other_programs(const struct weft_finding *finding)
+bool weft_finding_is_of_other_programs(const struct weft_finding *finding)
 {
     return !finding->is_significant && (finding->verdict == WEFT_VERDICT_OTHER_PROGRAM ||
                                         finding->verdict == WEFT_VERDICT_FULL_MACHINE);
@@ -570,7 +595,7 @@ static bool is_worth_it(const struct grouping *grouping, const struct group *gro
     const double cost_ns = more_ns(grouping, group);
     if (group->is_of_end && grouping->finding->verdict == WEFT_VERDICT_SINGLE)
         return false; /* a program that ends */
-    if (is_of_other_programs(grouping->finding) && !is_slow_without(grouping, group))
+    if (weft_finding_is_of_other_programs(grouping->finding) && !is_slow_without(grouping, group))
         return false;
     return grouping->slower_ns > 0 && cost_ns > 0 && (group->n_main > 0 || is_whole) &&
            cost_ns >= least * (grouping->slower_ns - outside_ns);
@@ -584,6 +609,8 @@ static struct weft_problem problem_of(struct grouping *grouping, const struct gr
     if (kind == WEFT_PROBLEM_CODE && is_more_work(grouping->finding, node))
         problem.kind = WEFT_PROBLEM_MORE_WORK;
     measure(grouping, group, &problem);
+    if (kind == WEFT_PROBLEM_LATE_WAKEUP && is_usual(&problem))
+        problem.kind = WEFT_PROBLEM_SLEEP;
     describe(grouping, group, node, &problem);
     return problem;
 }
@@ -600,9 +627,9 @@ static size_t list_problems(struct grouping *grouping, struct weft_problem *rows
         const struct weft_problem problem = problem_of(grouping, &grouping->groups.items[i]);
         if (n < WEFT_PROBLEMS_OF_TYPE)
             rows[n++] = problem;
-        else if (by_cost(&problem, &rows[n - 1]) < 0)
+        else if (weft_problem_by_cost(&problem, &rows[n - 1]) < 0)
             rows[n - 1] = problem;
-        qsort(rows, n, sizeof *rows, by_cost);
+        qsort(rows, n, sizeof *rows, weft_problem_by_cost);
     }
     return n;
 }
@@ -621,191 +648,4 @@ enum weft_code weft_problems_add(const struct weft_finding *finding,
     }
     grouping_fini(&grouping);
     return is_good ? WEFT_OK : weft_no_memory(err, "problems");
-}
-
-/* ---- all types ------------------------------------------------------------------------------- */
-
-/* The row before `n` that is of the same cause, or NULL. */
-static struct weft_problem *find_same(struct weft_problem *rows, size_t n,
-                                      const struct weft_problem *problem)
-{
-    for (size_t k = 0; k < n; k++)
-        if (rows[k].key == problem->key &&
-            (rows[k].holder.n_bytes > 0 || rows[k].object.n_bytes > 0))
-            return &rows[k];
-    return NULL;
-}
-
-/* Each type once: so there is room in `also` for those that are not its own. */
-static bool names_type(const struct weft_problem *problem, struct weft_str type)
-{
-    bool is_named = weft_str_equal(problem->finding->type, type);
-    for (size_t i = 0; i < problem->n_also; i++)
-        is_named = is_named || weft_str_equal(problem->also[i]->type, type);
-    return is_named;
-}
-
-/* One cause is one problem, of the type that comes first; the others are named beside it. False
- * without memory. */
-static bool merge(struct weft_problems_table *table, size_t n_types)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < table->n_rows; i++) {
-        struct weft_problem *same = find_same(table->rows, n, &table->rows[i]);
-        if (!same) {
-            table->rows[n++] = table->rows[i];
-            continue;
-        }
-        if (!same->also)
-            same->also = WEFT_ARENA_NEW(table->arena, n_types, const struct weft_finding *);
-        if (!same->also)
-            return false;
-        if (!names_type(same, table->rows[i].finding->type))
-            same->also[same->n_also++] = table->rows[i].finding;
-    }
-    table->n_rows = n;
-    return true;
-}
-
-static bool ends_in_one(const struct weft_chain *a, const struct weft_chain *b)
-{
-    return a->n > 0 && b->n > 0 &&
-           weft_str_equal(a->links[a->n - 1]->name, b->links[b->n - 1]->name);
-}
-
-/* Is `problem` why the other one is there? Threads that spin take the CPUs of others; and what a
- * thread does with a lock is a problem for those that wait for it. */
-static bool is_behind(const struct weft_problem *problem, const struct weft_problem *other)
-{
-    if (problem->is_small)
-        return false;
-    if (problem->kind == WEFT_PROBLEM_SPIN)
-        return other->kind == WEFT_PROBLEM_CPU && problem->finding == other->finding;
-    return weft_problem_is_of_lock(problem->kind) && other->kind == WEFT_PROBLEM_CODE &&
-           ends_in_one(&problem->holding, &other->waiting);
-}
-
-static void put_causes_first(struct weft_problem *rows, size_t n)
-{
-    for (size_t cause = 0; cause < n; cause++) {
-        size_t at = 0;
-        while (at < cause && !is_behind(&rows[cause], &rows[at]))
-            at++;
-        const struct weft_problem first = rows[cause];
-        memmove(&rows[at + 1], &rows[at], (cause - at) * sizeof *rows);
-        rows[at] = first;
-    }
-}
-
-/* Types whose problems are all outside the program have none. */
-static void drop_outside(struct weft_problems_table *table)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < table->n_rows; i++) {
-        bool has_inside = false;
-        for (size_t k = 0; k < table->n_rows && !has_inside; k++)
-            has_inside = table->rows[k].finding == table->rows[i].finding &&
-                         !weft_kind_is_outside(table->rows[k].kind);
-        if (has_inside)
-            table->rows[n++] = table->rows[i];
-    }
-    table->n_rows = n;
-}
-
-/* What may be chance is worth a look where nothing else is found. */
-static void step_back(struct weft_problems_table *table)
-{
-    bool has_evident = false;
-    for (size_t i = 0; i < table->n_rows; i++)
-        has_evident |= table->rows[i].is_evident && !table->rows[i].is_small;
-    for (size_t i = 0; i < table->n_rows; i++)
-        table->rows[i].is_small |= has_evident && !table->rows[i].is_evident;
-}
-
-static int by_rank(const void *a, const void *b)
-{
-    const struct weft_problem *x = a, *y = b;
-    if (x->is_small != y->is_small)
-        return x->is_small ? 1 : -1;
-    if (x->is_evident != y->is_evident)
-        return x->is_evident ? -1 : 1;
-    if (x->finding->rank != y->finding->rank)
-        return x->finding->rank < y->finding->rank ? -1 : 1;
-    return by_cost(a, b);
-}
-
-/* Single executions that are far slower are worth a look, too, whatever statistics say; and where
- * other programs had the CPU, what is slow without that. */
-static bool is_listed(const struct weft_finding *finding)
-{
-    return finding->table && (finding->is_significant || finding->verdict == WEFT_VERDICT_SINGLE ||
-                              is_of_other_programs(finding));
-}
-
-static size_t n_rows_of(const struct weft_problems_table *table, const struct weft_finding *finding)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < table->n_rows; i++)
-        n += table->rows[i].finding == finding;
-    return n;
-}
-
-/* Why findings have no rows, if they have none now and had none before. */
-static void say_why(const struct weft_findings_table *findings, struct weft_problems_table *table,
-                    enum weft_unlisted why)
-{
-    for (size_t i = 0; i < findings->n_rows; i++)
-        if (is_listed(&findings->rows[i]) && !is_of_other_programs(&findings->rows[i]) &&
-            table->unlisted[i] == WEFT_LISTED && n_rows_of(table, &findings->rows[i]) == 0)
-            table->unlisted[i] = (uint8_t)why;
-}
-
-enum weft_code weft_problems_rank(struct weft_problems_table *table, size_t n_types,
-                                  struct weft_err *err)
-{
-    qsort(table->rows, table->n_rows, sizeof *table->rows, by_rank);
-    if (!merge(table, n_types))
-        return weft_no_memory(err, "problems");
-    put_causes_first(table->rows, table->n_rows);
-    return WEFT_OK;
-}
-
-static enum weft_code list_all(const struct weft_findings_table *findings,
-                               struct weft_problems_table *table, struct weft_err *err)
-{
-    for (size_t i = 0; i < findings->n_rows; i++)
-        if (is_listed(&findings->rows[i]))
-            WEFT_TRY(weft_problems_add(&findings->rows[i], table, err));
-    if (!weft_event_loops_mark(findings, table))
-        return weft_no_memory(err, "problems");
-    say_why(findings, table, WEFT_UNLISTED_SPREAD);
-    drop_outside(table);
-    say_why(findings, table, WEFT_UNLISTED_OUTSIDE);
-    step_back(table);
-    return weft_problems_rank(table, findings->n_rows, err);
-}
-
-enum weft_code weft_problems_run(const struct weft_findings_table *findings,
-                                 struct weft_problems_table **table, struct weft_err *err)
-{
-    struct weft_arena *arena = weft_arena_new(0);
-    struct weft_problems_table *made =
-        arena ? WEFT_ARENA_NEW(arena, 1, struct weft_problems_table) : NULL;
-    /* of each type, of all of some, and of the critical path */
-    const size_t n_rows = (2 * findings->n_rows + 1) * WEFT_PROBLEMS_OF_TYPE;
-    *table = NULL;
-    if (made)
-        *made = (struct weft_problems_table){
-            .arena = arena,
-            .rows = WEFT_ARENA_NEW(arena, n_rows, struct weft_problem),
-            .unlisted = WEFT_ARENA_NEW(arena, findings->n_rows + 1, uint8_t),
-        };
-    const enum weft_code code = made && made->rows && made->unlisted
-                                    ? list_all(findings, made, err)
-                                    : weft_no_memory(err, "problems");
-    if (code == WEFT_OK)
-        *table = made;
-    else if (arena)
-        weft_arena_free(arena);
-    return code;
 }

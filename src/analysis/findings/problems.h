@@ -15,20 +15,16 @@
 
 enum { WEFT_PROBLEMS_OF_TYPE = 8 };
 
-/* Problems of all findings, that a cause has in several being one: with the type that it costs
- * most. The table borrows from the findings. O(types x values of their matrices). */
-WEFT_CHECKED enum weft_code weft_problems_run(const struct weft_findings_table *findings,
-                                              struct weft_problems_table **table,
-                                              struct weft_err *err);
-
 /* Adds those of one more finding, to a table that has room for WEFT_PROBLEMS_OF_TYPE more. */
 WEFT_CHECKED enum weft_code weft_problems_add(const struct weft_finding *finding,
                                               struct weft_problems_table *table,
                                               struct weft_err *err);
 
-/* Rows of one cause of several types become one, and all are in the order in which they are read;
- * again after rows were added. WEFT_E_NOMEM. */
-WEFT_CHECKED enum weft_code weft_problems_rank(struct weft_problems_table *table, size_t n_types,
-                                               struct weft_err *err);
+/* What the program does itself first, of a whole run what it need not wait for; then what costs
+ * more: an order of qsort. */
+int weft_problem_by_cost(const void *a, const void *b);
+
+/* Was it found that most are slow for other programs? */
+bool weft_finding_is_of_other_programs(const struct weft_finding *finding);
 
 #endif

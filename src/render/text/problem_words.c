@@ -67,6 +67,14 @@ static const struct words {
                              "read()" },
     [WEFT_PROBLEM_NETWORK] = { "Waiting for the network in #", "wait for it",
                                "see what the other side did; ask for less, earlier, or at once" },
+    [WEFT_PROBLEM_CONNECT] = { "Waiting for a connection in #", "wait for it",
+                               "keep connections open, or accept them earlier on the other side" },
+    [WEFT_PROBLEM_DELAYED_ACK] = { "Delayed ACKs (Nagle's algorithm) in #", "wait for it",
+                                   "set TCP_NODELAY, or send each message with one write: both "
+                                   "ends wait for an ACK" },
+    [WEFT_PROBLEM_LATE_WAKEUP] = { "Late wakeup in #: no signal came", "wait for it",
+                                   "see which thread the signal woke: a time-out or the next "
+                                   "request ends the wait (notify_all, or a condition for each)" },
     [WEFT_PROBLEM_SLEEP] = { "Sleep in #", "sleep there",
                              "wait for the event itself, not for a time" },
     [WEFT_PROBLEM_CHILD] = { "Waiting for a child process in #", "wait for it",
@@ -94,7 +102,9 @@ struct culprit {
 static struct culprit culprit_of(const struct weft_problem *problem)
 {
     const bool is_of_own =
-        problem->kind == WEFT_PROBLEM_NETWORK || problem->kind == WEFT_PROBLEM_CHILD;
+        problem->kind == WEFT_PROBLEM_NETWORK || problem->kind == WEFT_PROBLEM_CONNECT ||
+        problem->kind == WEFT_PROBLEM_DELAYED_ACK || problem->kind == WEFT_PROBLEM_LATE_WAKEUP ||
+        problem->kind == WEFT_PROBLEM_CHILD;
     const bool is_of_last = !weft_problem_is_of_lock(problem->kind) &&
                             problem->preemptor.n_bytes == 0 && problem->lasting.n > 0;
     if (is_of_last && !is_of_own)
@@ -290,6 +300,8 @@ size_t weft_deadlock_end(const struct weft_problems_table *problems, size_t firs
     return end;
 }
 
+static const double SYN_AGAIN_NS = 0.95e9; /* a SYN without an answer is sent again after 1 s */
+
 static const char *fix_of(const struct weft_problem *problem)
 {
     const enum weft_problem_kind kind = problem->kind;
@@ -300,6 +312,11 @@ static const char *fix_of(const struct weft_problem *problem)
         return "record with call stacks (as root) and debug symbols: no function is known here";
     if (kind == WEFT_PROBLEM_SLEEP && problem->holder.n_bytes > 0)
         return "do not sleep in # while others wait for %";
+    if (kind == WEFT_PROBLEM_CONNECT && problem->n_with > 0 &&
+        problem->cost_ns >= SYN_AGAIN_NS * (double)problem->n_with)
+        return "enlarge the backlog of listen(), or accept earlier: while the queue is full a SYN "
+               "is "
+               "lost, and sent again after 1 s";
     if (problem->n_objects > 1 && kind == WEFT_PROBLEM_LOCK)
         return "hold fewer of them at a time, and each for less: move # out";
     return kinds[kind].fix;

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Problems of all types together: one cause is one row, what is behind others comes first.
+ */
+#include "analysis/findings/rank.h"
+
+#include "analysis/findings/event_loops.h"
+#include "analysis/findings/kinds.h"
+#include "analysis/findings/problems.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool ends_in_one(const struct weft_chain *a, const struct weft_chain *b)
+{
+    return a->n > 0 && b->n > 0 &&
+           weft_str_equal(a->links[a->n - 1]->name, b->links[b->n - 1]->name);
+}
+
+/* The row before `n` that is of the same cause, or NULL: for the same thread or object, or in the
+ * same function. */
+static struct weft_problem *find_same(struct weft_problem *rows, size_t n,
+                                      const struct weft_problem *problem)
+{
+    for (size_t k = 0; k < n; k++)
+        if (rows[k].key == problem->key &&
+            (rows[k].holder.n_bytes > 0 || rows[k].object.n_bytes > 0 ||
+             ends_in_one(&rows[k].waiting, &problem->waiting)))
+            return &rows[k];
+    return NULL;
+}
+
+/* Each type once: so there is room in `also` for those that are not its own. */
+static bool names_type(const struct weft_problem *problem, struct weft_str type)
+{
+    bool is_named = weft_str_equal(problem->finding->type, type);
+    for (size_t i = 0; i < problem->n_also; i++)
+        is_named = is_named || weft_str_equal(problem->also[i]->type, type);
+    return is_named;
+}
+
+/* One cause is one problem, of the type that comes first; the others are named beside it. False
+ * without memory. */
+static bool merge(struct weft_problems_table *table, size_t n_types)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        struct weft_problem *same = find_same(table->rows, n, &table->rows[i]);
+        if (!same) {
+            table->rows[n++] = table->rows[i];
+            continue;
+        }
+        if (!same->also)
+            same->also = WEFT_ARENA_NEW(table->arena, n_types, const struct weft_finding *);
+        if (!same->also)
+            return false;
+        if (!names_type(same, table->rows[i].finding->type))
+            same->also[same->n_also++] = table->rows[i].finding;
+    }
+    table->n_rows = n;
+    return true;
+}
+
+/* Is `problem` why the other one is there? Threads that spin take the CPUs of others; and what a
+ * thread does with a lock is a problem for those that wait for it. */
+static bool is_behind(const struct weft_problem *problem, const struct weft_problem *other)
+{
+    if (problem->is_small)
+        return false;
+    if (problem->kind == WEFT_PROBLEM_SPIN)
+        return other->kind == WEFT_PROBLEM_CPU && problem->finding == other->finding;
+    return weft_problem_is_of_lock(problem->kind) && other->kind == WEFT_PROBLEM_CODE &&
+           ends_in_one(&problem->holding, &other->waiting);
+}
+
+static void put_causes_first(struct weft_problem *rows, size_t n)
+{
+    for (size_t cause = 0; cause < n; cause++) {
+        size_t at = 0;
+        while (at < cause && !is_behind(&rows[cause], &rows[at]))
+            at++;
+        const struct weft_problem first = rows[cause];
+        memmove(&rows[at + 1], &rows[at], (cause - at) * sizeof *rows);
+        rows[at] = first;
+    }
+}
+
+/* Types whose problems are all outside the program have none. */
+static void drop_outside(struct weft_problems_table *table)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        bool has_inside = false;
+        for (size_t k = 0; k < table->n_rows && !has_inside; k++)
+            has_inside = table->rows[k].finding == table->rows[i].finding &&
+                         !weft_kind_is_outside(table->rows[k].kind);
+        if (has_inside)
+            table->rows[n++] = table->rows[i];
+    }
+    table->n_rows = n;
+}
+
+/* What may be chance is worth a look where nothing else is found. */
+static void step_back(struct weft_problems_table *table)
+{
+    bool has_evident = false;
+    for (size_t i = 0; i < table->n_rows; i++)
+        has_evident |= table->rows[i].is_evident && !table->rows[i].is_small;
+    for (size_t i = 0; i < table->n_rows; i++)
+        table->rows[i].is_small |= has_evident && !table->rows[i].is_evident;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct weft_problem *x = a, *y = b;
+    if (x->is_small != y->is_small)
+        return x->is_small ? 1 : -1;
+    if (x->is_evident != y->is_evident)
+        return x->is_evident ? -1 : 1;
+    if (x->finding->rank != y->finding->rank)
+        return x->finding->rank < y->finding->rank ? -1 : 1;
+    return weft_problem_by_cost(a, b);
+}
+
+/* Single executions that are far slower are worth a look, too, whatever statistics say; and where
+ * other programs had the CPU, what is slow without that. */
+static bool is_listed(const struct weft_finding *finding)
+{
+    return finding->table && (finding->is_significant || finding->verdict == WEFT_VERDICT_SINGLE ||
+                              weft_finding_is_of_other_programs(finding));
+}
+
+static size_t n_rows_of(const struct weft_problems_table *table, const struct weft_finding *finding)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < table->n_rows; i++)
+        n += table->rows[i].finding == finding;
+    return n;
+}
+
+/* Why findings have no rows, if they have none now and had none before. */
+static void say_why(const struct weft_findings_table *findings, struct weft_problems_table *table,
+                    enum weft_unlisted why)
+{
+    for (size_t i = 0; i < findings->n_rows; i++)
+        if (is_listed(&findings->rows[i]) &&
+            !weft_finding_is_of_other_programs(&findings->rows[i]) &&
+            table->unlisted[i] == WEFT_LISTED && n_rows_of(table, &findings->rows[i]) == 0)
+            table->unlisted[i] = (uint8_t)why;
+}
+
+enum weft_code weft_problems_rank(struct weft_problems_table *table, size_t n_types,
+                                  struct weft_err *err)
+{
+    qsort(table->rows, table->n_rows, sizeof *table->rows, by_rank);
+    if (!merge(table, n_types))
+        return weft_no_memory(err, "problems");
+    put_causes_first(table->rows, table->n_rows);
+    return WEFT_OK;
+}
+
+static enum weft_code list_all(const struct weft_findings_table *findings,
+                               struct weft_problems_table *table, struct weft_err *err)
+{
+    for (size_t i = 0; i < findings->n_rows; i++)
+        if (is_listed(&findings->rows[i]))
+            WEFT_TRY(weft_problems_add(&findings->rows[i], table, err));
+    if (!weft_event_loops_mark(findings, table))
+        return weft_no_memory(err, "problems");
+    say_why(findings, table, WEFT_UNLISTED_SPREAD);
+    drop_outside(table);
+    say_why(findings, table, WEFT_UNLISTED_OUTSIDE);
+    step_back(table);
+    return weft_problems_rank(table, findings->n_rows, err);
+}
+
+enum weft_code weft_problems_run(const struct weft_findings_table *findings,
+                                 struct weft_problems_table **table, struct weft_err *err)
+{
+    struct weft_arena *arena = weft_arena_new(0);
+    struct weft_problems_table *made =
+        arena ? WEFT_ARENA_NEW(arena, 1, struct weft_problems_table) : NULL;
+    /* of each type, of all of some, and of the critical path */
+    const size_t n_rows = (2 * findings->n_rows + 1) * WEFT_PROBLEMS_OF_TYPE;
+    *table = NULL;
+    if (made)
+        *made = (struct weft_problems_table){
+            .arena = arena,
+            .rows = WEFT_ARENA_NEW(arena, n_rows, struct weft_problem),
+            .unlisted = WEFT_ARENA_NEW(arena, findings->n_rows + 1, uint8_t),
+        };
+    const enum weft_code code = made && made->rows && made->unlisted
+                                    ? list_all(findings, made, err)
+                                    : weft_no_memory(err, "problems");
+    if (code == WEFT_OK)
+        *table = made;
+    else if (arena)
+        weft_arena_free(arena);
+    return code;
+}
