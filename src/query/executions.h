@@ -52,6 +52,8 @@ WEFT_CHECKED enum weft_code weft_session_executions_each(struct weft_session *se
                                                          struct weft_executions_table **tables,
                                                          struct weft_err *err);
 
+enum { WEFT_PROPOSALS_MOST = 32 };
+
 struct weft_execution_proposals {
     struct weft_arena *arena;
     struct weft_execution_proposal *items; /* the most likely first */
@@ -61,7 +63,7 @@ struct weft_execution_proposals {
 /* What repeats in the trace and has a begin and an end: executions that the program marked, pairs
  * of points whose names say begin and end, spans, tasks, and functions that threads call again and
  * again from the outermost level. Reads marks, instants and spans whole, and of calls the outermost
- * ones. At most 32. */
+ * ones. At most WEFT_PROPOSALS_MOST. */
 WEFT_CHECKED enum weft_code weft_execution_proposals(struct weft_session *session,
                                                      struct weft_execution_proposals **proposals,
                                                      struct weft_err *err);

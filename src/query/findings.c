@@ -12,6 +12,7 @@
 #include "analysis/findings/findings.h"
 #include "base/vec.h"
 #include "query/build.h"
+#include "query/choice.h"
 #include "query/comparison.h"
 #include "query/cuts.h"
 #include "query/deadlocks.h"
@@ -29,7 +30,7 @@
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-enum { TYPES_MAX = WEFT_FINDINGS_TYPES, PROPOSAL_EXECUTIONS = 10, PROPOSALS_NAMED = 12 };
+enum { TYPES_MAX = WEFT_FINDINGS_TYPES, PROPOSALS_NAMED = 12 };
 
 /* What the findings borrow from. */
 struct weft_findings_basis {
@@ -360,11 +361,6 @@ static const char *text_or_null(const struct gathering *gathering, struct weft_s
 
 /* ---- what the trace suggests ----------------------------------------------------------------- */
 
-static bool is_call(const struct weft_execution_proposal *proposal)
-{
-    return proposal->kind == WEFT_PROPOSAL_CALLS || proposal->kind == WEFT_PROPOSAL_TASKS;
-}
-
 /* What the trace suggests, one by one. */
 struct proposed {
     const struct weft_execution_proposal *items[TYPES_MAX];
@@ -414,8 +410,9 @@ static enum weft_code look_at_proposal(struct gathering *gathering, struct propo
     const struct weft_rule_options *rule = &proposed->options[i];
     struct weft_executions_table *table = proposed->tables[i];
     /* a function that repeats, or a thread's turn, rather than what a program said of itself */
-    gathering->source.is_proposed = !gathering->request->rule.type &&
-                                    (is_call(proposal) || proposal->kind == WEFT_PROPOSAL_TURNS);
+    gathering->source.is_proposed =
+        !gathering->request->rule.type &&
+        (weft_proposal_is_call(proposal) || proposal->kind == WEFT_PROPOSAL_TURNS);
     gathering->source.is_part = gathering->source.is_proposed && proposal->is_part;
     gathering->source.is_turn =
         gathering->source.is_proposed && proposal->kind == WEFT_PROPOSAL_TURNS;
@@ -432,51 +429,6 @@ static enum weft_code look_at_proposal(struct gathering *gathering, struct propo
     weft_rules_free(rules);
     weft_result_free(table);
     return code;
-}
-
-/* A connection may last as long as its client does, and carry many requests: what the threads of a
- * server do from wait to wait is looked at, too. */
-static bool is_beside(const struct weft_execution_proposal *proposal,
-                      const struct weft_execution_proposal *best)
-{
-    return best->kind == WEFT_PROPOSAL_CONNECTIONS && proposal->kind == WEFT_PROPOSAL_TURNS;
-}
-
-static bool is_wanted(const struct gathering *gathering,
-                      const struct weft_execution_proposal *proposal,
-                      const struct weft_execution_proposal *best)
-{
-    const char *type = gathering->request->rule.type;
-    if (type)
-        return weft_str_equal(proposal->name, weft_str_of(type));
-    return proposal->count >= PROPOSAL_EXECUTIONS &&
-           (proposal->kind == best->kind || is_beside(proposal, best));
-}
-
-/* Is it a call that moves bytes, or what the library of C++ is made of, rather than work of the
- * program? How long the one takes says what the other side does; the other calls whatever it is
- * given, as std::function does. */
-static bool is_lesser(const struct weft_execution_proposal *proposal)
-{
-    static const char *const names[] = { "read",  "write",   "pread",    "pwrite", "pread64",
-                                         "readv", "writev",  "pwrite64", "recv",   "recvfrom",
-                                         "send",  "recvmsg", "sendmsg",  "sendto", "close",
-                                         "open",  "openat",  "lseek",    "malloc", "free" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (weft_str_equal(proposal->name, weft_str_of(names[i])))
-            return is_call(proposal);
-    return is_call(proposal) && weft_name_is_of_std(proposal->name);
-}
-
-/* Those are reported if there is nothing else. */
-static bool is_work_proposed(const struct gathering *gathering,
-                             const struct weft_execution_proposals *proposals)
-{
-    for (size_t i = 0; i < proposals->n; i++)
-        if (is_wanted(gathering, &proposals->items[i], &proposals->items[0]) &&
-            !is_lesser(&proposals->items[i]))
-            return true;
-    return false;
 }
 
 /* Names of what the trace suggests: "a, b, c". */
@@ -501,7 +453,7 @@ static enum weft_code nothing_repeats(struct weft_err *err)
     return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
                      "no operation in the trace occurs at least %d times: expected "
                      "--begin RULE or --rules FILE; which threads wait for which: weft interplay",
-                     PROPOSAL_EXECUTIONS);
+                     WEFT_PROPOSAL_EXECUTIONS);
 }
 
 static enum weft_code nothing_to_look_at(struct gathering *gathering,
@@ -544,7 +496,7 @@ static enum weft_code list_wholes(struct gathering *gathering,
         return code;
     for (size_t i = 0; i < proposals->n; i++) {
         const struct weft_str name = proposals->items[i].name;
-        if (is_call(&proposals->items[i]) && !memchr(name.bytes, 0, name.n_bytes)) {
+        if (weft_proposal_is_call(&proposals->items[i]) && !memchr(name.bytes, 0, name.n_bytes)) {
             weft_output_write(out, name.bytes, name.n_bytes);
             weft_output_write(out, "", 1);
         }
@@ -598,22 +550,6 @@ static enum weft_code look_at_whole(struct gathering *gathering)
     return WEFT_OK;
 }
 
-/* Has the trace nothing but calls of a library that repeat? They are no requests. */
-static bool is_library_alone(const struct gathering *gathering,
-                             const struct weft_execution_proposals *proposals)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < proposals->n; i++) {
-        if (!is_wanted(gathering, &proposals->items[i], &proposals->items[0]))
-            continue;
-        if (!is_call(&proposals->items[i]) || !proposals->items[i].is_of_library ||
-            weft_name_is_of_std(proposals->items[i].name))
-            return false;
-        n++;
-    }
-    return n > 0 && !gathering->request->rule.type;
-}
-
 /* Of several ways in which a trace suggests executions the best is taken: what a program marked,
  * before what only looks like work that begins and ends. */
 static enum weft_code look_at_proposals(struct gathering *gathering)
@@ -621,22 +557,16 @@ static enum weft_code look_at_proposals(struct gathering *gathering)
     struct weft_findings *findings = gathering->findings;
     struct weft_execution_proposals *proposals = NULL;
     enum weft_code code = weft_execution_proposals(gathering->session, &proposals, gathering->err);
-    const bool has_work =
-        code == WEFT_OK && !gathering->request->rule.type && is_work_proposed(gathering, proposals);
-    const bool is_empty = code == WEFT_OK && is_library_alone(gathering, proposals);
+    const struct weft_execution_proposal *chosen[WEFT_PROPOSALS_MOST];
+    const size_t n_chosen =
+        code == WEFT_OK ? weft_proposals_choose(proposals, gathering->request->rule.type, chosen)
+                        : 0;
+    const size_t n = n_chosen < TYPES_MAX ? n_chosen : TYPES_MAX;
     struct proposed proposed = { .n = 0 };
     WEFT_THEN(code, list_wholes(gathering, proposals));
-    for (size_t i = 0; code == WEFT_OK && !is_empty && i < proposals->n; i++) {
-        const struct weft_execution_proposal *proposal = &proposals->items[i];
-        if (!is_wanted(gathering, proposal, &proposals->items[0]) ||
-            (has_work && is_lesser(proposal)))
-            continue;
-        if (proposed.n == TYPES_MAX)
-            findings->n_more++;
-        else
-            propose(gathering, &proposed, proposal);
-    }
-    const size_t n = proposed.n;
+    for (size_t i = 0; code == WEFT_OK && i < n; i++)
+        propose(gathering, &proposed, chosen[i]);
+    findings->n_more += n_chosen - n;
     WEFT_THEN(code, find_proposed(gathering, &proposed));
     for (size_t i = 0; code == WEFT_OK && i < n; i++) {
         const size_t n_looked = gathering->basis->n;

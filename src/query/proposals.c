@@ -20,7 +20,6 @@
 #include <string.h>
 
 enum {
-    MOST_PROPOSALS = 32,
     MOST_NAMES = 1 << 16, /* names that are counted; of others nothing is said */
     LEAST_SPANS = 2,
     ENOUGH = 20,      /* executions of a type, for something to be said about them */
@@ -665,7 +664,7 @@ static enum weft_code keep(const struct proposing *proposing,
     struct weft_execution_proposals *made =
         WEFT_ARENA_NEW(arena, 1, struct weft_execution_proposals);
     const size_t n =
-        proposing->list.n < MOST_PROPOSALS ? proposing->list.n : (size_t)MOST_PROPOSALS;
+        proposing->list.n < WEFT_PROPOSALS_MOST ? proposing->list.n : (size_t)WEFT_PROPOSALS_MOST;
     struct weft_execution_proposal *items =
         WEFT_ARENA_NEW(arena, n, struct weft_execution_proposal);
     if (!made || !items)

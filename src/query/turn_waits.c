@@ -20,6 +20,8 @@
 
 static const double MOST = 0.9;  /* of the waits at a place */
 static const double ABOUT = 0.5; /* as often */
+static const double MOST_OF_LIFE = 0.5;
+enum { LEAST_PAUSES = 3 };
 
 /* Calls of a function, as they were read. */
 struct read_label {
@@ -217,6 +219,17 @@ static enum weft_code see_call(void *context, const struct weft_execution_row *r
 
 /* ---- where a thread comes back to ------------------------------------------------------------ */
 
+static double usual_ns(const struct weft_turn_wait *waits);
+
+/* A few waits are enough if they are most of the thread's life: pauses between rounds of work. */
+static bool is_often(const struct reading *reading, const struct weft_turn_wait *waits)
+{
+    const struct weft_model_thread *thread = weft_trace_thread(reading->trace, waits->thread_id);
+    return waits->count >= WEFT_LEAST_TURNS ||
+           (waits->count >= LEAST_PAUSES &&
+            usual_ns(waits) >= MOST_OF_LIFE * (double)(thread->last_ns - thread->first_ns));
+}
+
 /* What they last as usual, together: a few that are far longer, as what is slow is, count little.
  */
 static double usual_ns(const struct weft_turn_wait *waits)
@@ -292,7 +305,7 @@ static bool find_longest(struct reading *reading)
             const bool is_decided =
                 pass > 0 && *longest != WEFT_ID_NONE &&
                 !is_amid_turn(reading, &reading->waits->items[*longest], requests);
-            if (waits->count < WEFT_LEAST_TURNS || is_decided ||
+            if (!is_often(reading, waits) || is_decided ||
                 (pass == 0 && is_amid_turn(reading, waits, requests)))
                 continue;
             if (*longest == WEFT_ID_NONE ||

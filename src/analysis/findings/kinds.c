@@ -102,6 +102,11 @@ static const struct {
     { NAME("pthread_rwlock_wrlock_full64"), CALL_LOCK },
     { NAME("pthread_spin_lock"), CALL_SPIN },
     { NAME("mtx_lock"), CALL_LOCK },
+    { NAME("flock"), CALL_LOCK },
+    { NAME("fcntl"), CALL_LOCK },
+    { NAME("fcntl64"), CALL_LOCK },
+    { NAME("lockf"), CALL_LOCK },
+    { NAME("lockf64"), CALL_LOCK },
     { NAME("lll_lock_wait"), CALL_LOCK },
     { NAME("lll_mutex_lock_optimized"), CALL_LOCK },
     { NAME("sync.(*Mutex).Lock"), CALL_LOCK },
@@ -169,24 +174,43 @@ static enum call call_in(const struct weft_frame_path *path, const struct weft_p
     return found;
 }
 
-/* Does a thread wait there for the lock of Python's or Ruby's interpreter? Python's programs
- * without symbols still export the variable that its condition is part of. */
-static bool is_of_interpreter(const struct weft_frame_path *path, const struct weft_path_part *part)
+/* What contended monitors of Java's threads are entered by; all of their waits are of conditions.
+ */
+static bool is_monitor(struct weft_str function)
+{
+    static const char *const starts[] = { "ObjectMonitor::enter", "ObjectMonitor::Enter",
+                                          "ObjectMonitor::ReenterI" };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (function.n_bytes >= strlen(starts[i]) &&
+            memcmp(function.bytes, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The lock of a language's runtime for which a thread waits there: that of Python's or Ruby's
+ * interpreter, or a monitor of Java's; empty: for none. Python's programs without symbols still
+ * export the variable that its condition is part of. */
+static struct weft_str runtime_lock(const struct weft_frame_path *path,
+                                    const struct weft_path_part *part)
 {
     static const char variable[] = "_PyRuntime";
     const size_t n = sizeof variable - 1;
     const struct weft_frame *last = part->to > part->from ? path->frames[part->to - 1] : NULL;
     if (last && last->kind == WEFT_FRAME_LOCK && last->name.n_bytes > n &&
         memcmp(last->name.bytes, variable, n) == 0 && strchr("+.", last->name.bytes[n]))
-        return true;
+        return WEFT_STR("GIL");
     const struct weft_frame *state = part->state < part->to ? path->frames[part->state] : NULL;
     if (part->is_preempted || (state && state->state == WEFT_FRAME_RUNNING))
-        return false;
-    for (size_t i = part->from; i < part->to; i++)
-        if (path->frames[i]->kind == WEFT_FRAME_FUNCTION &&
-            weft_str_is_one_of(path->frames[i]->name, "take_gil|gvl_acquire_basic"))
-            return true;
-    return false;
+        return (struct weft_str){ 0 };
+    for (size_t i = part->from; i < part->to; i++) {
+        if (path->frames[i]->kind != WEFT_FRAME_FUNCTION)
+            continue;
+        if (weft_str_is_one_of(path->frames[i]->name, "take_gil|gvl_acquire_basic"))
+            return WEFT_STR("GIL");
+        if (is_monitor(path->frames[i]->name))
+            return WEFT_STR("Java monitor");
+    }
+    return (struct weft_str){ 0 };
 }
 
 /* ---- the thread at the end ------------------------------------------------------------------- */
@@ -207,7 +231,7 @@ static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
         return WEFT_PROBLEM_CPU;
     if (state->state == WEFT_FRAME_UNKNOWN)
         return WEFT_PROBLEM_UNKNOWN;
-    if (is_of_interpreter(path, part))
+    if (runtime_lock(path, part).n_bytes > 0)
         return WEFT_PROBLEM_LOCK;
     if (call == CALL_FSYNC)
         return WEFT_PROBLEM_FSYNC;
@@ -326,8 +350,8 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
 {
     uint64_t hash = WEFT_FRAME_HASH;
     const struct weft_frame *function;
-    if (kind->is_of_interpreter) {
-        hash = add_text(hash, "interpreter");
+    if (kind->runtime_lock.n_bytes > 0) {
+        hash = add_text(hash, kind->runtime_lock.bytes);
         function = NULL;
     } else if (lock) { /* without the time that other programs take from its holder */
         hash = add_text(hash, kind->kind == WEFT_PROBLEM_OTHER ? "other" : "lock");
@@ -341,7 +365,7 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
     }
     if (function)
         hash = weft_frame_hash(hash, function);
-    return kind->holder && !kind->is_of_interpreter && kind->kind != WEFT_PROBLEM_LATE_WAKEUP
+    return kind->holder && kind->runtime_lock.n_bytes == 0 && kind->kind != WEFT_PROBLEM_LATE_WAKEUP
                ? weft_frame_hash(hash, kind->holder)
                : hash;
 }
@@ -481,14 +505,14 @@ static enum hop hop_of(const struct following *it, const struct weft_frame *thre
     const enum call call = it->call;
     const bool is_ready = call == CALL_POLL || call == CALL_READY;
     const bool is_of_child = thread->flags & WEFT_FRAME_OF_CHILD;
-    return call == CALL_CHILD                               ? HOP_CHILD
+    return call == CALL_CHILD                              ? HOP_CHILD
            : is_of_child && (is_ready || call == CALL_FILE) ? HOP_CHILD
-           : call == CALL_NETWORK || call == CALL_CONNECT   ? HOP_NETWORK
-           : is_ready && thread->module.n_bytes > 0         ? HOP_NETWORK
-           : is_serial(thread, call)                        ? HOP_SERIAL
-           : is_pool(it, thread, next)                      ? HOP_POOL
-           : thread->waited_for - 1 == WEFT_LOCK_SEMAPHORE  ? HOP_SEMAPHORE
-                                                            : HOP_THREAD;
+           : call == CALL_NETWORK || call == CALL_CONNECT  ? HOP_NETWORK
+           : is_ready && thread->module.n_bytes > 0        ? HOP_NETWORK
+           : is_serial(thread, call)                       ? HOP_SERIAL
+           : is_pool(it, thread, next)                     ? HOP_POOL
+           : thread->waited_for - 1 == WEFT_LOCK_SEMAPHORE ? HOP_SEMAPHORE
+                                                           : HOP_THREAD;
 }
 
 /* Goes over to the thread that the part waits for. */
@@ -497,23 +521,24 @@ static void follow(struct following *it)
     const struct weft_frame *thread = it->path->frames[it->part.to];
     const struct weft_path_part next = weft_path_part_at(it->path, it->part.to + 1);
     struct weft_kind *kind = &it->kind;
-    const bool is_gil = is_of_interpreter(it->path, &it->part);
+    const struct weft_str of_runtime = runtime_lock(it->path, &it->part);
+    const bool is_of_runtime = of_runtime.n_bytes > 0;
     /* what waits for a place in the same pool has none: one further on has it */
     const bool is_in_line = it->hop == HOP_POOL && !kind->last && is_pool(it, thread, &next);
-    if (is_gil || is_lock(thread, it->call)) {
-        kind->is_of_interpreter = is_gil;
+    if (is_of_runtime || is_lock(thread, it->call)) {
+        kind->runtime_lock = of_runtime;
         it->has_lock = true;
         it->is_allocator = it->call == CALL_ALLOCATOR;
         it->lock = it->part;
         kind->where = weft_kind_function(it->path, &it->part);
         it->hop = HOP_NONE;
         it->n_threads = 0;
-        kind->object = is_gil ? NULL : lock_name(it->path, &it->part);
+        kind->object = is_of_runtime ? NULL : lock_name(it->path, &it->part);
         kind->last = NULL;
     } else {
         it->n_threads++;
     }
-    if (!is_gil && !is_lock(thread, it->call) && it->hop == HOP_NONE) {
+    if (!is_of_runtime && !is_lock(thread, it->call) && it->hop == HOP_NONE) {
         it->hop = hop_of(it, thread, &next);
         kind->is_of_end |= thread->waited_for - 1 == WEFT_LOCK_JOIN;
         if (!it->has_lock)
@@ -617,7 +642,7 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
     it.kind.is_timed_out = it.kind.kind == WEFT_PROBLEM_SLEEP && !it.kind.holder &&
                            (it.call == CALL_WAIT || it.call == CALL_READY);
     if (!it.has_lock && it.kind.kind == WEFT_PROBLEM_LOCK)
-        it.kind.is_of_interpreter = is_of_interpreter(path, &it.part);
+        it.kind.runtime_lock = runtime_lock(path, &it.part);
     it.kind.key = key_of(path, &it.kind, it.has_lock ? &it.lock : NULL);
     return it.kind;
 }
@@ -637,7 +662,7 @@ bool weft_kind_is_sleep(struct weft_str function)
 
 bool weft_kind_has_call(struct weft_str function)
 {
-    return call_of(function) != CALL_NONE;
+    return call_of(function) != CALL_NONE || weft_str_equal(function, WEFT_STR("futex"));
 }
 
 bool weft_kind_is_of_descriptors(struct weft_str function)

@@ -21,9 +21,18 @@ struct placing {
     bool *is_in;     /* is it the place that was found last, or below that? */
 };
 
+/* Is no function known there, of a wait that has one elsewhere? */
+static bool is_bare(const struct placing *placing, uint32_t node)
+{
+    const unsigned kind = placing->kinds[node] ? placing->kinds[node] - 1U : WEFT_PROBLEM_KINDS;
+    return placing->matrix->nodes[node].parent == 0 &&
+           (kind == WEFT_PROBLEM_DISK || kind == WEFT_PROBLEM_FAULT);
+}
+
 static bool is_open(const struct placing *placing, uint32_t node, unsigned kind)
 {
-    return placing->kinds[node] == kind + 1 && placing->places[node] == 0;
+    return placing->kinds[node] == kind + 1 && placing->places[node] == 0 &&
+           !is_bare(placing, node);
 }
 
 /* Sums up; a parent is before its children. */
@@ -60,6 +69,14 @@ static void take_place(struct placing *placing, unsigned kind, uint32_t place)
     }
 }
 
+/* Short waits are often without a stack: they are where most of the others are. */
+static void take_bare(struct placing *placing, unsigned kind, uint32_t place)
+{
+    for (uint32_t node = 1; node < placing->matrix->n_nodes; node++)
+        if (placing->kinds[node] == kind + 1 && is_bare(placing, node))
+            placing->places[node] = place;
+}
+
 static void place_kind(struct placing *placing, unsigned kind)
 {
     for (unsigned n = 0; n < MOST_PLACES; n++) {
@@ -68,6 +85,8 @@ static void place_kind(struct placing *placing, unsigned kind)
         if (place == 0)
             return;
         take_place(placing, kind, place);
+        if (n == 0)
+            take_bare(placing, kind, place);
     }
 }
 

@@ -467,9 +467,9 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
     weft_frame_path_of(matrix, node, &path);
     const struct weft_kind kind = weft_kind_of(&path);
     problem->node = node;
-    problem->object = kind.is_of_interpreter ? WEFT_STR("GIL")
-                      : kind.object          ? kind.object->name
-                                             : (struct weft_str){ 0 };
+    problem->object = kind.runtime_lock.n_bytes > 0 ? kind.runtime_lock
+                      : kind.object                 ? kind.object->name
+                                                    : (struct weft_str){ 0 };
     problem->n_objects = group->n_locks;
     if (problem->n_objects > 1)
         problem->object = weft_hold_variable(problem->object);

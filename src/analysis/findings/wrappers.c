@@ -64,8 +64,7 @@ static const struct weft_frame *frame_of(const struct weft_ecct_matrix *matrix, 
 static bool is_passed_over(const struct weft_frame *frame)
 {
     return frame->kind != WEFT_FRAME_FUNCTION || weft_frame_is_library(frame) ||
-           weft_kind_has_call(frame->name) || weft_str_equal(frame->name, WEFT_STR("futex")) ||
-           (frame->flags & WEFT_FRAME_WRAPS_WAITS);
+           weft_kind_has_call(frame->name) || (frame->flags & WEFT_FRAME_WRAPS_WAITS);
 }
 
 static bool is_end(const struct weft_ecct_matrix *matrix, uint32_t node)

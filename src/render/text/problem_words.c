@@ -140,7 +140,8 @@ static void put_object(struct weft_output *out, const struct weft_problem *probl
         return;
     }
     if (problem->object.n_bytes > 0) {
-        weft_output_text(out, is_start ? "Lock " : "");
+        const bool is_kind = weft_str_equal(problem->object, WEFT_STR("Java monitor"));
+        weft_output_text(out, is_start && !is_kind ? "Lock " : "");
         weft_words_name(out, problem->object);
         return;
     }

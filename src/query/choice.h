@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which of the executions that a trace suggests are looked at for what made some of them slow
+ * (docs/analyses/diagnose.md, "What is looked at").
+ */
+#ifndef WEFT_QUERY_CHOICE_H
+#define WEFT_QUERY_CHOICE_H
+
+#include "query/executions.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { WEFT_PROPOSAL_EXECUTIONS = 10 }; /* fewer say nothing */
+
+/* Is it a function that repeats? */
+bool weft_proposal_is_call(const struct weft_execution_proposal *proposal);
+
+/* Those of `type`, or, NULL, of the best kind that there is: neither connections of which each
+ * carries many requests, nor threads of a runtime, nor calls that only move bytes if there are
+ * others. Their number; `chosen` has room for all. None if all that repeats is calls of a library.
+ */
+size_t weft_proposals_choose(const struct weft_execution_proposals *proposals, const char *type,
+                             const struct weft_execution_proposal **chosen);
+
+#endif
