@@ -29,6 +29,7 @@ const char *weft_problem_kind_name(enum weft_problem_kind kind)
         [WEFT_PROBLEM_CONNECT] = "connect",
         [WEFT_PROBLEM_DELAYED_ACK] = "delayed_ack",
         [WEFT_PROBLEM_LATE_WAKEUP] = "late_wakeup",
+        [WEFT_PROBLEM_TIMEOUT] = "time_out",
         [WEFT_PROBLEM_SLEEP] = "sleep",
         [WEFT_PROBLEM_CHILD] = "child_process",
         [WEFT_PROBLEM_CPU] = "cpu_saturation",

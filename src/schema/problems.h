@@ -32,6 +32,7 @@ enum weft_problem_kind {
     WEFT_PROBLEM_NETWORK,
     WEFT_PROBLEM_CONNECT,
     WEFT_PROBLEM_DELAYED_ACK, /* both ends of a connection wait for as long as TCP delays an ACK */
+    WEFT_PROBLEM_TIMEOUT,     /* of a wait for a descriptor: nothing came */
     WEFT_PROBLEM_SLEEP,
     WEFT_PROBLEM_LATE_WAKEUP, /* until a thread times out, or comes back from where it is idle */
     WEFT_PROBLEM_CHILD,

@@ -353,6 +353,19 @@ static struct weft_compare_table *table_of_one(struct weft_arena *arena,
     return table->items_b && table->nodes ? table : NULL;
 }
 
+/* Threads of Go carry goroutines from one to the other: which of them waits for which says
+ * nothing of these. */
+static bool is_of_goroutines(const struct weft_ecct_matrix *matrix)
+{
+    for (size_t i = 0; i < matrix->n_frames; i++)
+        if (matrix->frames[i].kind == WEFT_FRAME_FUNCTION &&
+            weft_str_is_one_of(matrix->frames[i].name,
+                               "runtime.goexit|runtime.goexit.abi0|runtime.mcall|runtime.schedule|"
+                               "runtime.findRunnable"))
+            return true;
+    return false;
+}
+
 enum weft_code weft_findings_add_whole(struct weft_findings_table *table,
                                        const struct weft_ecct_matrix *matrix, struct weft_err *err)
 {
@@ -369,8 +382,10 @@ enum weft_code weft_findings_add_whole(struct weft_findings_table *table,
     struct weft_problems_table *problems = table->problems;
     const size_t n_before = problems->n_rows;
     WEFT_TRY(weft_problems_add(whole, problems, err));
-    for (size_t i = n_before; problems->n_deadlocks > 0 && i < problems->n_rows; i++)
-        problems->rows[i].is_small = true; /* a program that hangs has no path worth reading */
+    /* a program that hangs has no path worth reading */
+    const bool has_none = problems->n_deadlocks > 0 || is_of_goroutines(matrix);
+    for (size_t i = n_before; has_none && i < problems->n_rows; i++)
+        problems->rows[i].is_small = true;
     return WEFT_OK;
 }
 

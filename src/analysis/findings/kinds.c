@@ -341,8 +341,9 @@ static bool tells_apart(enum weft_problem_kind kind)
 {
     return kind == WEFT_PROBLEM_SLEEP || kind == WEFT_PROBLEM_CHILD ||
            kind == WEFT_PROBLEM_NETWORK || kind == WEFT_PROBLEM_CONNECT ||
-           kind == WEFT_PROBLEM_LATE_WAKEUP || kind == WEFT_PROBLEM_UNKNOWN ||
-           kind == WEFT_PROBLEM_LOCK || kind == WEFT_PROBLEM_QUEUE || kind == WEFT_PROBLEM_SERIAL;
+           kind == WEFT_PROBLEM_LATE_WAKEUP || kind == WEFT_PROBLEM_TIMEOUT ||
+           kind == WEFT_PROBLEM_UNKNOWN || kind == WEFT_PROBLEM_LOCK ||
+           kind == WEFT_PROBLEM_QUEUE || kind == WEFT_PROBLEM_SERIAL;
 }
 
 static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kind *kind,
@@ -481,6 +482,15 @@ static struct weft_str innermost_own(const struct weft_frame_path *path,
     return (struct weft_str){ 0 };
 }
 
+/* Are both in one call, read, at the end? What reads, too, has no token that another one waits
+ * for. */
+static bool are_in_one_call(const struct weft_frame_path *path, const struct weft_path_part *a,
+                            const struct weft_path_part *b)
+{
+    const enum call call = call_in(path, a);
+    return call != CALL_NONE && call == call_in(path, b);
+}
+
 /* What takes part in a pool: a condition or a semaphore that one thread waits for until another,
  * which does the same, signals it. */
 static bool is_pool(const struct following *it, const struct weft_frame *thread,
@@ -488,7 +498,8 @@ static bool is_pool(const struct following *it, const struct weft_frame *thread,
 {
     const int kind = thread->waited_for - 1;
     const bool is_wait = kind == WEFT_LOCK_CONDITION || kind == WEFT_LOCK_SEMAPHORE ||
-                         ((kind < 0 || kind == WEFT_LOCK_FUTEX) && it->call == CALL_WAIT);
+                         ((kind < 0 || kind == WEFT_LOCK_FUTEX) && it->call == CALL_WAIT) ||
+                         (kind < 0 && it->call == CALL_FILE); /* tokens in a pipe */
     if (!is_wait || thread->module.n_bytes > 0)
         return false;
     const struct weft_str wait = innermost_own(it->path, &it->part);
@@ -496,7 +507,8 @@ static bool is_pool(const struct following *it, const struct weft_frame *thread,
     while (holding.to < it->path->n && !holding.is_preempted && wait.n_bytes > 0 &&
            weft_str_equal(innermost_own(it->path, &holding), wait))
         holding = weft_path_part_at(it->path, holding.to + 1);
-    return is_same_work(it->path, &it->part, &holding);
+    const bool is_reading = it->call == CALL_FILE && are_in_one_call(it->path, &it->part, &holding);
+    return !is_reading && is_same_work(it->path, &it->part, &holding);
 }
 
 static enum hop hop_of(const struct following *it, const struct weft_frame *thread,
@@ -505,14 +517,14 @@ static enum hop hop_of(const struct following *it, const struct weft_frame *thre
     const enum call call = it->call;
     const bool is_ready = call == CALL_POLL || call == CALL_READY;
     const bool is_of_child = thread->flags & WEFT_FRAME_OF_CHILD;
-    return call == CALL_CHILD                              ? HOP_CHILD
+    return call == CALL_CHILD                               ? HOP_CHILD
            : is_of_child && (is_ready || call == CALL_FILE) ? HOP_CHILD
-           : call == CALL_NETWORK || call == CALL_CONNECT  ? HOP_NETWORK
-           : is_ready && thread->module.n_bytes > 0        ? HOP_NETWORK
-           : is_serial(thread, call)                       ? HOP_SERIAL
-           : is_pool(it, thread, next)                     ? HOP_POOL
-           : thread->waited_for - 1 == WEFT_LOCK_SEMAPHORE ? HOP_SEMAPHORE
-                                                           : HOP_THREAD;
+           : call == CALL_NETWORK || call == CALL_CONNECT   ? HOP_NETWORK
+           : is_ready && thread->module.n_bytes > 0         ? HOP_NETWORK
+           : is_serial(thread, call)                        ? HOP_SERIAL
+           : is_pool(it, thread, next)                      ? HOP_POOL
+           : thread->waited_for - 1 == WEFT_LOCK_SEMAPHORE  ? HOP_SEMAPHORE
+                                                            : HOP_THREAD;
 }
 
 /* Goes over to the thread that the part waits for. */
@@ -611,8 +623,9 @@ static enum weft_problem_kind kind_at(const struct following *it, enum weft_prob
         return wait_kind(it, end);
     if (it->hop == HOP_NETWORK && is_network(it))
         return WEFT_PROBLEM_LOCK_NET;
-    return it->hop != HOP_NONE && end == WEFT_PROBLEM_CODE ? WEFT_PROBLEM_LOCK_WAIT
-                                                           : lock_kind(end);
+    return it->hop != HOP_NONE && (end == WEFT_PROBLEM_CODE || end == WEFT_PROBLEM_SLEEP)
+               ? WEFT_PROBLEM_LOCK_WAIT
+               : lock_kind(end);
 }
 
 /* Does it wait for a disk? The thread behind that is one whose requests the disk served. */
@@ -639,6 +652,9 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
     if (it.kind.kind == WEFT_PROBLEM_SLEEP && it.kind.holder && it.call == CALL_WAIT &&
         !is_interpreted(path, &it.part)) /* these sleep so, too */
         it.kind.kind = WEFT_PROBLEM_LATE_WAKEUP;
+    if (it.kind.kind == WEFT_PROBLEM_SLEEP && !it.kind.holder &&
+        (it.call == CALL_POLL || it.call == CALL_NETWORK))
+        it.kind.kind = WEFT_PROBLEM_TIMEOUT;
     it.kind.is_timed_out = it.kind.kind == WEFT_PROBLEM_SLEEP && !it.kind.holder &&
                            (it.call == CALL_WAIT || it.call == CALL_READY);
     if (!it.has_lock && it.kind.kind == WEFT_PROBLEM_LOCK)
@@ -647,10 +663,37 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
     return it.kind;
 }
 
+/* Functions of the program in a part; their number, at most `most`. */
+static size_t list_own(const struct weft_frame_path *path, const struct weft_path_part *part,
+                       const struct weft_frame **own, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = part->from; i < part->to && n < most; i++)
+        if (is_own(path, part, i))
+            own[n++] = path->frames[i];
+    return n;
+}
+
+/* Does the other thread sleep in functions that the waiting one is in, too, and in none that these
+ * call? Then it is between two pieces of work. */
+static bool is_between(const struct weft_frame_path *path, const struct weft_path_part *waiting,
+                       const struct weft_path_part *sleeping)
+{
+    enum { MOST_OWN = 32 };
+    const struct weft_frame *a[MOST_OWN], *b[MOST_OWN];
+    const size_t n_a = list_own(path, waiting, a, MOST_OWN);
+    const size_t n_b = list_own(path, sleeping, b, MOST_OWN);
+    for (size_t i = 0; i < n_b; i++)
+        if (i >= n_a || !weft_str_equal(a[i]->name, b[i]->name))
+            return false;
+    return n_b > 0;
+}
+
 void weft_kind_be_late(struct weft_kind *kind, const struct weft_frame_path *path)
 {
-    if (is_interpreted(path, kind->last ? &kind->lasting : &kind->holding))
-        return; /* threads of all kinds have one name */
+    const struct weft_path_part *sleeping = kind->last ? &kind->lasting : &kind->holding;
+    if (is_interpreted(path, sleeping) || !is_between(path, &kind->waiting, sleeping))
+        return; /* an interpreter's threads of all kinds have one name */
     kind->kind = WEFT_PROBLEM_LATE_WAKEUP;
     kind->key = key_of(path, kind, NULL);
 }

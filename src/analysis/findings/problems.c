@@ -32,6 +32,7 @@ static const double AS_MUCH = 0.5;
 static const double NEARLY_ALL = 0.8;
 static const double EVIDENCE_P = 0.05;
 enum { TOO_FEW = 4 };               /* slow ones, for a test of what they have in common */
+enum { FEW_ITEMS = 20 };            /* executions, of which one may be slow by chance */
 static const double FEW = 0.1;      /* of the slow ones, to be worth a line beside other programs */
 static const double STILL_SLOW = 2; /* times as long as usual, without what other programs took */
 static const double LEAST_OF_WHOLE = 0.02; /* of a critical path, */
@@ -531,6 +532,7 @@ static void measure(const struct grouping *grouping, const struct group *group,
     problem->is_small =
         is_no_fault || problem->kind == WEFT_PROBLEM_UNKNOWN ||
         (problem->kind == WEFT_PROBLEM_LATE_WAKEUP && !problem->is_evident) ||
+        (problem->n_items < FEW_ITEMS && !problem->is_evident) ||
         (!problem->is_evident && problem->n_with > TOO_FEW) ||
         problem->share < (problem->is_evident ? SMALL_SHARE : POSSIBLE_SHARE) ||
         (weft_kind_is_outside(problem->kind) && (double)group->n_main < FEW * (double)table->n_b);

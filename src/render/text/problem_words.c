@@ -57,7 +57,7 @@ static const struct words {
     [WEFT_PROBLEM_HEAD_OF_LINE] = { "Event loop % blocked by #", "wait for it",
                                     "move # to another thread, or divide it into steps" },
     [WEFT_PROBLEM_QUEUE] = { "Waiting for thread %, in #", "wait for it",
-                             "make # shorter, or give it to more threads" },
+                             "make # shorter, or do it in another thread" },
     [WEFT_PROBLEM_FSYNC] = { "fsync in #", "wait for it",
                              "sync less often, several changes at once, or in another thread" },
     [WEFT_PROBLEM_DISK] = { "Disk I/O in #", "wait for it",
@@ -75,6 +75,9 @@ static const struct words {
     [WEFT_PROBLEM_LATE_WAKEUP] = { "Late wakeup in #: no signal came", "wait for it",
                                    "see which thread the signal woke: a time-out or the next "
                                    "request ends the wait (notify_all, or a condition for each)" },
+    [WEFT_PROBLEM_TIMEOUT] = { "Time-out in #: nothing came", "wait for it",
+                               "see why no answer came in time; wait for less before asking "
+                               "again" },
     [WEFT_PROBLEM_SLEEP] = { "Sleep in #", "sleep there",
                              "wait for the event itself, not for a time" },
     [WEFT_PROBLEM_CHILD] = { "Waiting for a child process in #", "wait for it",
@@ -129,6 +132,13 @@ static struct weft_str where_of(const struct weft_problem *problem)
     return chain->n > 0 ? chain->links[chain->n - 1]->name : (struct weft_str){ 0 };
 }
 
+/* "futex in serve": a lock without a name of its own. */
+static bool is_futex(struct weft_str object)
+{
+    static const char start[] = "futex in ";
+    return object.n_bytes >= sizeof start - 1 && memcmp(object.bytes, start, sizeof start - 1) == 0;
+}
+
 /* "table_mutex"; of one without a name where it is waited for: "a lock in get". */
 static void put_object(struct weft_output *out, const struct weft_problem *problem,
                        const char *what)
@@ -137,6 +147,13 @@ static void put_object(struct weft_output *out, const struct weft_problem *probl
     if (problem->n_objects > 1) {
         weft_output_printf(out, "%u locks in ", problem->n_objects);
         weft_words_name(out, problem->object);
+        return;
+    }
+    if (is_futex(problem->object)) {
+        static const char futex[] = "futex";
+        weft_output_text(out, what);
+        weft_output_plain(out, (struct weft_str){ problem->object.bytes + sizeof futex - 1,
+                                                  problem->object.n_bytes - (sizeof futex - 1) });
         return;
     }
     if (problem->object.n_bytes > 0) {
@@ -169,7 +186,7 @@ static void put_mark(struct weft_output *out, const struct weft_problem *problem
         put_object(out, problem, "Lock");
     else if (mark == MARK_IT && problem->n_objects > 1)
         weft_output_text(out, "each lock");
-    else if (mark == MARK_IT && problem->object.n_bytes > 0)
+    else if (mark == MARK_IT && problem->object.n_bytes > 0 && !is_futex(problem->object))
         weft_words_name(out, problem->object);
     else if (mark == MARK_IT)
         weft_output_text(out, "the lock");

@@ -235,6 +235,7 @@ const KINDS: Record<string, KindLook> = {
   connect: { words: 'waiting for a connection', look: LOOK.NETWORK, letter: 'N' },
   delayed_ack: { words: 'waiting for an ACK', look: LOOK.NETWORK, letter: 'N' },
   late_wakeup: { words: 'not woken', look: LOOK.TIMER, letter: 'T' },
+  time_out: { words: 'waiting for an answer', look: LOOK.NETWORK, letter: 'N' },
   sleep: { words: 'sleeping', look: LOOK.TIMER, letter: 'T' },
   child_process: { words: 'waiting for a child process', look: LOOK.UNKNOWN, letter: '' },
   cpu_saturation: CPU,
