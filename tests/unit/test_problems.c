@@ -4,6 +4,7 @@
  * second time, slowly.
  */
 #include "analysis/compare/names.h"
+#include "analysis/findings/delays.h"
 #include "analysis/findings/kinds.h"
 #include "analysis/findings/places.h"
 #include "analysis/findings/rank.h"
@@ -116,6 +117,67 @@ static void test_kinds(void)
     KIND(WEFT_PROBLEM_CODE, "", "compress", ":running");
     KIND(WEFT_PROBLEM_CODE, "", "compress");
     KIND(WEFT_PROBLEM_UNKNOWN, "", "f", ":unknown");
+}
+
+/* Waits for a limit in time, and for what no variable is known of. */
+static void test_more_kinds(void)
+{
+    KIND(WEFT_PROBLEM_CONNECT, "", "ask", "connect", ":blocked: network");
+    KIND(WEFT_PROBLEM_CONNECT, "-", "ask", "__libc_connect", "@peer", "answer", ":running");
+    KIND(WEFT_PROBLEM_LOCK_NET, "m", "get", "-m", "@b", "ask", "connect", ":blocked: network");
+    KIND(WEFT_PROBLEM_TIMEOUT, "", "ask", "poll", ":blocked: timer");
+    KIND(WEFT_PROBLEM_TIMEOUT, "", "ask", "recvfrom", ":blocked: timer");
+    KIND(WEFT_PROBLEM_LATE_WAKEUP, "c", "get", "pthread_cond_wait", "@b", "take",
+         "pthread_cond_timedwait", ":blocked: timer");
+    KIND(WEFT_PROBLEM_SLEEP, "c", "get", "pthread_cond_wait", "@b", "thread_run",
+         "JavaThread::sleep", "pthread_cond_timedwait", ":blocked: timer");
+    KIND(WEFT_PROBLEM_LOCK, "c", "run", "ObjectMonitor::EnterI(JavaThread*)", "pthread_cond_wait",
+         "@t", "match", ":running");
+    KIND(WEFT_PROBLEM_LOCK, "", "run", "ObjectMonitor::enter(JavaThread*)",
+         "pthread_cond_timedwait", ":blocked: timer");
+    KIND(WEFT_PROBLEM_LOCK, "-", "change", "fcntl64", "@copier", "copy", ":running");
+    KIND(WEFT_PROBLEM_LOCK_WAIT, "mc", "get", "-m", "@b", "send", "pthread_cond_wait", "@c", "work",
+         "nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_POOL, "-", "run", "build", "take", "read", "=b", "run", "build", "compile",
+         "nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_QUEUE, "-", "run", "build", "take", "read", "=b", "run", "build", "take",
+         "read", ":blocked: thread");
+}
+
+/* Is a path of an execution of "submit after nanosleep" a wait for a peer that is idle? */
+static bool is_peer(const char *type, const char *const *names)
+{
+    struct scene scene;
+    struct weft_frame_path found;
+    begin(&scene, "request");
+    const uint32_t node = path(&scene, names);
+    set_waits(&scene, node, "c");
+    weft_frame_path_of(&scene.matrix, node, &found);
+    struct weft_kind kind = weft_kind_of(&found);
+    if (weft_delay_is_of_idle_peer(weft_str_of(type), &kind))
+        weft_kind_be_late(&kind, &found);
+    return kind.kind == WEFT_PROBLEM_LATE_WAKEUP;
+}
+
+#define IS_PEER(type, ...) is_peer(type, (const char *const[]){ __VA_ARGS__, NULL })
+#define WAIT "submit", "render", "wait", "pthread_cond_wait"
+#define SLEEP "nanosleep", ":blocked: timer"
+
+static void test_delays(void)
+{
+    tap_ok(IS_PEER("submit after nanosleep", WAIT, "@submit", "submit", SLEEP) &&
+               IS_PEER("submit after nanosleep in submit", WAIT, "@submit", "submit", SLEEP) &&
+               IS_PEER("submit after nanosleep", WAIT, "@submit-12", "submit", SLEEP),
+           "until a peer comes back from where it is idle");
+    tap_ok(!IS_PEER("submit after recv", WAIT, "@submit", "submit", SLEEP) &&
+               !IS_PEER("submit after nanosleep", WAIT, "@poller", "submit", SLEEP) &&
+               !IS_PEER("submit", WAIT, "@submit", "submit", SLEEP) &&
+               !IS_PEER("", WAIT, "@submit", "submit", SLEEP) &&
+               !IS_PEER("submit after nanosleep", WAIT, "@submit", "submit", "compile", SLEEP),
+           "not for other threads, nor for one at work");
+    tap_ok(weft_delay_is_of_ack(40e6) && weft_delay_is_of_ack(44e6) &&
+               !weft_delay_is_of_ack(30e6) && !weft_delay_is_of_ack(60e6),
+           "as long as an ACK is delayed");
 }
 
 /* Time that another program takes from this one, but not from what this one asked for. */
@@ -521,6 +583,8 @@ static void test_arrays(void)
 int main(void)
 {
     test_kinds();
+    test_more_kinds();
+    test_delays();
     test_outside();
     test_sums();
     test_event_loops();
