@@ -455,6 +455,24 @@ enum weft_code weft_session_keep_threads(struct weft_session *session, const uin
     return WEFT_OK;
 }
 
+enum weft_code weft_session_keep_busiest(struct weft_session *session, size_t n_most,
+                                         size_t *n_omitted, struct weft_err *err)
+{
+    const size_t n = weft_session_n_kept(session);
+    *n_omitted = n > n_most ? n - n_most : 0;
+    if (n <= n_most)
+        return WEFT_OK;
+    uint32_t *ids = calloc(n, sizeof *ids);
+    if (!ids)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu threads", n);
+    for (size_t i = 0; i < n; i++)
+        ids[i] = weft_session_kept(session, i);
+    free(session->thread_ids);
+    session->thread_ids = ids;
+    session->n_thread_ids = weft_trace_busiest(session->trace, ids, n, n_most);
+    return WEFT_OK;
+}
+
 enum weft_code weft_session_time(const struct weft_session *session, const char *text,
                                  uint64_t *at_ns, struct weft_err *err)
 {
