@@ -97,6 +97,9 @@ WEFT_CHECKED enum weft_code weft_session_window(const struct weft_session *sessi
 /* What graphs of the trace share, kept until the session is closed; NULL without memory. */
 struct weft_graph_known *weft_session_known(struct weft_session *session);
 
+/* Of the memory there is, for operations on locks. */
+enum { WEFT_SESSION_LOCKS_SHARE = 8 };
+
 /* The operations on locks of the whole trace, read once, with the sites that weft_syncs_look needs
  * where that looks at them; NULL where they are so many that they are not kept, or none matters.
  * Valid until close. */
@@ -104,8 +107,8 @@ WEFT_CHECKED enum weft_code weft_session_locks(struct weft_session *session,
                                                const struct weft_locks **locks,
                                                struct weft_err *err);
 
-/* Begins to read them beside other work, if there are workers for it: the next question waits for
- * that. */
+/* Begins to read them beside other work, on one of the workers if there are several: the next
+ * question waits for that. */
 void weft_session_locks_begin(struct weft_session *session);
 
 /* The threads kept: an empty filter when all are. */
