@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The caller is worker 0; the others wait for a loop on a condition. A loop ends when every worker
- * has left it, so that its context may live on the caller's stack.
+ * The caller is worker 0; the others wait for a task or a loop on a condition. A loop ends when all
+ * its items were handed out, and every worker has left it, so that its context may live on the
+ * caller's stack; a worker that comes late finds no loop.
  */
 #include "base/pool.h"
 
@@ -38,10 +39,15 @@ struct weft_pool {
     struct worker *workers;
     pthread_mutex_t lock;
     pthread_cond_t has_work, is_done;
-    struct loop *loop;
+    struct loop *loop;   /* NULL: none */
     uint64_t generation; /* counts loops */
-    unsigned n_inside;   /* threads that still work on the loop */
+    unsigned n_inside;   /* threads that work on the loop, besides the caller */
     bool is_closing;
+    struct {
+        enum { TASK_NONE, TASK_WAITS, TASK_RUNS, TASK_IS_DONE } state;
+        void (*fn)(void *context);
+        void *context;
+    } task;
 };
 
 void weft_progress_start(struct weft_progress *progress, const char *activity, const char *unit,
@@ -113,6 +119,29 @@ static void work(struct loop *loop, unsigned worker)
     }
 }
 
+/* With the lock held, which it releases meanwhile. */
+static void run_task(struct weft_pool *pool)
+{
+    pool->task.state = TASK_RUNS;
+    pthread_mutex_unlock(&pool->lock);
+    pool->task.fn(pool->task.context);
+    pthread_mutex_lock(&pool->lock);
+    pool->task.state = TASK_IS_DONE;
+    pthread_cond_broadcast(&pool->is_done);
+}
+
+/* Likewise. */
+static void join_loop(struct weft_pool *pool, unsigned worker)
+{
+    struct loop *loop = pool->loop;
+    pool->n_inside++;
+    pthread_mutex_unlock(&pool->lock);
+    work(loop, worker);
+    pthread_mutex_lock(&pool->lock);
+    if (--pool->n_inside == 0)
+        pthread_cond_broadcast(&pool->is_done);
+}
+
 static void *worker_main(void *argument)
 {
     struct worker *self = argument;
@@ -120,23 +149,23 @@ static void *worker_main(void *argument)
     uint64_t seen = 0;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
-        while (!pool->is_closing && pool->generation == seen)
+        while (!pool->is_closing && pool->generation == seen && pool->task.state != TASK_WAITS)
             pthread_cond_wait(&pool->has_work, &pool->lock);
         if (pool->is_closing)
             break;
+        if (pool->task.state == TASK_WAITS) {
+            run_task(pool);
+            continue;
+        }
         seen = pool->generation;
-        struct loop *loop = pool->loop;
-        pthread_mutex_unlock(&pool->lock);
-        work(loop, self->index);
-        pthread_mutex_lock(&pool->lock);
-        if (--pool->n_inside == 0)
-            pthread_cond_signal(&pool->is_done);
+        if (pool->loop)
+            join_loop(pool, self->index);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
-/* Starts the threads; fewer than asked for is no error, only slower. Called before any loop. Their
+/* Starts the threads; fewer than asked for is no error, only slower. Called before any work. Their
  * stacks are small: the usual ones would count 8 MiB each against a ceiling for memory. */
 static void start_threads(struct weft_pool *pool)
 {
@@ -157,17 +186,44 @@ static void start_threads(struct weft_pool *pool)
 static void run_in_parallel(struct weft_pool *pool, struct loop *loop)
 {
     pthread_mutex_lock(&pool->lock);
-    if (pool->generation == 0)
+    if (pool->n_started == 0)
         start_threads(pool);
     pool->loop = loop;
-    pool->n_inside = pool->n_started;
     pool->generation++;
     pthread_cond_broadcast(&pool->has_work);
     pthread_mutex_unlock(&pool->lock);
     work(loop, 0);
     pthread_mutex_lock(&pool->lock);
+    pool->loop = NULL; /* all of it is handed out */
     while (pool->n_inside > 0)
         pthread_cond_wait(&pool->is_done, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+bool weft_pool_begin_task(struct weft_pool *pool, void (*fn)(void *context), void *context)
+{
+    pthread_mutex_lock(&pool->lock);
+    if (pool->n_started == 0)
+        start_threads(pool);
+    const bool begins = pool->n_started > 0 && pool->task.state == TASK_NONE;
+    if (begins) {
+        pool->task.state = TASK_WAITS;
+        pool->task.fn = fn;
+        pool->task.context = context;
+        pthread_cond_signal(&pool->has_work);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return begins;
+}
+
+void weft_pool_end_task(struct weft_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    if (pool->task.state == TASK_WAITS)
+        run_task(pool);
+    while (pool->task.state == TASK_RUNS)
+        pthread_cond_wait(&pool->is_done, &pool->lock);
+    pool->task.state = TASK_NONE;
     pthread_mutex_unlock(&pool->lock);
 }
 

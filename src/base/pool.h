@@ -58,6 +58,12 @@ WEFT_CHECKED enum weft_code weft_pool_run(struct weft_pool *pool, size_t n_items
                                           void *context, struct weft_progress *progress,
                                           struct weft_err *err);
 
+/* Runs `fn` on one of the workers, beside loops, which have that worker once it is done: no more
+ * threads work than there are workers. False: there is but one, or a task already. */
+bool weft_pool_begin_task(struct weft_pool *pool, void (*fn)(void *context), void *context);
+/* Waits for the task; what no worker has begun, the caller does. */
+void weft_pool_end_task(struct weft_pool *pool);
+
 /* What every long work gets: workers, progress, and the ceiling that its tables share. */
 struct weft_run {
     struct weft_pool *pool;

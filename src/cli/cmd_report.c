@@ -34,7 +34,11 @@ struct results {
     struct weft_overview overview;
     union weft_result shapes;
     struct weft_page_answers answers;
+    struct weft_regtime_view how;
 };
+
+/* Of a thread, and of a page, however large the rest is. */
+enum { LEAST_ROWS = 16, LEAST_THREADS = 200 };
 
 /* The file's name without its folder. */
 static const char *base_name(const char *path)
@@ -45,28 +49,126 @@ static const char *base_name(const char *path)
 
 /* Without them the page has what it had before. That there is nothing to look at is no mistake of
  * the user, who asked for a page. */
-static enum weft_code ask_findings(struct weft_cli *cli, struct results *results)
+static enum weft_code ask_findings(struct weft_cli *cli, struct weft_page_answers *answers,
+                                   struct weft_missing *missing)
 {
     const char *name = cli->common.with_paths ? cli->inputs[0] : base_name(cli->inputs[0]);
-    struct weft_missing *missing = &results->overview.missing;
-    enum weft_code code = weft_report_findings(cli, name, &results->answers, missing);
+    enum weft_code code = weft_report_findings(cli, name, answers, missing);
     if (code != WEFT_OK)
-        weft_page_answers_fini(&results->answers);
+        weft_page_answers_fini(answers);
     if (code == WEFT_E_ARG)
         code = cli->err.code = WEFT_E_UNSUPPORTED;
-    return weft_missing_add(missing, "findings", code, &cli->err) ? WEFT_OK : code;
+    return weft_missing_add(missing, WEFT_MISSING_FINDINGS, code, &cli->err) ? WEFT_OK : code;
+}
+
+/* Rows a thread, if the user did not choose, and threads: what calls over time are cut to. */
+struct room {
+    struct weft_regtime_opts *settings;
+    size_t n_threads, n_omitted;
+    bool is_given; /* the user wants as many rows */
+};
+
+static enum weft_code keep_threads(struct weft_cli *cli, struct room *room)
+{
+    size_t n_omitted = 0;
+    const enum weft_code code =
+        weft_session_keep_busiest(cli->session, room->n_threads, &n_omitted, &cli->err);
+    room->n_omitted += n_omitted;
+    room->n_threads = weft_session_n_kept(cli->session);
+    const size_t n_rows = room->n_threads > 0 ? WEFT_PAGE_ROWS / room->n_threads : 0;
+    if (!room->is_given && n_rows > 0 && n_rows < room->settings->glyphs)
+        room->settings->glyphs = (uint32_t)n_rows;
+    return code;
+}
+
+/* Fewer rows of each thread, and then fewer threads. False: there is nothing left to be cut. */
+static bool cut(struct room *room, uint64_t n_bytes)
+{
+    /* Rows are mostly two fifths of a page that is too large, or more. */
+    const double over = 2.5 * (double)(n_bytes - WEFT_PAGE_BYTES) / WEFT_PAGE_BYTES;
+    const double part = over < 0.6 ? 1 - over : 0.4;
+    uint32_t *rows = &room->settings->glyphs;
+    if (!room->is_given && *rows > LEAST_ROWS) {
+        *rows = (uint32_t)(*rows * part);
+        *rows = *rows > LEAST_ROWS ? *rows : LEAST_ROWS;
+        return true;
+    }
+    if (room->n_threads <= LEAST_THREADS)
+        return false;
+    room->n_threads = (size_t)((double)room->n_threads * part);
+    room->n_threads = room->n_threads > LEAST_THREADS ? room->n_threads : LEAST_THREADS;
+    return true;
+}
+
+static struct weft_page page_of(struct weft_cli *cli, const struct options *opts,
+                                struct results *results)
+{
+    results->how = (struct weft_regtime_view){ .preset = weft_regtime_presets[opts->regtime.preset],
+                                               .settings = &results->settings };
+    return (struct weft_page){
+        .trace = weft_session_trace(cli->session),
+        .name = opts->title ? opts->title : base_name(cli->inputs[0]),
+        .functions = results->overview.functions,
+        .regtime = results->overview.regtime,
+        .activity = results->overview.activity,
+        .outliers = results->overview.outliers,
+        .shapes = results->shapes.shapes,
+        .answers = &results->answers,
+        .settings = &results->how,
+        .missing = &results->overview.missing,
+        .pool = weft_session_run(cli->session)->pool,
+    };
+}
+
+static void miss_threads(const struct room *room, struct weft_missing *missing)
+{
+    struct weft_err why = { 0 };
+    if (room->n_omitted == 0)
+        return;
+    const enum weft_code code =
+        weft_fail(&why, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                  "a page has room for %s, those of most calls and events; %s omitted (--tid "
+                  "selects others)",
+                  weft_human_plural(room->n_threads, "thread").text,
+                  weft_human_plural(room->n_omitted, "thread").text);
+    (void)weft_missing_add(missing, WEFT_MISSING_SOME_THREADS, code, &why);
+}
+
+/* Calls over time, as many as a page has room for beside the findings. */
+static enum weft_code ask_overview(struct weft_cli *cli, const struct options *opts,
+                                   struct results *results)
+{
+    struct room room = { .settings = &results->settings,
+                         .n_threads = WEFT_PAGE_THREADS,
+                         .is_given = opts->regtime.glyphs != WEFT_GLYPHS_DEFAULT };
+    uint64_t n_bytes = WEFT_PAGE_BYTES + 1;
+    for (bool has_more = true; has_more && n_bytes > WEFT_PAGE_BYTES;) {
+        weft_overview_fini(&results->overview);
+        WEFT_TRY(keep_threads(cli, &room));
+        WEFT_TRY(
+            weft_overview_run(cli->session, &results->settings, &results->overview, &cli->err));
+        const struct weft_page page = page_of(cli, opts, results);
+        WEFT_TRY(weft_page_least_bytes(&page, &n_bytes, &cli->err));
+        has_more = n_bytes > WEFT_PAGE_BYTES && cut(&room, n_bytes);
+    }
+    miss_threads(&room, &results->overview.missing);
+    return WEFT_OK;
 }
 
 static enum weft_code ask(struct weft_cli *cli, const struct options *opts, struct results *results)
 {
     union weft_request shapes;
+    struct weft_missing of_findings = { .n = 0 }, *missing = &results->overview.missing;
     weft_overview_shapes(&shapes.shapes);
-    WEFT_TRY(weft_overview_run(cli->session, &results->settings, &results->overview, &cli->err));
     if (!opts->without_findings)
-        WEFT_TRY(ask_findings(cli, results));
+        WEFT_TRY(ask_findings(cli, &results->answers, &of_findings));
+    WEFT_TRY(ask_overview(cli, opts, results));
+    for (size_t i = 0; i < of_findings.n; i++)
+        (void)weft_missing_add(missing, of_findings.parts[i].kind, of_findings.parts[i].reason.code,
+                               &of_findings.parts[i].reason);
     enum weft_code code =
         weft_query_run(cli->session, "shapes", &shapes, &results->shapes, &cli->err);
-    return weft_missing_add(&results->overview.missing, "shapes", code, &cli->err) ? WEFT_OK : code;
+    return weft_missing_add(missing, WEFT_MISSING_SHAPES, code, &cli->err) ? WEFT_OK : code;
 }
 
 /* Also without a word otherwise: a page that lacks something must not pass for a whole one. */
@@ -75,7 +177,8 @@ static void tell_missing(const struct weft_missing *missing)
     char reason[640];
     for (size_t i = 0; i < missing->n; i++) {
         weft_err_print(&missing->parts[i].reason, reason, sizeof reason);
-        weft_say("weft: the page has no %s: %s\n", missing->parts[i].name, reason);
+        weft_say("weft: the page is without %s: %s\n", weft_missing_name(missing->parts[i].kind),
+                 reason);
     }
 }
 
@@ -92,21 +195,7 @@ static enum weft_code write_page(struct weft_cli *cli, const struct options *opt
                                  struct results *results)
 {
     struct weft_view view;
-    const struct weft_regtime_view how = { .preset = weft_regtime_presets[opts->regtime.preset],
-                                           .settings = &results->settings };
-    struct weft_page page = {
-        .trace = weft_session_trace(cli->session),
-        .name = opts->title ? opts->title : base_name(cli->inputs[0]),
-        .functions = results->overview.functions,
-        .regtime = results->overview.regtime,
-        .activity = results->overview.activity,
-        .outliers = results->overview.outliers,
-        .shapes = results->shapes.shapes,
-        .answers = &results->answers,
-        .settings = &how,
-        .missing = &results->overview.missing,
-        .pool = weft_session_run(cli->session)->pool,
-    };
+    const struct weft_page page = page_of(cli, opts, results);
     WEFT_TRY(weft_cli_view(cli, &view));
     enum weft_code code = weft_page_write(&page, view.out, &cli->err);
     if (code != WEFT_OK) {

@@ -29,12 +29,16 @@ static enum weft_code add_parts(struct weft_session *session, const struct weft_
                                 struct weft_err *err)
 {
     enum weft_code code = weft_page_add_findings(answers, findings->table, err);
-    WEFT_THEN(code, add_paths(session, findings, answers, err));
-    if (weft_missing_add(missing, "all critical paths", code, err))
+    if (code != WEFT_OK)
+        return code; /* there are no findings */
+    code = add_paths(session, findings, answers, err);
+    if (weft_missing_add(missing, WEFT_MISSING_SOME_PATHS, code, err))
         code = WEFT_OK;
-    WEFT_THEN(code, weft_page_add_comparisons(answers, findings->table,
-                                              weft_session_run(session)->pool, err));
-    return weft_missing_add(missing, "all comparisons", code, err) ? WEFT_OK : code;
+    WEFT_THEN(code, weft_page_add_threads(answers, err));
+    if (code != WEFT_OK)
+        return code;
+    code = weft_page_add_comparisons(answers, findings->table, err);
+    return weft_missing_add(missing, WEFT_MISSING_SOME_COMPARISONS, code, err) ? WEFT_OK : code;
 }
 
 static enum weft_code find(struct weft_cli *cli, struct weft_session *session, const char *name,
@@ -55,8 +59,8 @@ enum weft_code weft_report_findings(struct weft_cli *cli, const char *name,
                                     struct weft_page_answers *answers, struct weft_missing *missing)
 {
     struct weft_session *session = NULL;
-    enum weft_code code =
-        weft_page_answers_init(answers, weft_session_trace(cli->session), &cli->err);
+    enum weft_code code = weft_page_answers_init(answers, weft_session_trace(cli->session),
+                                                 weft_session_run(cli->session)->pool, &cli->err);
     if (code != WEFT_OK)
         return code;
     answers->name = name;

@@ -5,6 +5,7 @@
 #include "model/trace.h"
 
 #include "base/arena.h"
+#include "base/checked.h"
 #include "base/room.h"
 #include "base/search.h"
 #include "model/dependencies.h"
@@ -265,6 +266,32 @@ uint32_t weft_trace_n_threads(const struct weft_trace *trace)
 uint32_t weft_trace_n_foreign(const struct weft_trace *trace)
 {
     return trace->n_foreign;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const uint32_t a_id = *(const uint32_t *)a, b_id = *(const uint32_t *)b;
+    return (a_id > b_id) - (a_id < b_id);
+}
+
+static int by_activity(const void *a, const void *b, void *context)
+{
+    const struct weft_trace *trace = context;
+    const struct weft_model_thread *a_thread = &trace->threads[*(const uint32_t *)a];
+    const struct weft_model_thread *b_thread = &trace->threads[*(const uint32_t *)b];
+    const uint64_t a_all = weft_add_sat_u64(a_thread->calls, a_thread->events);
+    const uint64_t b_all = weft_add_sat_u64(b_thread->calls, b_thread->events);
+    return a_all != b_all ? (a_all < b_all) - (a_all > b_all) : by_id(a, b);
+}
+
+size_t weft_trace_busiest(const struct weft_trace *trace, uint32_t *ids, size_t n_ids,
+                          size_t n_most)
+{
+    if (n_ids <= n_most)
+        return n_ids;
+    qsort_r(ids, n_ids, sizeof *ids, by_activity, (void *)(uintptr_t)trace);
+    qsort(ids, n_most, sizeof *ids, by_id);
+    return n_most;
 }
 
 uint32_t weft_trace_n_functions(const struct weft_trace *trace)

@@ -41,6 +41,10 @@ bool weft_trace_has_calls(const struct weft_trace *trace);
 const struct weft_note *weft_trace_note(const struct weft_trace *trace, size_t note);
 uint32_t weft_trace_n_threads(const struct weft_trace *trace);
 uint32_t weft_trace_n_functions(const struct weft_trace *trace);
+/* Of `n_ids` threads, those of most calls and events, at most `n_most`: they become the first,
+ * by id, as they were if all are few enough. Their number. */
+size_t weft_trace_busiest(const struct weft_trace *trace, uint32_t *ids, size_t n_ids,
+                          size_t n_most);
 const struct weft_model_thread *weft_trace_thread(const struct weft_trace *trace, uint32_t id);
 /* Threads of processes that are not of the recorded program (weft_thread_info.is_foreign); 0 also
  * where no program was recorded apart from others. */

@@ -91,7 +91,8 @@ enum weft_code weft_deadlocks_find(struct weft_session *session, struct weft_are
         return WEFT_OK;
     enum weft_code code = weft_query_run(session, "locks", &request, &result, err);
     if (code == WEFT_E_LIMIT) { /* too many locks for the memory: nothing is known of them */
-        *err = (struct weft_err){ 0 };
+        if (err)
+            *err = (struct weft_err){ 0 };
         return WEFT_OK;
     }
     const struct weft_locks_table *table = code == WEFT_OK ? result.locks : NULL;

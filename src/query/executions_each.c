@@ -30,7 +30,8 @@ static enum weft_code find(struct weft_session *session, struct weft_rules *rule
             weft_result_free(found[i]);
     if (code != WEFT_E_LIMIT)
         return code;
-    *err = (struct weft_err){ 0 };
+    if (err)
+        *err = (struct weft_err){ 0 };
     return WEFT_OK;
 }
 

@@ -11,9 +11,17 @@
 #include "schema/activity.h"
 #include "schema/outliers.h"
 
-enum { OUTLIERS_LIMIT = 500, PAUSES_LIMIT = 120, COLUMNS = 1200, MARKS_LIMIT = 400, PARTS = 4 };
+enum { OUTLIERS_LIMIT = 500, COLUMNS = 1200, MARKS_LIMIT = 400, PARTS = 4 };
+enum { PAUSES_LIMIT = 120, PAUSES_LEAST = 5, PAUSES_IN_ALL = 16000 };
 
 #define PAUSE_THRESHOLD_NS UINT64_C(1500000)
+
+/* Of each thread: all together they take no more than so many, but a few are of each. */
+static uint32_t pauses_of(const struct weft_session *session)
+{
+    const size_t n = PAUSES_IN_ALL / (weft_session_n_kept(session) + 1);
+    return n > PAUSES_LIMIT ? PAUSES_LIMIT : n < PAUSES_LEAST ? PAUSES_LEAST : (uint32_t)n;
+}
 
 static enum weft_code ask_activity(struct weft_session *session,
                                    const struct weft_regtime_opts *opts,
@@ -21,7 +29,7 @@ static enum weft_code ask_activity(struct weft_session *session,
 {
     const union weft_request request = { .activity = { .window = opts->window,
                                                        .threshold_ns = PAUSE_THRESHOLD_NS,
-                                                       .limit = PAUSES_LIMIT } };
+                                                       .limit = pauses_of(session) } };
     union weft_result result;
     enum weft_code code = weft_query_run(session, "activity", &request, &result, err);
     overview->activity = result.activity;
@@ -142,18 +150,18 @@ enum weft_code weft_overview_run(struct weft_session *session, const struct weft
     *overview = (struct weft_overview){ 0 };
     /* First: the others have its medians, and need not look for them. */
     enum weft_code code = weft_session_functions(session, &overview->functions, err);
-    if (weft_missing_add(missing, "functions", code, err)) {
+    if (weft_missing_add(missing, WEFT_MISSING_FUNCTIONS, code, err)) {
         overview->functions = &overview->no_functions;
         code = WEFT_OK;
     }
     WEFT_THEN(code, ask_regtime(session, opts, overview, err));
-    if (weft_missing_add(missing, "calls over time", code, err))
+    if (weft_missing_add(missing, WEFT_MISSING_CALLS, code, err))
         code = no_regtime(session, overview, err);
     WEFT_THEN(code, ask_activity(session, opts, overview, err));
-    if (weft_missing_add(missing, "pauses", code, err))
+    if (weft_missing_add(missing, WEFT_MISSING_PAUSES, code, err))
         code = no_activity(session, overview, err);
     WEFT_THEN(code, ask_outliers(session, opts, overview, err));
-    if (weft_missing_add(missing, "outliers", code, err))
+    if (weft_missing_add(missing, WEFT_MISSING_OUTLIERS, code, err))
         code = no_outliers(overview, err);
     if (code != WEFT_OK || missing->n < PARTS)
         return code;

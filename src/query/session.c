@@ -36,15 +36,12 @@ struct common {
     struct waits *waits;  /* NULL: not asked yet */
 };
 
-/* Of the memory there is, for what graphs share, and for operations on locks; and what an event of
- * a lock comes to there, roughly. */
-enum { KNOWN_SHARE = 16, LOCKS_SHARE = 8, LOCK_BYTES = 64 };
+/* Of the memory there is, for what graphs share; and what an event of a lock comes to, roughly. */
+enum { KNOWN_SHARE = 16, LOCK_BYTES = 64 };
 
 /* Calls and events of a trace, at most, for its operations on locks to be read as a whole: the walk
  * over the calls takes two seconds at most. */
 #define LOCKS_OPERATIONS UINT64_C(64000000)
-
-enum { STACK_BYTES = 1 << 20 }; /* of the thread that reads locks, as of a worker */
 
 struct weft_session {
     struct weft_trace *trace;
@@ -57,7 +54,6 @@ struct weft_session {
     uint64_t *medians_ns;                   /* by function id; NULL: not asked yet */
     struct weft_locks *locks;               /* NULL: not read, or not kept */
     struct {
-        pthread_t thread;
         bool is_running;
         enum weft_code code;
         struct weft_err err;
@@ -132,7 +128,7 @@ static bool end_reading(struct weft_session *session)
 {
     const bool was_running = session->reading.is_running;
     if (was_running)
-        (void)pthread_join(session->reading.thread, NULL);
+        weft_pool_end_task(session->run.pool);
     session->reading.is_running = false;
     return was_running;
 }
@@ -246,11 +242,11 @@ static bool may_keep_locks(const struct weft_session *session)
     const struct weft_store_meta *meta = weft_trace_meta(session->trace);
     const uint64_t *n = meta->events_of_kind;
     const uint64_t n_locks = n[WEFT_EVENT_LOCK_REQUEST] + n[WEFT_EVENT_LOCK_ACQUIRED] +
-                             n[WEFT_EVENT_LOCK_RELEASED] + n[WEFT_EVENT_LOCK_FAILED];
-    return n_locks + n[WEFT_EVENT_SYSCALL_ENTER] > 0 &&
-           meta->calls + meta->events <= LOCKS_OPERATIONS &&
+                             n[WEFT_EVENT_LOCK_RELEASED] + n[WEFT_EVENT_LOCK_FAILED] +
+                             n[WEFT_EVENT_SYSCALL_ENTER];
+    return n_locks > 0 && meta->calls + meta->events <= LOCKS_OPERATIONS &&
            (session->run.memory_bytes == 0 ||
-            n_locks * LOCK_BYTES <= session->run.memory_bytes / LOCKS_SHARE);
+            n_locks * LOCK_BYTES <= session->run.memory_bytes / WEFT_SESSION_LOCKS_SHARE);
 }
 
 static enum weft_code read_locks(struct weft_session *session, struct weft_err *err)
@@ -261,29 +257,23 @@ static enum weft_code read_locks(struct weft_session *session, struct weft_err *
         .without_sites =
             !weft_syncs_may_be(session->trace) || meta->calls + meta->events > WEFT_SYNC_OPERATIONS,
     };
-    return weft_locks_open(session->trace, &span, session->run.memory_bytes, &session->locks, err);
+    return weft_locks_open(session->trace, &span,
+                           session->run.memory_bytes / WEFT_SESSION_LOCKS_SHARE, &session->locks,
+                           err);
 }
 
-static void *read_beside(void *context)
+static void read_beside(void *context)
 {
     struct weft_session *session = context;
     session->reading.code = read_locks(session, &session->reading.err);
-    return NULL;
 }
 
 void weft_session_locks_begin(struct weft_session *session)
 {
-    if (session->has_locks || session->reading.is_running || !may_keep_locks(session) ||
-        weft_pool_workers(session->run.pool) < 2)
+    if (session->has_locks || session->reading.is_running || !may_keep_locks(session))
         return;
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0)
-        return;
-    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
     session->reading.err = (struct weft_err){ 0 };
-    session->reading.is_running =
-        pthread_create(&session->reading.thread, &attributes, read_beside, session) == 0;
-    (void)pthread_attr_destroy(&attributes);
+    session->reading.is_running = weft_pool_begin_task(session->run.pool, read_beside, session);
 }
 
 enum weft_code weft_session_locks(struct weft_session *session, const struct weft_locks **locks,
@@ -292,7 +282,8 @@ enum weft_code weft_session_locks(struct weft_session *session, const struct wef
     enum weft_code code = WEFT_OK;
     if (end_reading(session)) {
         code = session->reading.code;
-        *err = code == WEFT_OK ? *err : session->reading.err;
+        if (err && code != WEFT_OK)
+            *err = session->reading.err;
     } else if (!session->has_locks && may_keep_locks(session)) {
         code = read_locks(session, err);
     }
@@ -305,7 +296,8 @@ enum weft_code weft_session_locks(struct weft_session *session, const struct wef
     *locks = session->locks;
     if (!is_too_many) /* else they are read where they are needed */
         return code;
-    *err = (struct weft_err){ 0 };
+    if (err)
+        *err = (struct weft_err){ 0 };
     return WEFT_OK;
 }
 
@@ -452,6 +444,24 @@ enum weft_code weft_session_keep_threads(struct weft_session *session, const uin
         return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu threads", n_ids);
     memcpy(session->thread_ids, ids, n_ids * sizeof *ids);
     session->n_thread_ids = n_ids;
+    return WEFT_OK;
+}
+
+enum weft_code weft_session_keep_busiest(struct weft_session *session, size_t n_most,
+                                         size_t *n_omitted, struct weft_err *err)
+{
+    const size_t n = weft_session_n_kept(session);
+    *n_omitted = n > n_most ? n - n_most : 0;
+    if (n <= n_most)
+        return WEFT_OK;
+    uint32_t *ids = calloc(n, sizeof *ids);
+    if (!ids)
+        return weft_fail(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for %zu threads", n);
+    for (size_t i = 0; i < n; i++)
+        ids[i] = weft_session_kept(session, i);
+    free(session->thread_ids);
+    session->thread_ids = ids;
+    session->n_thread_ids = weft_trace_busiest(session->trace, ids, n, n_most);
     return WEFT_OK;
 }
 

@@ -70,6 +70,9 @@ WEFT_CHECKED enum weft_code weft_session_keep_program(struct weft_session *sessi
                                                       struct weft_err *err);
 
 /* The same by the trace's dense thread ids, ascending; one that does not exist is WEFT_E_ARG. */
+/* Of those that are kept, at most `n_most`: of most calls and events. `*n_omitted`: the others. */
+WEFT_CHECKED enum weft_code weft_session_keep_busiest(struct weft_session *session, size_t n_most,
+                                                      size_t *n_omitted, struct weft_err *err);
 WEFT_CHECKED enum weft_code weft_session_keep_threads(struct weft_session *session,
                                                       const uint32_t *ids, size_t n_ids,
                                                       struct weft_err *err);
@@ -94,6 +97,9 @@ WEFT_CHECKED enum weft_code weft_session_window(const struct weft_session *sessi
 /* What graphs of the trace share, kept until the session is closed; NULL without memory. */
 struct weft_graph_known *weft_session_known(struct weft_session *session);
 
+/* Of the memory there is, for operations on locks. */
+enum { WEFT_SESSION_LOCKS_SHARE = 8 };
+
 /* The operations on locks of the whole trace, read once, with the sites that weft_syncs_look needs
  * where that looks at them; NULL where they are so many that they are not kept, or none matters.
  * Valid until close. */
@@ -101,8 +107,8 @@ WEFT_CHECKED enum weft_code weft_session_locks(struct weft_session *session,
                                                const struct weft_locks **locks,
                                                struct weft_err *err);
 
-/* Begins to read them beside other work, if there are workers for it: the next question waits for
- * that. */
+/* Begins to read them beside other work, on one of the workers if there are several: the next
+ * question waits for that. */
 void weft_session_locks_begin(struct weft_session *session);
 
 /* The threads kept: an empty filter when all are. */

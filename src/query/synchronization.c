@@ -20,12 +20,14 @@ static enum weft_code open_locks(struct weft_session *session, const struct weft
 {
     const struct weft_run *run = weft_session_run(session);
     const enum weft_code code =
-        weft_locks_open(weft_session_trace(session), span, run->memory_bytes, locks, err);
+        weft_locks_open(weft_session_trace(session), span,
+                        run->memory_bytes / WEFT_SESSION_LOCKS_SHARE, locks, err);
     if (code != WEFT_E_LIMIT)
         return code;
     weft_locks_close(*locks);
     *locks = NULL;
-    *err = (struct weft_err){ 0 };
+    if (err)
+        *err = (struct weft_err){ 0 };
     return WEFT_OK;
 }
 

@@ -366,7 +366,8 @@ enum weft_code weft_turn_waits_find(const struct weft_trace *trace, const struct
     if (code != WEFT_E_LIMIT)
         return code;
     weft_turn_waits_fini(waits); /* too many descriptors: without what they are used for */
-    *err = (struct weft_err){ 0 };
+    if (err)
+        *err = (struct weft_err){ 0 };
     return find(trace, "name,caller,callers", run, waits, err);
 }
 

@@ -6,16 +6,34 @@
  */
 #include "schema/missing.h"
 
-bool weft_missing_add(struct weft_missing *missing, const char *name, enum weft_code code,
-                      struct weft_err *err)
+const char *weft_missing_name(enum weft_missing_kind kind)
 {
-    if (code == WEFT_OK || code == WEFT_E_CANCELLED || code == WEFT_E_ARG ||
-        missing->n == WEFT_MISSING_MAX)
+    static const char *const names[WEFT_MISSING_KINDS] = {
+        [WEFT_MISSING_FUNCTIONS] = "functions",
+        [WEFT_MISSING_CALLS] = "calls over time",
+        [WEFT_MISSING_PAUSES] = "pauses",
+        [WEFT_MISSING_OUTLIERS] = "outliers",
+        [WEFT_MISSING_FINDINGS] = "findings",
+        [WEFT_MISSING_SOME_PATHS] = "some critical paths",
+        [WEFT_MISSING_SOME_COMPARISONS] = "some comparisons",
+        [WEFT_MISSING_SHAPES] = "shapes",
+        [WEFT_MISSING_SOME_THREADS] = "some threads",
+    };
+    return names[kind];
+}
+
+bool weft_missing_add(struct weft_missing *missing, enum weft_missing_kind kind,
+                      enum weft_code code, struct weft_err *err)
+{
+    size_t at = 0;
+    if (code == WEFT_OK || code == WEFT_E_CANCELLED || code == WEFT_E_ARG)
         return false;
-    struct weft_missing_part *part = &missing->parts[missing->n++];
-    *part = (struct weft_missing_part){ .name = name, .reason = { .code = code } };
+    while (at < missing->n && missing->parts[at].kind != kind)
+        at++;
+    missing->n += at == missing->n;
+    missing->parts[at] = (struct weft_missing_part){ .kind = kind, .reason = { .code = code } };
     if (err) {
-        part->reason = *err;
+        missing->parts[at].reason = *err;
         *err = (struct weft_err){ 0 };
     }
     return true;

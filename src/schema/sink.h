@@ -73,7 +73,7 @@ struct weft_sink_ops {
     /* NULL: names of objects are not kept. */
     enum weft_code (*object)(struct weft_sink *, const struct weft_object_info *,
                              struct weft_err *);
-    /* Each once; NULL: the libraries of functions in stacks are not kept. */
+    /* In any order; NULL: the libraries of functions in stacks are not kept. */
     enum weft_code (*library)(struct weft_sink *, const struct weft_library_function *,
                               struct weft_err *);
     /* A process of the recorded program; NULL: the ledger is not kept. */

@@ -55,7 +55,7 @@ WEFT_ENDPOINT(threads)
 {
     const struct weft_view view = weft_ask_view(ask);
     (void)err;
-    weft_render_threads(&view);
+    weft_render_threads(&view, NULL, 0);
     return WEFT_OK;
 }
 

@@ -63,10 +63,11 @@ struct weft_catalog {
     } objects;
     struct {
         struct catalog_library {
-            uint32_t name, module;
+            uint32_t name, module; /* WEFT_ID_NONE: several modules have it */
         } * items;
         size_t n, cap;
     } libraries;
+    struct weft_map *library_of_name;
     struct {
         struct catalog_process *items;
         size_t n, cap;
@@ -89,9 +90,11 @@ struct weft_catalog *weft_catalog_new(struct weft_str source_name, uint64_t byte
     catalog->function_of_key = weft_map_new();
     catalog->seen = weft_map_new();
     catalog->note_of = weft_map_new();
+    catalog->library_of_name = weft_map_new();
     catalog->bytes_in = bytes_in;
     uint32_t empty;
     if (catalog->texts && catalog->function_of_key && catalog->seen && catalog->note_of &&
+        catalog->library_of_name &&
         weft_strtab_intern(catalog->texts, WEFT_STR(""), &empty, NULL) == WEFT_OK &&
         weft_strtab_intern(catalog->texts, source_name, &catalog->source, NULL) == WEFT_OK)
         return catalog;
@@ -107,6 +110,7 @@ void weft_catalog_free(struct weft_catalog *catalog)
     weft_map_free(catalog->function_of_key);
     weft_map_free(catalog->seen);
     weft_map_free(catalog->note_of);
+    weft_map_free(catalog->library_of_name);
     WEFT_VEC_FINI(&catalog->threads);
     WEFT_VEC_FINI(&catalog->functions);
     WEFT_VEC_FINI(&catalog->notes);
@@ -249,6 +253,14 @@ enum weft_code weft_catalog_library(struct weft_catalog *catalog,
     struct catalog_library made;
     WEFT_TRY(weft_strtab_intern(catalog->texts, function->name, &made.name, err));
     WEFT_TRY(weft_strtab_intern(catalog->texts, function->module, &made.module, err));
+    const uint32_t before = weft_map_find(catalog->library_of_name, made.name);
+    if (before != WEFT_MAP_NONE) {
+        struct catalog_library *same = &catalog->libraries.items[before];
+        same->module = same->module == made.module ? made.module : WEFT_ID_NONE;
+        return WEFT_OK;
+    }
+    if (weft_map_add(catalog->library_of_name, made.name, NULL) == WEFT_MAP_NONE)
+        return weft_no_memory(err, "threads and functions");
     struct catalog_library *added = WEFT_VEC_PUSH(&catalog->libraries);
     if (!added)
         return weft_no_memory(err, "threads and functions");
@@ -420,13 +432,19 @@ void weft_catalog_put_objects(const struct weft_catalog *catalog, struct weft_by
 
 void weft_catalog_put_libraries(const struct weft_catalog *catalog, struct weft_bytes *payload)
 {
+    const struct catalog_library *items = catalog->libraries.items;
+    uint64_t n = 0;
     payload->n = 0;
-    if (catalog->libraries.n == 0)
+    for (size_t i = 0; i < catalog->libraries.n; i++)
+        n += items[i].module != WEFT_ID_NONE;
+    if (n == 0)
         return;
-    weft_bytes_put_varint(payload, catalog->libraries.n);
+    weft_bytes_put_varint(payload, n);
     for (size_t i = 0; i < catalog->libraries.n; i++) {
-        put_text(catalog, payload, catalog->libraries.items[i].name);
-        put_text(catalog, payload, catalog->libraries.items[i].module);
+        if (items[i].module == WEFT_ID_NONE)
+            continue;
+        put_text(catalog, payload, items[i].name);
+        put_text(catalog, payload, items[i].module);
     }
 }
 

@@ -47,6 +47,7 @@ WEFT_CHECKED enum weft_code weft_catalog_object(struct weft_catalog *catalog,
                                                 const struct weft_object_info *info,
                                                 struct weft_err *err);
 
+/* A name that comes again with another module is none: traces that are merged have such. */
 WEFT_CHECKED enum weft_code weft_catalog_library(struct weft_catalog *catalog,
                                                  const struct weft_library_function *function,
                                                  struct weft_err *err);

@@ -63,6 +63,7 @@ struct weft_dwarf_entry {
         str_base, addr_base, list_base;
     /* Of variables and types: a location is that of a variable with an address. */
     struct weft_dwarf_value location, type, n_bytes, member_off, upper_bound, count;
+    struct weft_dwarf_value language; /* of a unit */
 };
 
 /* The first entry of unit `index`. False: damage. */
@@ -106,7 +107,7 @@ struct weft_dwarf_unit {
     uint64_t abbrev_off;
     uint8_t version, n_offset, n_address; /* bytes of offsets, of addresses */
     bool has_bases;
-    uint64_t low, str_base, addr_base, list_base; /* once they were needed */
+    uint64_t low, str_base, addr_base, list_base, language; /* once they were needed */
 };
 
 struct weft_dwarf_abbrev {
@@ -134,7 +135,8 @@ struct weft_dwarf_abbrevs {
     } specs;
 };
 
-enum { WEFT_DWARF_HELD_ABBREVS = 16 };
+/* Bytes of entries that take as long to read as going elsewhere in the file. */
+enum { WEFT_DWARF_HELD_ABBREVS = 16, WEFT_DWARF_JUMP_COST = 256 };
 
 struct weft_dwarf {
     struct weft_elf_file file;
@@ -145,9 +147,10 @@ struct weft_dwarf {
     } units;
     struct weft_dwarf_abbrevs abbrevs[WEFT_DWARF_HELD_ABBREVS];
     uint64_t n_used;
-    /* Bytes of entries, abbreviations and lists of ranges, and ranges that an index may have:
-     * beyond that it is damage. */
+    /* Bytes of entries, abbreviations, names and lists of ranges, and ranges that an index may
+     * have: beyond that it is damage. */
     uint64_t n_read, most_read, most_ranges;
+    uint64_t last_off; /* of the entry that was read last */
     bool owns_file, is_nomem;
     struct weft_dwarf *alt; /* what several files share; NULL: nothing */
     struct {

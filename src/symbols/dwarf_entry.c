@@ -15,6 +15,7 @@ enum {
     MOST_STEPS = 16,        /* from an entry to what it is made of */
     NAME_BYTES = 256,       /* looked at at once */
     LONGEST_NAME = 64 << 10,
+    NAME_PART = 8, /* a byte of a name takes as long as this part of one of an entry */
 };
 
 /* ---- values ------------------------------------------------------------------------------------
@@ -243,6 +244,8 @@ static struct weft_dwarf_value *place_of(struct weft_dwarf_entry *entry, uint16_
         return &entry->upper_bound;
     case DW_AT_count:
         return &entry->count;
+    case DW_AT_language:
+        return &entry->language;
     case DW_AT_str_offsets_base:
         return &entry->str_base;
     case DW_AT_addr_base:
@@ -287,6 +290,9 @@ static bool read_entry(struct weft_dwarf *dwarf, const struct weft_dwarf_unit *u
                        struct weft_dwarf_entry *entry)
 {
     struct weft_section *info = &dwarf->sections[WEFT_DWARF_INFO];
+    if (off < dwarf->last_off || off - dwarf->last_off > AHEAD_BYTES)
+        dwarf->n_read += WEFT_DWARF_JUMP_COST;
+    dwarf->last_off = off;
     if (off < unit->first || off >= unit->end || dwarf->n_read > dwarf->most_read)
         return false;
     for (size_t n = ENTRY_BYTES;; n = LONGEST_ENTRY) {
@@ -365,14 +371,18 @@ void weft_dwarf_bases(struct weft_dwarf *dwarf, const struct weft_dwarf_unit *un
     /* Without a base it lies behind the header of its section. */
     own->str_base = own->addr_base = own->n_offset == 8 ? 16 : 8;
     own->list_base = own->n_offset == 8 ? 20 : 12;
-    if (!read_entry(dwarf, own, own->first, &entry))
+    if (!read_entry(dwarf, own, own->first, &entry)) {
+        own->has_bases = dwarf->n_read <= dwarf->most_read; /* more may be read another time */
         return;
+    }
     if (entry.str_base.kind == WEFT_DWARF_NUMBER)
         own->str_base = entry.str_base.value;
     if (entry.addr_base.kind == WEFT_DWARF_NUMBER)
         own->addr_base = entry.addr_base.value;
     if (entry.list_base.kind == WEFT_DWARF_NUMBER)
         own->list_base = entry.list_base.value;
+    if (entry.language.kind == WEFT_DWARF_NUMBER)
+        own->language = entry.language.value;
     (void)weft_dwarf_address(&entry, entry.low, &own->low);
 }
 
@@ -385,7 +395,8 @@ static struct weft_str text_at(struct weft_dwarf *to, struct weft_section *secti
     for (size_t n = NAME_BYTES; n <= LONGEST_NAME; n *= 4) {
         const bool has_room = weft_vec_reserve(&to->text.items, &to->text.cap, n, 1);
         to->is_nomem |= !has_room;
-        if (!has_room || at >= section->n_bytes)
+        to->n_read += n / NAME_PART;
+        if (!has_room || at >= section->n_bytes || to->n_read > to->most_read)
             break;
         const uint64_t n_left = section->n_bytes - at;
         const size_t n_read = n < n_left ? n : (size_t)n_left;

@@ -277,6 +277,7 @@ static const struct weft_dwarf_abbrevs *abbrevs_at(struct weft_dwarf *dwarf, uin
     }
     place->is_used = false;
     place->codes.n = place->specs.n = 0;
+    dwarf->n_read += WEFT_DWARF_JUMP_COST;
     struct weft_section *section = &dwarf->sections[WEFT_DWARF_ABBREV];
     const uint64_t n_left = off < section->n_bytes ? section->n_bytes - off : 0;
     /* A table says nowhere how long it is: more is looked at as long as that may be what is wrong.

@@ -6,6 +6,7 @@
  */
 #include "symbols/members.h"
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "symbols/dwarf.h"
 
@@ -15,8 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_STEPS = 32, MOST_MEMBERS = 4096, MOST_VARIABLES = 1 << 20 };
-static const uint64_t MOST_READ = UINT64_C(64) << 20; /* bytes of entries */
+enum { MOST_STEPS = 32, MOST_MEMBERS = 4096, MOST_VARIABLES = 1 << 20, MOST_SIZES = 1 << 16 };
+
+/* Bytes of entries that are read: for the list, for a look-up, for all look-ups. */
+static const uint64_t MOST_READ = UINT64_C(64) << 20;
+static const uint64_t MOST_READ_AT_ONCE = UINT64_C(4) << 20;
+static const uint64_t MOST_READ_IN_ALL = UINT64_C(64) << 20;
 
 struct weft_members {
     struct weft_dwarf *dwarf;
@@ -26,6 +31,12 @@ struct weft_members {
         } * items;                 /* by address */
         size_t n, cap;
     } variables;
+    struct weft_map *types; /* whose size is known, by offset */
+    struct {
+        uint64_t *items;
+        size_t n, cap;
+    } sizes;        /* of each of them */
+    uint64_t n_end; /* of what is read, after the last look-up */
     bool is_nomem;
 };
 
@@ -76,9 +87,13 @@ struct weft_members *weft_members_open(const char *path, bool *is_nomem)
     *is_nomem = !members;
     if (!members)
         return NULL;
+    members->types = weft_map_new();
+    members->is_nomem = !members->types;
     members->dwarf = weft_dwarf_open(path, is_nomem);
-    if (members->dwarf)
+    if (members->dwarf) {
         list_variables(members);
+        members->n_end = members->dwarf->n_read + MOST_READ_IN_ALL;
+    }
     *is_nomem |= weft_members_nomem(members);
     if (members->variables.n > 0 && !*is_nomem)
         return members;
@@ -91,7 +106,9 @@ void weft_members_free(struct weft_members *members)
     if (!members)
         return;
     weft_dwarf_free(members->dwarf);
+    weft_map_free(members->types);
     WEFT_VEC_FINI(&members->variables);
+    WEFT_VEC_FINI(&members->sizes);
     free(members);
 }
 
@@ -170,8 +187,8 @@ static size_t dimensions_of(const struct weft_dwarf_entry *array, uint64_t *coun
     return n;
 }
 
-/* Bytes of a variable, a member, a type; 0: unknown. */
-static uint64_t size_of(struct weft_dwarf_entry entry)
+/* Bytes of a type; 0: unknown. */
+static uint64_t count_bytes(struct weft_dwarf_entry entry)
 {
     enum { MOST_DIMENSIONS = 4 };
     uint64_t counts[MOST_DIMENSIONS], times = 1;
@@ -192,9 +209,34 @@ static uint64_t size_of(struct weft_dwarf_entry entry)
     return 0;
 }
 
+/* Bytes of the type of a member, or of an array's elements; 0: unknown. Members mostly share few
+ * types. */
+static uint64_t size_of_type(struct weft_members *members, const struct weft_dwarf_entry *of)
+{
+    struct weft_dwarf_entry type = *of;
+    if (of->type.kind != WEFT_DWARF_REF)
+        return 0;
+    const uint32_t known = weft_map_find(members->types, of->type.value);
+    if (known != WEFT_MAP_NONE)
+        return members->sizes.items[known];
+    const uint64_t n_bytes = go_to(&type, of->type) ? count_bytes(type) : 0;
+    const bool is_whole = of->dwarf->n_read <= of->dwarf->most_read;
+    if (!is_whole || members->sizes.n == MOST_SIZES)
+        return n_bytes;
+    uint64_t *place = WEFT_VEC_PUSH(&members->sizes);
+    const uint32_t id = place ? weft_map_add(members->types, of->type.value, NULL) : WEFT_MAP_NONE;
+    if (id != WEFT_MAP_NONE)
+        *place = n_bytes;
+    else
+        members->sizes.n -= place != NULL;
+    members->is_nomem |= id == WEFT_MAP_NONE;
+    return n_bytes;
+}
+
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 struct place {
+    struct weft_members *members;
     struct weft_dwarf_entry type;
     uint64_t offset; /* in it */
     char *text;
@@ -220,7 +262,7 @@ static bool enter_array(struct place *place)
     struct weft_dwarf_entry element = place->type;
     if (n == 0 || !go_to(&element, place->type.type) || !go_to_type(&element))
         return false;
-    const uint64_t n_bytes = size_of(element);
+    const uint64_t n_bytes = size_of_type(place->members, &place->type);
     if (n_bytes < LEAST_BYTES) /* unknown; or bytes that something was put in */
         return false;
     uint64_t index = place->offset / n_bytes;
@@ -255,26 +297,35 @@ static bool find_member(const struct place *place, struct weft_dwarf_entry *memb
         if (!is_member || (!has_begin && !is_union)) /* static ones have no place */
             continue;
         *begin = has_begin ? member->member_off.value : 0;
-        if (place->offset >= *begin && place->offset - *begin < size_of(*member))
+        if (place->offset >= *begin &&
+            place->offset - *begin < size_of_type(place->members, member))
             return true;
     }
     return false;
 }
 
-/* Names that libraries keep for themselves, and what Rust's locks are made of. */
+/* Names that C and C++ reserve for libraries: what locks are made of. */
 static bool is_of_library(struct weft_str name)
 {
-    return name.n_bytes > 0 && name.bytes[0] == '_';
+    return name.n_bytes > 1 && name.bytes[0] == '_' &&
+           (name.bytes[1] == '_' || (name.bytes[1] >= 'A' && name.bytes[1] <= 'Z'));
 }
 
 static bool is_lock_of_rust(const struct weft_dwarf_entry *type)
 {
-    static const char *const starts[] = { "Mutex<", "RwLock<", "Condvar", "Once" };
+    static const char *const names[] = { "Mutex<",    "ReentrantLock<", "RwLock<", "OnceLock<",
+                                         "LazyLock<", "Condvar",        "Once" };
+    weft_dwarf_bases(type->dwarf, type->unit);
+    if (type->unit->language != DW_LANG_Rust)
+        return false;
     const struct weft_str name = weft_dwarf_name(type);
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (name.n_bytes >= strlen(starts[i]) &&
-            memcmp(name.bytes, starts[i], strlen(starts[i])) == 0)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t n = strlen(names[i]);
+        const bool is_generic = names[i][n - 1] == '<';
+        if ((is_generic ? name.n_bytes >= n : name.n_bytes == n) &&
+            memcmp(name.bytes, names[i], n) == 0)
             return true;
+    }
     return false;
 }
 
@@ -294,26 +345,40 @@ static bool enter_structure(struct place *place)
     return true;
 }
 
-size_t weft_members_at(struct weft_members *members, uint64_t address, uint64_t offset, char *text,
-                       size_t n_text)
+/* Descends from the variable; false: there is none. */
+static bool descend(struct place *place, uint64_t address)
 {
-    struct place place = { .offset = offset, .text = text, .n_text = n_text };
-    if (n_text == 0 || !find_variable(members, address, &place.type) || !go_to_type(&place.type))
-        return 0;
+    if (!find_variable(place->members, address, &place->type) || !go_to_type(&place->type))
+        return false;
     bool goes_on = true;
     for (unsigned step = 0; step < MOST_STEPS && goes_on; step++)
-        switch (place.type.tag) {
+        switch (place->type.tag) {
         case DW_TAG_array_type:
-            goes_on = enter_array(&place);
+            goes_on = enter_array(place);
             break;
         case DW_TAG_structure_type:
         case DW_TAG_class_type:
         case DW_TAG_union_type:
-            goes_on = enter_structure(&place);
+            goes_on = enter_structure(place);
             break;
         default:
             goes_on = false;
         }
+    return true;
+}
+
+size_t weft_members_at(struct weft_members *members, uint64_t address, uint64_t offset, char *text,
+                       size_t n_text)
+{
+    struct weft_dwarf *dwarf = members->dwarf;
+    struct place place = { .members = members, .offset = offset, .text = text, .n_text = n_text };
+    const uint64_t most_read = dwarf->most_read, n_end = dwarf->n_read + MOST_READ_AT_ONCE;
+    dwarf->most_read = n_end < members->n_end ? n_end : members->n_end;
+    const bool is_found = n_text > 0 && descend(&place, address);
+    const bool is_whole = dwarf->n_read <= dwarf->most_read;
+    dwarf->most_read = most_read;
+    if (!is_found || !is_whole)
+        return 0;
     if (place.n > 0 && place.offset > 0) { /* within what has no name */
         char rest[32];
         const int n = snprintf(rest, sizeof rest, "+0x%" PRIx64, place.offset);

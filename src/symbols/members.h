@@ -12,14 +12,15 @@
 struct weft_members;
 
 /* NULL: the file has no debugging information of variables, or there is no memory, which
- * `*is_nomem` says. Reads entries of at most 64 MB, once. The caller frees. */
+ * `*is_nomem` says. Reads entries of at most 64 MiB, once. The caller frees. */
 struct weft_members *weft_members_open(const char *path, bool *is_nomem);
 /* NULL is allowed. */
 void weft_members_free(struct weft_members *members);
 
 /* Writes "[5].guard", ".append_mu": what lies `offset` bytes behind the begin of the variable at
  * `address`, down to the lock, and not into what locks are made of. The number of bytes, without
- * the NUL; 0: unknown, or the variable itself. */
+ * the NUL; 0: unknown, the variable itself, or more than 4 MiB of entries would be read; or more
+ * than 64 MiB by all calls. */
 size_t weft_members_at(struct weft_members *members, uint64_t address, uint64_t offset, char *text,
                        size_t n_text);
 

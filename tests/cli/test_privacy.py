@@ -141,10 +141,10 @@ def test_pictures(trace):
 
 
 def text_of(page):
-    """All that is in a page, its data unpacked."""
+    """All that is in a page, its data and its answers unpacked."""
     text = page.read_text()
-    packed = re.search(r'id="weft-data"[^>]*>([^<]*)<', text).group(1)
-    return text.replace(packed, "") + gzip.decompress(base64.b64decode(packed)).decode()
+    packed = re.findall(r'<script (?:id="weft-data"|class="weft-answer")[^>]*>([^<]*)<', text)
+    return text + "".join(gzip.decompress(base64.b64decode(one)).decode("latin1") for one in packed)
 
 
 def test_report(trace):

@@ -20,10 +20,31 @@ cat >"$work/kernel.txt" <<'END'
 END
 "$weft" import -q -o "$work/kernel.weft" "$work/kernel.txt"
 
+# What no page may have: names of a folder, of a user and of a host.
+cat >"$work/planted.json" <<'END'
+{"traceEvents":[
+{"ph":"M","name":"process_name","pid":1,"args":{"name":"/home/planted-user/planted-folder/bin/program"}},
+{"ph":"X","pid":1,"tid":1,"name":"/home/planted-user/planted-folder/page.py:serve","ts":10,"dur":900},
+{"ph":"X","pid":1,"tid":1,"name":"open /home/planted-user/planted-folder/data.bin","ts":20,"dur":300},
+{"ph":"X","pid":1,"tid":2,"name":"/home/planted-user/planted-folder/page.py:work","ts":15,"dur":700}]}
+END
+mkdir "$work/planted-folder"
+mv "$work/planted.json" "$work/planted-folder/"
+"$weft" import -q -o "$work/planted.weft" "$work/planted-folder/planted.json"
+names="$names planted"
+on_planted_host() { # COMMAND...: on a host of that name, if there may be one
+    if unshare -u true 2>"$work/unshare.err"; then
+        unshare -u sh -c 'hostname planted-host && exec "$@"' sh "$@"
+    else
+        "$@"
+    fi
+}
+
 record() { # NAME ARGUMENT...
     name=$1
     shift
-    (cd "$work" && "$weft" record -q --no-kernel -o "$name.weft" -- "$kinds" "$@" >"$name.out" 2>"$name.err")
+    (cd "$work" && on_planted_host "$weft" record -q --no-kernel -o "$name.weft" -- "$kinds" "$@" \
+        >"$name.out" 2>"$name.err")
 }
 if record lock lock; then
     record healthy lock --healthy
@@ -34,6 +55,7 @@ fi
 for name in $names; do
     "$weft" report -q "$work/$name.weft" -o "$work/$name.html"
 done
+"$weft" report -q --with-paths "$work/planted.weft" -o "$work/with-paths.html"
 "$weft" report -q --without-findings "$work/calls.weft" -o "$work/without.html"
 cd "$WEFT_SOURCE_ROOT/ui"
 # shellcheck disable=SC2086 # one word a name

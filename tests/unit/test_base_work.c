@@ -9,6 +9,7 @@
 #include "tap.h"
 
 #include <dirent.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -268,6 +269,75 @@ static void test_workers_are_apart(void)
     }
 }
 
+/* How many threads work at once: on a task, on items. */
+struct busy {
+    _Atomic unsigned n, most;
+    _Atomic unsigned n_items;
+    _Atomic bool may_end;
+    bool is_done;
+};
+
+static void begin_work(struct busy *busy)
+{
+    const unsigned n = atomic_fetch_add(&busy->n, 1) + 1;
+    unsigned most = atomic_load(&busy->most);
+    while (n > most && !atomic_compare_exchange_weak(&busy->most, &most, n))
+        ;
+}
+
+static void run_task(void *context)
+{
+    struct busy *busy = context;
+    begin_work(busy);
+    while (!atomic_load(&busy->may_end))
+        sched_yield();
+    busy->is_done = true;
+    atomic_fetch_sub(&busy->n, 1);
+}
+
+static enum weft_code run_item(void *context, size_t item, unsigned worker, struct weft_err *err)
+{
+    struct busy *busy = context;
+    (void)item, (void)worker, (void)err;
+    begin_work(busy);
+    atomic_fetch_add(&busy->n_items, 1);
+    sched_yield();
+    atomic_fetch_sub(&busy->n, 1);
+    return WEFT_OK;
+}
+
+/* Beside loops, and among as many threads. */
+static void test_task(unsigned n_workers)
+{
+    struct weft_pool *pool = weft_pool_new(n_workers);
+    for (int round = 0; round < 20; round++) {
+        struct busy busy = { 0 }, other = { .may_end = true };
+        const bool begins = weft_pool_begin_task(pool, run_task, &busy);
+        tap_ok(begins && !weft_pool_begin_task(pool, run_task, &other), "one task at a time");
+        bool is_good = true;
+        for (int loop = 0; loop < 3; loop++)
+            is_good = weft_pool_run(pool, 100, run_item, &busy, NULL, NULL) == WEFT_OK && is_good;
+        tap_ok(is_good && atomic_load(&busy.n_items) == 300, "loops end although a task runs");
+        atomic_store(&busy.may_end, true);
+        weft_pool_end_task(pool);
+        tap_ok(busy.is_done && atomic_load(&busy.n) == 0, "%u workers: the task is done",
+               n_workers);
+        tap_ok(atomic_load(&busy.most) <= n_workers, "by no more threads than workers: %u of %u",
+               atomic_load(&busy.most), n_workers);
+        tap_eq_u64(weft_pool_run(pool, 100, run_item, &other, NULL, NULL), WEFT_OK, "loops go on");
+    }
+    weft_pool_free(pool);
+}
+
+static void test_no_task(void)
+{
+    struct weft_pool *pool = weft_pool_new(1);
+    struct busy busy = { .may_end = true };
+    tap_ok(!weft_pool_begin_task(pool, run_task, &busy), "one worker has no task");
+    weft_pool_end_task(pool);
+    weft_pool_free(pool);
+}
+
 static void test_loops(unsigned n_workers)
 {
     struct weft_pool *pool = weft_pool_new(n_workers);
@@ -374,6 +444,9 @@ int main(void)
     weft_pool_free(weft_pool_new(8));
     test_silent_failure();
     test_workers_are_apart();
+    test_task(2);
+    test_task(4);
+    test_no_task();
     unlink(target);
     rmdir(folder);
     return tap_done();

@@ -4,92 +4,40 @@
  * sections longer than their file. It takes no more memory than its size explains, and is damage;
  * and functions in several parts, which compilers do write.
  */
+#include "dwarf_builder.h"
 #include "symbols/dwarf.h"
 #include "symbols/inlines.h"
 #include "symbols/symtab.h"
 #include "tap.h"
 
-#include <elf.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { ROOM = 1 << 20, SECTIONS = 5, SHARING = 8000, RANGES = 8000, MOST_KB = 64 << 10 };
+enum { SECTIONS = 5, SHARING = 8000, RANGES = 8000, MOST_KB = 64 << 10 };
 
-/* A file that is made. */
-struct made {
-    uint8_t bytes[ROOM];
-    size_t n;
-    Elf64_Shdr headers[SECTIONS];
-    unsigned n_sections;
-};
-
-static struct made made;
-
-static void put(const void *bytes, size_t n_bytes)
-{
-    if (n_bytes > sizeof made.bytes - made.n)
-        abort();
-    memcpy(made.bytes + made.n, bytes, n_bytes);
-    made.n += n_bytes;
-}
-
-static void put_number(uint64_t value, size_t n_bytes)
-{
-    put(&value, n_bytes);
-}
-
-static const char section_names[] = "\0.debug_info\0.debug_abbrev\0.debug_ranges\0.shstrtab";
-static const uint32_t names_at[SECTIONS] = { 0, 1, 13, 27, 41 };
-
-static void begin_file(void)
-{
-    made.n = sizeof(Elf64_Ehdr);
-    made.n_sections = 1;
-    memset(made.headers, 0, sizeof made.headers);
-}
-
-static void begin_section(void)
-{
-    made.headers[made.n_sections] = (Elf64_Shdr){ .sh_name = names_at[made.n_sections],
-                                                  .sh_type = SHT_PROGBITS,
-                                                  .sh_offset = made.n };
-}
-
-static void end_section(void)
-{
-    Elf64_Shdr *header = &made.headers[made.n_sections++];
-    header->sh_size = made.n - header->sh_offset;
-}
+static struct db_file made;
 
 /* A unit, functions without names that share the list at 0, and "split_in_two", in the list at
  * `list_at`. */
 static void put_info(uint32_t n_sharing, uint32_t list_at)
 {
-    begin_section();
-    const size_t at = made.n;
-    put_number(0, 4);
-    put_number(4, 2);
-    put_number(0, 4);
-    put_number(8, 1);
-    put_number(1, 1);
-    put_number(0, 8);
-    put_number(UINT64_C(1) << 40, 8);
+    db_begin_section(&made, ".debug_info");
+    const size_t at = db_begin_unit(&made);
+    db_put_number(&made, 1, 1);
+    db_put_number(&made, 0, 8);
+    db_put_number(&made, UINT64_C(1) << 40, 8);
     for (uint32_t k = 0; k < n_sharing; k++) {
-        put_number(2, 1);
-        put_number(0, 4);
+        db_put_number(&made, 2, 1);
+        db_put_number(&made, 0, 4);
     }
-    put_number(3, 1);
-    put("split_in_two", sizeof "split_in_two");
-    put_number(list_at, 4);
-    put_number(0, 1);
-    const uint32_t n_bytes = (uint32_t)(made.n - at - 4);
-    memcpy(made.bytes + at, &n_bytes, sizeof n_bytes);
-    end_section();
+    db_put_number(&made, 3, 1);
+    db_put(&made, "split_in_two", sizeof "split_in_two");
+    db_put_number(&made, list_at, 4);
+    db_put_number(&made, 0, 1);
+    db_end_unit(&made, at);
+    db_end_section(&made);
 }
 
 static void put_abbrevs(void)
@@ -101,70 +49,40 @@ static void put_abbrevs(void)
         3, 0x2e, 0, 0x03, 0x08, 0x55, 0x17, 0, 0, /* function: name, ranges */
         0,
     };
-    begin_section();
-    put(abbrevs, sizeof abbrevs);
-    end_section();
+    db_begin_section(&made, ".debug_abbrev");
+    db_put(&made, abbrevs, sizeof abbrevs);
+    db_end_section(&made);
 }
 
 static void put_range(uint64_t begin, uint64_t end)
 {
-    put_number(begin, 8);
-    put_number(end, 8);
+    db_put_number(&made, begin, 8);
+    db_put_number(&made, end, 8);
 }
 
 /* The list at 0; where the one behind it is. */
 static uint32_t put_ranges(uint32_t n_ranges)
 {
-    begin_section();
+    db_begin_section(&made, ".debug_ranges");
     for (uint64_t k = 0; k < n_ranges; k++)
         put_range(0x100000 + 16 * k, 0x100008 + 16 * k);
     put_range(0, 0);
-    const size_t at = made.n - made.headers[made.n_sections].sh_offset;
+    const uint32_t at = db_offset(&made);
     put_range(0x5000, 0x5040);
     put_range(0x9000, 0x9010);
     put_range(0, 0);
-    end_section();
-    return (uint32_t)at;
-}
-
-static void end_file(void)
-{
-    begin_section();
-    made.headers[made.n_sections].sh_type = SHT_STRTAB;
-    put(section_names, sizeof section_names);
-    end_section();
-    const Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
-                                .e_type = ET_EXEC,
-                                .e_machine = EM_X86_64,
-                                .e_version = 1,
-                                .e_shoff = made.n,
-                                .e_ehsize = sizeof header,
-                                .e_shentsize = sizeof(Elf64_Shdr),
-                                .e_shnum = SECTIONS,
-                                .e_shstrndx = SECTIONS - 1 };
-    memcpy(made.bytes, &header, sizeof header);
-    put(made.headers, sizeof made.headers);
+    db_end_section(&made);
+    return at;
 }
 
 static void make_file(uint32_t n_sharing, uint32_t n_ranges)
 {
-    begin_file();
+    db_begin_file(&made);
     put_info(n_sharing, 16 * (n_ranges + 1));
     put_abbrevs();
     if (put_ranges(n_ranges) != 16 * (n_ranges + 1))
         abort();
-    end_file();
-}
-
-/* Its path; `*fd` is the caller's to close. */
-static const char *write_file(int *fd)
-{
-    static char path[64];
-    *fd = memfd_create("made", MFD_CLOEXEC);
-    if (*fd < 0 || write(*fd, made.bytes, made.n) != (ssize_t)made.n)
-        abort();
-    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", *fd);
-    return path;
+    db_end_file(&made);
 }
 
 static long most_kb(void)
@@ -182,7 +100,7 @@ static void test_shared_list(void)
     bool is_nomem;
     make_file(SHARING, RANGES);
     const long before_kb = most_kb();
-    struct weft_inlines *inlines = weft_inlines_open(write_file(&fd), &is_nomem);
+    struct weft_inlines *inlines = weft_inlines_open(db_write(&made, &fd), &is_nomem);
     tap_ok(inlines && !is_nomem, "functions that share a list");
     if (inlines)
         tap_ok(weft_inlines_at(inlines, 0x100004, names, 4) == 0 && !weft_inlines_nomem(inlines),
@@ -201,7 +119,7 @@ static void test_budget(void)
     int fd;
     bool is_nomem;
     make_file(1, RANGES);
-    struct weft_dwarf *dwarf = weft_dwarf_open(write_file(&fd), &is_nomem);
+    struct weft_dwarf *dwarf = weft_dwarf_open(db_write(&made, &fd), &is_nomem);
     const bool is_there =
         dwarf && weft_dwarf_unit_entry(dwarf, 0, &entry) && weft_dwarf_follow(&entry);
     tap_ok(is_there, "a function with a list");
@@ -222,7 +140,7 @@ static void test_budget(void)
 /* A section that is said to be longer than the file is none. */
 static void test_long_sections(void)
 {
-    static const uint64_t sizes[] = { ROOM, UINT64_C(1) << 62, UINT64_MAX };
+    static const uint64_t sizes[] = { DB_ROOM, UINT64_C(1) << 62, UINT64_MAX };
     for (unsigned section = 1; section < SECTIONS - 1; section++)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
             const bool is_needed = section < 3;
@@ -230,8 +148,9 @@ static void test_long_sections(void)
             bool is_nomem;
             make_file(1, 1);
             made.headers[section].sh_size = sizes[k];
-            memcpy(made.bytes + made.n - sizeof made.headers, made.headers, sizeof made.headers);
-            struct weft_dwarf *dwarf = weft_dwarf_open(write_file(&fd), &is_nomem);
+            memcpy(made.bytes + made.n - SECTIONS * sizeof *made.headers, made.headers,
+                   SECTIONS * sizeof *made.headers);
+            struct weft_dwarf *dwarf = weft_dwarf_open(db_write(&made, &fd), &is_nomem);
             tap_ok(is_needed ? !dwarf : dwarf && dwarf->most_read < UINT64_C(2) << 30,
                    "section %u of %" PRIu64 " bytes: most_read %" PRIu64, section, sizes[k],
                    dwarf ? dwarf->most_read : 0);
@@ -248,7 +167,7 @@ static void test_parts(void)
     struct weft_symtab *symtab = NULL;
     int fd;
     make_file(3, 3);
-    const bool is_open = weft_elf_file_open(write_file(&fd), &file);
+    const bool is_open = weft_elf_file_open(db_write(&made, &fd), &file);
     tap_ok(is_open && weft_symtab_read(&file, &symtab, NULL) == WEFT_OK, "a program");
     if (symtab) {
         const struct weft_str name = weft_symtab_find(symtab, 0x5010);

@@ -30,7 +30,7 @@ const MISSING = {
   kind: 'missing_part',
   class: 'lost' as const,
   count: 1,
-  text: 'part of this page that failed, and is missing',
+  text: 'part of this page that is missing',
   tid: null,
 };
 

@@ -344,7 +344,8 @@ static enum weft_code find_facts(struct loading *loading, int64_t source, sqlite
     loading->n_damaged_facts += is_damaged;
     if (code == WEFT_OK || is_damaged)
         return WEFT_OK;
-    *err = damage;
+    if (err)
+        *err = damage;
     return code;
 }
 

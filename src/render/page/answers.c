@@ -1,43 +1,54 @@
 /* SPDX-License-Identifier: MIT
  *
- * Renders by the functions of which `weft serve` makes its answers. Bounds: segments of a path,
- * types that are compared, bytes of comparisons.
+ * Renders by the functions of which `weft serve` makes its answers, and packs each as soon as it is
+ * there. Bounds: segments of a path, threads, types that are compared, bytes of comparisons.
  */
 #include "render/page/answers.h"
 
+#include "model/trace.h"
 #include "render/columns/compared.h"
 #include "render/columns/pack.h"
 #include "render/json/json.h"
 #include "render/page/excerpt.h"
+#include "render/page/page.h"
 #include "render/text/compare.h"
 #include "render/text/diagnose.h"
 #include "render/text/directory.h"
 #include "schema/problems.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { PATH_SEGMENTS = 2000, COMPARED_TYPES = 4 };
+enum { PATH_SEGMENTS = 2000, PARTS_OF_COMPARISON = 3 };
+enum { ELEMENT_BYTES = 120 }; /* of an answer, beside its question and what it holds */
 
 /* Of all comparisons, packed. */
 #define COMPARED_BYTES UINT64_C(300000)
 
 enum weft_code weft_page_answers_init(struct weft_page_answers *answers,
-                                      const struct weft_trace *trace, struct weft_err *err)
+                                      const struct weft_trace *trace, struct weft_pool *pool,
+                                      struct weft_err *err)
 {
-    *answers = (struct weft_page_answers){ .trace = trace, .arena = weft_arena_new(0) };
-    return answers->arena ? WEFT_OK : weft_no_memory(err, "a page");
+    *answers =
+        (struct weft_page_answers){ .trace = trace, .pool = pool, .arena = weft_arena_new(0) };
+    if (answers->arena)
+        answers->is_needed =
+            WEFT_ARENA_NEW(answers->arena, (size_t)weft_trace_n_threads(trace) + 1, bool);
+    return answers->is_needed ? WEFT_OK : weft_no_memory(err, "a page");
 }
 
-/* The last answer is no answer: it failed. */
 static void drop_last(struct weft_page_answers *answers)
 {
-    weft_output_abort(answers->items[--answers->n].body);
+    weft_output_abort(answers->items[--answers->n].out);
 }
 
 void weft_page_answers_fini(struct weft_page_answers *answers)
 {
     while (answers->n > 0)
         drop_last(answers);
+    answers->n_proposals = 0;
     if (answers->arena)
         weft_arena_free(answers->arena);
     answers->arena = NULL;
@@ -84,8 +95,9 @@ static void put_rule(struct weft_output *out, const char *name,
 /* ---- answers --------------------------------------------------------------------------------- */
 
 /* A new answer to a question, which the caller writes and ends. */
-static enum weft_code begin(struct weft_page_answers *answers, struct weft_str question,
-                            struct weft_output **body, struct weft_err *err)
+static enum weft_code begin(struct weft_page_answers *answers, enum weft_page_answer_kind kind,
+                            struct weft_str question, struct weft_output **body,
+                            struct weft_err *err)
 {
     if (answers->n == WEFT_PAGE_ANSWERS)
         return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "a page has at most %d answers",
@@ -94,21 +106,41 @@ static enum weft_code begin(struct weft_page_answers *answers, struct weft_str q
     if (!copy.bytes)
         return weft_no_memory(err, "a page");
     WEFT_TRY(weft_output_to_memory(body, err));
-    answers->items[answers->n++] = (struct weft_page_answer){ copy.bytes, *body };
+    answers->items[answers->n++] = (struct weft_page_answer){ kind, copy.bytes, *body };
     return WEFT_OK;
 }
 
+static enum weft_code pack(const struct weft_page_answers *answers, struct weft_output *body,
+                           struct weft_output **packed, struct weft_err *err)
+{
+    WEFT_TRY(weft_output_to_memory(packed, err));
+    weft_output_set_form(*packed, WEFT_OUTPUT_EXACT);
+    enum weft_code code = weft_pack(weft_output_held(body), answers->pool, *packed, err);
+    if (code == WEFT_OK && !weft_output_has_failed(*packed))
+        return WEFT_OK;
+    const enum weft_code closed = weft_output_close(*packed, code == WEFT_OK ? err : NULL);
+    return code != WEFT_OK ? code : closed;
+}
+
+/* Packs the answer that was begun last, or drops it if it failed. */
 static enum weft_code end(struct weft_page_answers *answers, bool is_json, struct weft_err *err)
 {
     struct weft_page_answer *last = &answers->items[answers->n - 1];
+    struct weft_output *body = last->out, *packed = NULL;
     if (is_json) {
-        weft_output_set_form(last->body, WEFT_OUTPUT_JSON);
-        weft_output_seal(last->body);
+        weft_output_set_form(body, WEFT_OUTPUT_JSON);
+        weft_output_seal(body);
     }
-    if (!weft_output_has_failed(last->body))
-        return WEFT_OK;
-    answers->n--;
-    return weft_output_close(last->body, err);
+    enum weft_code code = WEFT_OK;
+    if (!weft_output_has_failed(body))
+        code = pack(answers, body, &packed, err);
+    const enum weft_code closed = weft_output_close(body, code == WEFT_OK ? err : NULL);
+    code = code != WEFT_OK ? code : closed;
+    if (code == WEFT_OK)
+        last->out = packed;
+    else
+        answers->n--;
+    return code;
 }
 
 static struct weft_view view_of(const struct weft_page_answers *answers, struct weft_output *body)
@@ -147,16 +179,34 @@ enum weft_code weft_page_add_findings(struct weft_page_answers *answers,
 {
     const struct weft_findings_view how = { .with_rules = false };
     struct weft_output *body;
-    WEFT_TRY(begin(answers, WEFT_STR("traces"), &body, err));
+    WEFT_TRY(begin(answers, WEFT_PAGE_FINDINGS, WEFT_STR("traces"), &body, err));
     put_traces(answers, body);
     WEFT_TRY(end(answers, true, err));
-    WEFT_TRY(begin(answers, WEFT_STR("threads"), &body, err));
-    struct weft_view view = view_of(answers, body);
-    weft_render_threads(&view);
-    WEFT_TRY(end(answers, true, err));
-    WEFT_TRY(begin(answers, WEFT_STR("diagnose"), &body, err));
-    view = view_of(answers, body);
+    WEFT_TRY(begin(answers, WEFT_PAGE_FINDINGS, WEFT_STR("diagnose"), &body, err));
+    const struct weft_view view = view_of(answers, body);
     weft_render_findings(&view, findings, &how);
+    return end(answers, true, err);
+}
+
+enum weft_code weft_page_add_threads(struct weft_page_answers *answers, struct weft_err *err)
+{
+    const uint32_t n_threads = weft_trace_n_threads(answers->trace);
+    const size_t n_most = WEFT_PAGE_THREADS;
+    uint32_t *ids = WEFT_ARENA_NEW(answers->arena, (size_t)n_threads + 1, uint32_t);
+    struct weft_output *body;
+    size_t n = 0;
+    if (!ids)
+        return weft_no_memory(err, "a page");
+    for (uint32_t id = 0; id < n_threads; id++)
+        ids[id] = id;
+    for (size_t i = weft_trace_busiest(answers->trace, ids, n_threads, n_most); i-- > 0;)
+        answers->is_needed[ids[i]] = true;
+    for (uint32_t id = 0; id < n_threads; id++)
+        if (answers->is_needed[id])
+            ids[n++] = id;
+    WEFT_TRY(begin(answers, WEFT_PAGE_FINDINGS, WEFT_STR("threads"), &body, err));
+    const struct weft_view view = view_of(answers, body);
+    weft_render_threads(&view, ids, n);
     return end(answers, true, err);
 }
 
@@ -171,8 +221,11 @@ enum weft_code weft_page_add_path(struct weft_page_answers *answers,
     char question[128];
     snprintf(question, sizeof question, "path?thread=%" PRIu32 "&from=%" PRIu64 "&to=%" PRIu64,
              thread_id, from_ns, to_ns);
-    WEFT_TRY(begin(answers, weft_str_of(question), &body, err));
+    WEFT_TRY(begin(answers, WEFT_PAGE_PATH, weft_str_of(question), &body, err));
     const struct weft_view view = view_of(answers, body);
+    answers->is_needed[thread_id] = true;
+    for (size_t i = 0; i < path->n_threads; i++)
+        answers->is_needed[path->threads[i].thread_id] = true;
     weft_render_path(&view, path, &how);
     return end(answers, true, err);
 }
@@ -196,7 +249,7 @@ static enum weft_code begin_of_rule(struct weft_page_answers *answers, const cha
     enum weft_code code = WEFT_OK;
     if (weft_output_has_failed(question))
         return weft_output_close(question, err);
-    code = begin(answers, weft_output_held(question), body, err);
+    code = begin(answers, WEFT_PAGE_COMPARISON, weft_output_held(question), body, err);
     weft_output_abort(question);
     return code;
 }
@@ -255,43 +308,58 @@ static enum weft_code add_comparison(struct weft_page_answers *answers,
     return end(answers, true, err);
 }
 
-/* Whether it fits into what is left; then that is less. */
-static enum weft_code fits(const struct weft_page_answers *answers, size_t from,
-                           struct weft_pool *pool, uint64_t *left_bytes, struct weft_err *err)
+static const char *copy_of(const struct weft_page_answers *answers, const char *text)
 {
-    uint64_t n_all = 0;
-    for (size_t i = from; i < answers->n; i++) {
-        uint64_t n_bytes = 0;
-        WEFT_TRY(weft_packed_bytes(weft_output_held(answers->items[i].body), WEFT_PACK_SMALL, pool,
-                                   &n_bytes, err));
-        n_all += n_bytes;
-    }
-    if (n_all > *left_bytes)
-        return weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                         "a page has room for %" PRIu64 " kB of them", COMPARED_BYTES / 1000);
-    *left_bytes -= n_all;
+    return weft_arena_copy(answers->arena, weft_str_of(text ? text : "")).bytes;
+}
+
+/* That a comparison is there: what is shown of its type. */
+static enum weft_code add_proposal(struct weft_page_answers *answers,
+                                   const struct weft_finding *finding, struct weft_err *err)
+{
+    const struct weft_finding_choice *choice = &finding->choice;
+    const struct weft_page_proposal proposal = {
+        .name = weft_arena_copy(answers->arena, finding->type),
+        .begin = copy_of(answers, choice->begin),
+        .end = copy_of(answers, choice->end),
+        .match = copy_of(answers, choice->match),
+        .within = copy_of(answers, choice->within),
+        .count = finding->matrix->n_items,
+    };
+    if (!proposal.name.bytes || !proposal.begin || !proposal.end || !proposal.match ||
+        !proposal.within)
+        return weft_no_memory(err, "a page");
+    answers->proposals[answers->n_proposals++] = proposal;
     return WEFT_OK;
 }
 
-/* All of a comparison or nothing. */
+/* All of a comparison or nothing: beyond the room for it, WEFT_E_LIMIT. */
 static enum weft_code add_if_fits(struct weft_page_answers *answers,
-                                  const struct weft_finding *finding, struct weft_pool *pool,
-                                  uint64_t *left_bytes, struct weft_err *err)
+                                  const struct weft_finding *finding, uint64_t *left_bytes,
+                                  struct weft_err *err)
 {
     const size_t n_before = answers->n;
+    uint64_t n_bytes = 0;
     struct weft_arena *arena = weft_arena_new(0);
     if (!arena)
         return weft_no_memory(err, "a comparison");
     enum weft_code code = add_comparison(answers, finding, arena, err);
     weft_arena_free(arena);
-    WEFT_THEN(code, fits(answers, n_before, pool, left_bytes, err));
+    for (size_t i = n_before; code == WEFT_OK && i < answers->n; i++)
+        n_bytes += weft_output_offset(answers->items[i].out);
+    if (code == WEFT_OK && n_bytes > *left_bytes)
+        code = weft_fail(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                         "a page has room for %" PRIu64 " kB of them", COMPARED_BYTES / 1000);
+    WEFT_THEN(code, add_proposal(answers, finding, err));
+    if (code == WEFT_OK)
+        *left_bytes -= n_bytes;
     while (code != WEFT_OK && answers->n > n_before)
         drop_last(answers);
     return code;
 }
 
 struct types {
-    const struct weft_finding *items[COMPARED_TYPES];
+    const struct weft_finding *items[WEFT_PAGE_COMPARISONS];
     size_t n;
 };
 
@@ -299,7 +367,7 @@ struct types {
 static void list_types(const struct weft_findings_table *findings, struct types *types)
 {
     const struct weft_problems_table *problems = findings->problems;
-    for (size_t i = 0; i < problems->n_rows && types->n < COMPARED_TYPES; i++) {
+    for (size_t i = 0; i < problems->n_rows && types->n < WEFT_PAGE_COMPARISONS; i++) {
         const struct weft_finding *finding = problems->rows[i].finding;
         bool is_new = finding->table && finding->table->n_a > 0 && finding->table->n_b > 0 &&
                       finding->choice.begin;
@@ -310,63 +378,59 @@ static void list_types(const struct weft_findings_table *findings, struct types 
     }
 }
 
-static void put_proposal(struct weft_json *json, const struct weft_finding *finding)
+static bool is_limit(enum weft_code code)
 {
-    const struct weft_finding_choice *choice = &finding->choice;
-    weft_json_begin_object(json, NULL);
-    weft_json_str(json, "name", finding->type);
-    weft_json_text(json, "begin", choice->begin ? choice->begin : "");
-    weft_json_text(json, "end", choice->end ? choice->end : "");
-    weft_json_text(json, "match", choice->match ? choice->match : "");
-    weft_json_text(json, "within", choice->within ? choice->within : "");
-    weft_json_text(json, "why", "findings are of it");
-    weft_json_u64(json, "count", finding->matrix->n_items);
-    weft_json_end_object(json);
-}
-
-static enum weft_code add_types(struct weft_page_answers *answers, const struct types *types,
-                                struct weft_err *err)
-{
-    struct weft_output *body;
-    WEFT_TRY(begin(answers, WEFT_STR("types"), &body, err));
-    const struct weft_view view = view_of(answers, body);
-    struct weft_json *json = weft_view_json(&view);
-    if (json) {
-        weft_json_begin_object(json, NULL);
-        weft_json_begin_array(json, "proposals");
-        for (size_t i = 0; i < types->n; i++)
-            put_proposal(json, types->items[i]);
-        weft_json_end_array(json);
-        weft_json_end_object(json);
-        weft_view_json_end(&view, json);
-    }
-    return end(answers, true, err);
+    return code == WEFT_OK || code == WEFT_E_LIMIT;
 }
 
 enum weft_code weft_page_add_comparisons(struct weft_page_answers *answers,
                                          const struct weft_findings_table *findings,
-                                         struct weft_pool *pool, struct weft_err *err)
+                                         struct weft_err *err)
 {
     uint64_t left_bytes = COMPARED_BYTES;
-    struct types types = { .n = 0 }, added = { .n = 0 };
+    struct types types = { .n = 0 };
     enum weft_code code = WEFT_OK;
     list_types(findings, &types);
-    for (size_t i = 0; i < types.n && (code == WEFT_OK || code == WEFT_E_LIMIT); i++) {
+    for (size_t i = 0; i < types.n && is_limit(code); i++) {
         struct weft_err own = { 0 };
-        const enum weft_code added_code =
-            add_if_fits(answers, types.items[i], pool, &left_bytes, &own);
-        if (added_code == WEFT_OK)
-            added.items[added.n++] = types.items[i];
-        else if (code == WEFT_OK || added_code != WEFT_E_LIMIT) {
-            code = added_code;
+        const enum weft_code own_code = add_if_fits(answers, types.items[i], &left_bytes, &own);
+        if (own_code == WEFT_OK || (own_code == WEFT_E_LIMIT && code == WEFT_E_LIMIT))
+            continue;
+        code = own_code;
+        if (err)
             *err = own;
-        }
     }
-    struct weft_err own = { 0 };
-    const enum weft_code types_code = added.n > 0 ? add_types(answers, &added, &own) : WEFT_OK;
-    if (types_code != WEFT_OK)
-        *err = own;
-    return types_code != WEFT_OK ? types_code : code;
+    return code;
+}
+
+/* ---- what may be missing --------------------------------------------------------------------- */
+
+uint64_t weft_page_answers_bytes(const struct weft_page_answers *answers)
+{
+    uint64_t n_bytes = 0;
+    for (size_t i = 0; i < answers->n; i++)
+        n_bytes += ELEMENT_BYTES + strlen(answers->items[i].question) +
+                   weft_output_offset(answers->items[i].out);
+    return n_bytes;
+}
+
+bool weft_page_drop_answer(struct weft_page_answers *answers, enum weft_missing_kind *kind)
+{
+    size_t end = answers->n;
+    while (end > 0 && answers->items[end - 1].kind == WEFT_PAGE_FINDINGS)
+        end--;
+    if (end == 0)
+        return false;
+    const bool is_comparison = answers->items[end - 1].kind == WEFT_PAGE_COMPARISON;
+    const size_t n_dropped = is_comparison ? PARTS_OF_COMPARISON : 1;
+    *kind = is_comparison ? WEFT_MISSING_SOME_COMPARISONS : WEFT_MISSING_SOME_PATHS;
+    for (size_t i = end - n_dropped; i < end; i++)
+        weft_output_abort(answers->items[i].out);
+    memmove(&answers->items[end - n_dropped], &answers->items[end],
+            (answers->n - end) * sizeof *answers->items);
+    answers->n -= n_dropped;
+    answers->n_proposals -= is_comparison;
+    return true;
 }
 
 /* ---- elements -------------------------------------------------------------------------------- */
@@ -382,24 +446,49 @@ static void put_question(struct weft_output *out, const char *question)
     }
 }
 
-size_t weft_page_n_without_comparisons(const struct weft_page_answers *answers)
+static void put_proposal(struct weft_json *json, const struct weft_page_proposal *proposal)
 {
-    static const char front[] = "executions?";
-    size_t n = 0;
-    while (n < answers->n && strncmp(answers->items[n].question, front, sizeof front - 1) != 0)
-        n++;
-    return n;
+    weft_json_begin_object(json, NULL);
+    weft_json_str(json, "name", proposal->name);
+    weft_json_text(json, "begin", proposal->begin);
+    weft_json_text(json, "end", proposal->end);
+    weft_json_text(json, "match", proposal->match);
+    weft_json_text(json, "within", proposal->within);
+    weft_json_text(json, "why", "findings are of it");
+    weft_json_u64(json, "count", proposal->count);
+    weft_json_end_object(json);
 }
 
-enum weft_code weft_page_write_answers(const struct weft_page_answers *answers, size_t n,
-                                       struct weft_pool *pool, struct weft_output *out,
+/* Of the comparisons that are still there. */
+static enum weft_code add_types(struct weft_page_answers *answers, struct weft_err *err)
+{
+    struct weft_output *body;
+    WEFT_TRY(begin(answers, WEFT_PAGE_FINDINGS, WEFT_STR("types"), &body, err));
+    const struct weft_view view = view_of(answers, body);
+    struct weft_json *json = weft_view_json(&view);
+    if (json) {
+        weft_json_begin_object(json, NULL);
+        weft_json_begin_array(json, "proposals");
+        for (size_t i = 0; i < answers->n_proposals; i++)
+            put_proposal(json, &answers->proposals[i]);
+        weft_json_end_array(json);
+        weft_json_end_object(json);
+        weft_view_json_end(&view, json);
+    }
+    return end(answers, true, err);
+}
+
+enum weft_code weft_page_write_answers(struct weft_page_answers *answers, struct weft_output *out,
                                        struct weft_err *err)
 {
-    for (size_t i = 0; i < n; i++) {
+    if (answers->n_proposals > 0)
+        WEFT_TRY(add_types(answers, err));
+    for (size_t i = 0; i < answers->n; i++) {
+        const struct weft_str packed = weft_output_held(answers->items[i].out);
         weft_output_text(out, "<script class=\"weft-answer\" data-question=\"");
         put_question(out, answers->items[i].question);
         weft_output_text(out, "\" type=\"application/octet-stream+gzip;base64\">");
-        WEFT_TRY(weft_pack(weft_output_held(answers->items[i].body), pool, out, err));
+        weft_output_write(out, packed.bytes, packed.n_bytes);
         weft_output_text(out, "</script>\n");
     }
     return WEFT_OK;

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "render/columns/pack.h"
 #include "render/json/json.h"
+#include "render/page/answers.h"
 #include "render/page/page.h"
 #include "render/page/shapes.h"
 #include "render/text/notes.h"
@@ -18,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VERSION = 3 };
+enum { VERSION = 3, NOTES_BYTES = 8000 /* of the page, that follow the shapes */ };
 
 /* A generator and what its rows refer to. */
 struct data {
@@ -65,12 +66,12 @@ static void put_missing(struct weft_json *json, const struct weft_missing_part *
 {
     char text[WEFT_ERR_FILE_BYTES + WEFT_ERR_TEXT_BYTES + WEFT_ERR_PLACE_BYTES], reason[640];
     weft_err_print(&part->reason, reason, sizeof reason);
-    (void)snprintf(text, sizeof text, "%s: %s", part->name, reason);
+    (void)snprintf(text, sizeof text, "%s: %s", weft_missing_name(part->kind), reason);
     weft_json_begin_object(json, NULL);
     weft_json_text(json, "kind", "missing_part");
     weft_json_text(json, "class", weft_note_class_name(WEFT_NOTE_CLASS_LOST));
     weft_json_u64(json, "count", 1);
-    weft_json_text(json, "text", "part of this page that failed, and is missing");
+    weft_json_text(json, "text", "part of this page that is missing");
     weft_json_text(json, "detail", text);
     weft_json_null(json, "tid");
     weft_json_end_object(json);
@@ -518,17 +519,50 @@ static void put_totals(const struct data *data)
     weft_json_end_object(json);
 }
 
+/* Bytes of the page beside the shapes. */
+static enum weft_code count_used(const struct weft_page *page, const struct weft_output *out,
+                                 enum weft_pack_effort effort, uint64_t *n_bytes,
+                                 struct weft_err *err)
+{
+    WEFT_TRY(weft_packed_bytes(weft_output_held(out), effort, page->pool, n_bytes, err));
+    *n_bytes += NOTES_BYTES + page->taken_bytes;
+    *n_bytes += page->answers ? weft_page_answers_bytes(page->answers) : 0;
+    return WEFT_OK;
+}
+
+/* Drops answers until there is room for all else; `*used` is less then. */
+static void drop_answers(const struct weft_page *page, uint64_t least_bytes, uint64_t *used)
+{
+    enum weft_missing_kind kind;
+    uint64_t before = page->answers ? weft_page_answers_bytes(page->answers) : 0;
+    while (*used + least_bytes > WEFT_PAGE_BYTES && page->answers && page->missing &&
+           weft_page_drop_answer(page->answers, &kind)) {
+        const uint64_t after = weft_page_answers_bytes(page->answers);
+        struct weft_err why = { 0 };
+        const enum weft_code code =
+            weft_fail(&why, WEFT_E_LIMIT, WEFT_NO_OFFSET, "a page has at most %d MB",
+                      WEFT_PAGE_BYTES / 1000000);
+        (void)weft_missing_add(page->missing, kind, code, &why);
+        *used -= before - after;
+        before = after;
+    }
+}
+
 /* What the shapes may take: what a page has left beside all else. That is measured with little
- * effort, which gives more bytes than there will be. */
+ * effort, which gives more bytes than there will be; unless that is too much. */
 static enum weft_code room_for_shapes(const struct weft_page *page, const struct weft_output *out,
                                       uint64_t *n_bytes, struct weft_err *err)
 {
+    const uint64_t least_bytes = page->shapes ? WEFT_PAGE_SHAPES_LEAST : 0;
     uint64_t used = 0;
     *n_bytes = page->shapes_bytes;
-    if (*n_bytes > 0 || !page->shapes)
+    if (*n_bytes > 0 || (!page->shapes && !page->answers))
         return WEFT_OK;
-    WEFT_TRY(weft_packed_bytes(weft_output_held(out), WEFT_PACK_FAST, page->pool, &used, err));
-    used += page->taken_bytes;
+    WEFT_TRY(count_used(page, out, WEFT_PACK_FAST, &used, err));
+    if (used + least_bytes > WEFT_PAGE_BYTES) {
+        WEFT_TRY(count_used(page, out, WEFT_PACK_SMALL, &used, err));
+        drop_answers(page, least_bytes, &used);
+    }
     *n_bytes = used < WEFT_PAGE_BYTES ? WEFT_PAGE_BYTES - used : 0;
     if (*n_bytes > WEFT_PAGE_SHAPES_BYTES)
         *n_bytes = WEFT_PAGE_SHAPES_BYTES;

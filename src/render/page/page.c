@@ -10,9 +10,11 @@
 #include "base/plain.h"
 #include "render/columns/pack.h"
 #include "render/page/answers.h"
+#include "render/page/shapes.h"
 #include "render/page/ui_bundle.h"
 
-#include <string.h>
+/* Head, title and the rest around what a page is made of, and notes of what is missing. */
+enum { FRAME_BYTES = 10000 };
 
 /* Writes text into HTML: markup characters as entities, nothing that is not UTF-8. */
 static void html_text(struct weft_output *out, struct weft_str text)
@@ -57,66 +59,23 @@ static void write_head(struct weft_output *out)
                      "<meta name=\"generator\" content=\"weft " WEFT_VERSION "\">\n");
 }
 
-/* `before_bytes`: of the page, already. */
-static enum weft_code write_data(const struct weft_page *page, uint64_t before_bytes,
-                                 struct weft_output *out, struct weft_err *err)
+/* Answers, then the data, which says what is missing, and therefore is made first. */
+static enum weft_code write_data(const struct weft_page *page, struct weft_output *out,
+                                 struct weft_err *err)
 {
     struct weft_page own = *page;
     struct weft_output *data;
-    own.taken_bytes = before_bytes + weft_output_held(out).n_bytes + weft_ui_bundle.script_bytes;
+    own.taken_bytes = weft_output_offset(out) + weft_ui_bundle.script_bytes;
     WEFT_TRY(weft_output_to_memory(&data, err));
     enum weft_code code = weft_page_data(&own, data, err);
+    if (page->answers)
+        WEFT_THEN(code, weft_page_write_answers(page->answers, out, err));
     weft_output_text(out, "<script id=\"weft-data\" "
                           "type=\"application/octet-stream+gzip;base64\">");
     WEFT_THEN(code, weft_pack(weft_output_held(data), page->pool, out, err));
     weft_output_text(out, "</script>\n");
     enum weft_code data_code = weft_output_close(data, err);
     return code != WEFT_OK ? code : data_code;
-}
-
-/* The first `n_answers`, and the rest of the page, into memory. */
-static enum weft_code write_rest(const struct weft_page *page, size_t n_answers,
-                                 uint64_t before_bytes, struct weft_output *out,
-                                 struct weft_err *err)
-{
-    if (page->answers)
-        WEFT_TRY(weft_page_write_answers(page->answers, n_answers, page->pool, out, err));
-    WEFT_TRY(write_data(page, before_bytes, out, err));
-    weft_output_text(out, "<script>");
-    weft_output_write(out, weft_ui_bundle.script, weft_ui_bundle.script_bytes);
-    weft_output_text(out, "</script>\n</body>\n</html>\n");
-    return WEFT_OK;
-}
-
-/* Some may be missing already. */
-static bool miss_comparisons(struct weft_missing *missing, enum weft_code code,
-                             struct weft_err *why)
-{
-    for (size_t i = 0; i < missing->n; i++)
-        if (strcmp(missing->parts[i].name, "all comparisons") == 0) {
-            missing->parts[i].name = "comparisons";
-            missing->parts[i].reason = *why;
-            return true;
-        }
-    return weft_missing_add(missing, "comparisons", code, why);
-}
-
-/* If the page would be too large, comparisons are what it can do without. */
-static enum weft_code fit_rest(const struct weft_page *page, uint64_t before_bytes,
-                               struct weft_output *out, struct weft_err *err)
-{
-    const size_t n = page->answers ? page->answers->n : 0;
-    const size_t n_without = page->answers ? weft_page_n_without_comparisons(page->answers) : 0;
-    struct weft_err why = { 0 };
-    WEFT_TRY(write_rest(page, n, before_bytes, out, err));
-    if (before_bytes + weft_output_held(out).n_bytes <= WEFT_PAGE_BYTES || n_without == n)
-        return WEFT_OK;
-    const enum weft_code code = weft_fail(&why, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                                          "a page has at most %d kB", WEFT_PAGE_BYTES / 1000);
-    if (!page->missing || !miss_comparisons(page->missing, code, &why))
-        return WEFT_OK; /* nothing may be missing */
-    weft_output_clear(out);
-    return write_rest(page, n_without, before_bytes, out, err);
 }
 
 enum weft_code weft_page_check(struct weft_err *err)
@@ -126,6 +85,28 @@ enum weft_code weft_page_check(struct weft_err *err)
     return weft_fail(err, WEFT_E_UNSUPPORTED, WEFT_NO_OFFSET,
                      "no page can be written: this weft was built without its user interface "
                      "(tools/build builds it)");
+}
+
+enum weft_code weft_page_least_bytes(const struct weft_page *page, uint64_t *n_bytes,
+                                     struct weft_err *err)
+{
+    struct weft_page own = *page;
+    struct weft_output *data;
+    own.shapes = NULL;
+    own.answers = NULL;
+    *n_bytes = 0;
+    WEFT_TRY(weft_output_to_memory(&data, err));
+    enum weft_code code = weft_page_data(&own, data, err);
+    const uint64_t rest_bytes = FRAME_BYTES + WEFT_PAGE_SHAPES_LEAST + weft_ui_bundle.script_bytes +
+                                weft_ui_bundle.style_bytes +
+                                (page->answers ? weft_page_answers_bytes(page->answers) : 0);
+    const struct weft_str held = weft_output_held(data);
+    WEFT_THEN(code, weft_packed_bytes(held, WEFT_PACK_FAST, page->pool, n_bytes, err));
+    if (rest_bytes + *n_bytes > WEFT_PAGE_BYTES) /* it was measured with little effort */
+        WEFT_THEN(code, weft_packed_bytes(held, WEFT_PACK_SMALL, page->pool, n_bytes, err));
+    *n_bytes += rest_bytes;
+    const enum weft_code closed = weft_output_close(data, code == WEFT_OK ? err : NULL);
+    return code != WEFT_OK ? code : closed;
 }
 
 enum weft_code weft_page_write(const struct weft_page *page, struct weft_output *out,
@@ -140,13 +121,9 @@ enum weft_code weft_page_write(const struct weft_page *page, struct weft_output 
     weft_output_text(out, "</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
                           "<noscript>This page needs JavaScript; it loads nothing from a "
                           "network.</noscript>\n");
-    struct weft_output *rest;
-    WEFT_TRY(weft_output_to_memory(&rest, err));
-    weft_output_set_form(rest, WEFT_OUTPUT_EXACT);
-    const enum weft_code code = fit_rest(page, weft_output_offset(out), rest, err);
-    const struct weft_str held = weft_output_held(rest);
-    if (code == WEFT_OK)
-        weft_output_write(out, held.bytes, held.n_bytes);
-    const enum weft_code closed = weft_output_close(rest, err);
-    return code != WEFT_OK ? code : closed;
+    WEFT_TRY(write_data(page, out, err));
+    weft_output_text(out, "<script>");
+    weft_output_write(out, weft_ui_bundle.script, weft_ui_bundle.script_bytes);
+    weft_output_text(out, "</script>\n</body>\n</html>\n");
+    return WEFT_OK;
 }

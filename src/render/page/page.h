@@ -18,8 +18,9 @@
 
 struct weft_page_answers;
 
-/* A page is no larger, unless the calls over time alone take more. */
-enum { WEFT_PAGE_BYTES = 2000 * 1000 };
+/* A page is no larger, unless its functions alone take more, or more rows were asked for. Of more
+ * threads it has the busiest; of many threads fewer rows each. */
+enum { WEFT_PAGE_BYTES = 2000 * 1000, WEFT_PAGE_THREADS = 2000, WEFT_PAGE_ROWS = 40000 };
 
 struct weft_page {
     const struct weft_trace *trace;
@@ -32,8 +33,8 @@ struct weft_page {
     const struct weft_regtime_view *settings;
     uint64_t
         shapes_bytes; /* that the shapes may take, packed; 0: as many as a report has room for */
-    const struct weft_page_answers *answers; /* render/page/answers.h; NULL: none */
-    uint64_t taken_bytes;         /* of a page, by all but its data: set by weft_page_write */
+    struct weft_page_answers *answers; /* render/page/answers.h; NULL: none. Some may be dropped */
+    uint64_t taken_bytes;         /* of a page, by all but data and answers: by weft_page_write */
     struct weft_missing *missing; /* parts that failed; a later one is added. NULL: none may fail */
     struct weft_pool *pool;       /* that compresses; NULL: none. The page is the same */
 };
@@ -51,6 +52,10 @@ WEFT_CHECKED enum weft_code weft_page_shapes_data(const struct weft_page *page,
 /* WEFT_E_UNSUPPORTED if this program was built without the user interface: asked before the work.
  */
 WEFT_CHECKED enum weft_code weft_page_check(struct weft_err *err);
+
+/* What a page takes with all of its answers, and as few shapes as there can be: about. */
+WEFT_CHECKED enum weft_code weft_page_least_bytes(const struct weft_page *page, uint64_t *n_bytes,
+                                                  struct weft_err *err);
 
 /* The whole page. WEFT_E_UNSUPPORTED if this program was built without the user interface. */
 WEFT_CHECKED enum weft_code weft_page_write(const struct weft_page *page, struct weft_output *out,

@@ -520,7 +520,7 @@ enum weft_code weft_page_put_shapes(const struct weft_page *page, struct weft_js
         return WEFT_OK;
     }
     enum weft_code code = prepare(&shapes, err);
-    if (page->missing && weft_missing_add(page->missing, "shapes", code, err)) {
+    if (page->missing && weft_missing_add(page->missing, WEFT_MISSING_SHAPES, code, err)) {
         weft_json_null(json, "shapes");
         weft_arena_free(shapes.arena);
         return WEFT_OK;

@@ -35,6 +35,7 @@ void weft_render_trace_entry(struct weft_json *json, const struct weft_trace *tr
 /* ---- threads --------------------------------------------------------------------------------- */
 
 struct thread_row {
+    uint32_t id;
     struct weft_model_thread thread;
     uint64_t lost; /* what the source says it lost of it */
 };
@@ -50,7 +51,7 @@ static WEFT_GET(get_lost)
 }
 
 static const struct weft_field thread_fields[] = {
-    { .key = "id", .unit = WEFT_UNIT_ID, .as = WEFT_AS_PLACE, .doc = "dense id of the thread" },
+    WEFT_FIELD("id", NULL, ID, id, "dense id of the thread"),
     WEFT_FIELD("tid", NULL, ID, thread.info.tid, "its tid"),
     WEFT_FIELD("pid", NULL, ID, thread.info.pid, "its process; 0: unknown"),
     WEFT_FIELD("name", NULL, TEXT, thread.info.name, "its name"),
@@ -66,14 +67,28 @@ static const struct weft_field thread_fields[] = {
 const struct weft_table_type weft_trace_threads_type =
     WEFT_TABLE_TYPE("trace_threads", "threads of a trace", thread_fields, ROW);
 
-/* Losses of which it is known whose they are. */
-static void add_losses(const struct weft_trace *trace, struct thread_row *rows)
+/* The row of a thread; NULL: it has none. */
+static struct thread_row *row_of(struct thread_row *rows, size_t n_rows, uint32_t id)
 {
-    const uint32_t n_threads = weft_trace_n_threads(trace);
+    size_t low = 0, high = n_rows;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (rows[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < n_rows && rows[low].id == id ? &rows[low] : NULL;
+}
+
+/* Losses of which it is known whose they are. */
+static void add_losses(const struct weft_trace *trace, struct thread_row *rows, size_t n_rows)
+{
     for (size_t i = 0; i < weft_trace_meta(trace)->n_notes; i++) {
         const struct weft_note *note = weft_trace_note(trace, i);
-        if (note->thread_id < n_threads && weft_note_class_of(note->kind) == WEFT_NOTE_CLASS_LOST)
-            rows[note->thread_id].lost = weft_add_sat_u64(rows[note->thread_id].lost, note->count);
+        struct thread_row *row = row_of(rows, n_rows, note->thread_id);
+        if (row && weft_note_class_of(note->kind) == WEFT_NOTE_CLASS_LOST)
+            row->lost = weft_add_sat_u64(row->lost, note->count);
     }
 }
 
@@ -117,9 +132,9 @@ static void render_rows(const struct weft_view *view, const struct weft_table *t
     weft_view_json_end(view, json);
 }
 
-void weft_render_threads(const struct weft_view *view)
+void weft_render_threads(const struct weft_view *view, const uint32_t *ids, size_t n_ids)
 {
-    const uint32_t n_threads = weft_trace_n_threads(view->trace);
+    const size_t n_threads = ids ? n_ids : weft_trace_n_threads(view->trace);
     struct weft_arena *arena = weft_arena_new(0);
     struct thread_row *rows = arena ? WEFT_ARENA_NEW(arena, n_threads, struct thread_row) : NULL;
     struct weft_table table = { .type = &weft_trace_threads_type,
@@ -127,10 +142,11 @@ void weft_render_threads(const struct weft_view *view)
                                 .n_rows = rows ? n_threads : 0,
                                 .in = weft_view_context(view, NULL) };
     table.in.known = weft_trace_counts_losses(view->trace) ? KNOWN_LOSSES : 0;
-    for (uint32_t id = 0; id < table.n_rows; id++)
-        rows[id] = (struct thread_row){ *weft_trace_thread(view->trace, id), 0 };
-    if (rows)
-        add_losses(view->trace, rows);
+    for (size_t i = 0; i < table.n_rows; i++) {
+        const uint32_t id = ids ? ids[i] : (uint32_t)i;
+        rows[i] = (struct thread_row){ id, *weft_trace_thread(view->trace, id), 0 };
+    }
+    add_losses(view->trace, rows, table.n_rows);
     render_rows(view, &table, "threads");
     weft_output_release(view->out, arena);
 }

@@ -13,8 +13,9 @@
 /* The members of a trace's entry in a list of traces. */
 void weft_render_trace_entry(struct weft_json *json, const struct weft_trace *trace);
 
-/* {threads: [{id tid pid name calls cut_calls events first_ns last_ns max_depth}]} */
-void weft_render_threads(const struct weft_view *view);
+/* {threads: [{id tid pid name calls cut_calls events first_ns last_ns max_depth}]}: of these
+ * ids, ascending; NULL: of all. */
+void weft_render_threads(const struct weft_view *view, const uint32_t *ids, size_t n_ids);
 
 /* Calls of a function in the whole trace, open ones too. */
 struct weft_name_sum {

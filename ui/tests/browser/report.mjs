@@ -153,19 +153,39 @@ async function looks(page, name) {
 
 const ANSWER = /<script class="weft-answer" data-question="([^"]*)"[^>]*>([^<]*)</g;
 
+const PACKED = /<script (?:id="(weft-data)"|class="weft-answer" data-question="([^"]*)")[^>]*>([^<]*)</g;
+
+/** Names that report.sh gave to a folder, a user and a host; those of this machine, if no others are like them. */
+const PRIVATE = ['planted-folder', 'planted-user', 'planted-host'];
+
+/** The parts of a page that say where it was recorded, or on which machine. */
+function revealing(html) {
+  const names = [...PRIVATE, folder, ...(hostname().length > 5 ? [hostname()] : [])];
+  const parts = [...html.matchAll(PACKED)].map(([, data, question, packed]) => ({
+    part: data ?? question,
+    text: gunzipSync(Buffer.from(packed, 'base64')).toString('latin1'),
+  }));
+  parts.push({ part: 'the page', text: html });
+  return {
+    n: parts.length,
+    found: parts.filter(({ text }) => names.some(one => text.includes(one))).map(one => one.part),
+  };
+}
+
 /** Nothing in it says where it was recorded, or on which machine. */
 function isPrivate(name) {
   const html = readFileSync(join(folder, `${name}.html`), 'utf8');
-  const answers = [...html.matchAll(ANSWER)].map(([, question, packed]) => ({
-    question,
-    text: gunzipSync(Buffer.from(packed, 'base64')).toString('latin1'),
-  }));
-  ok(answers.length > 3, `${name}: answers are inside`, `${answers.length}`);
-  const told = answers.filter(
-    ({ text }) => text.includes(folder) || (hostname().length > 5 && text.includes(hostname())),
-  );
-  ok(told.length === 0, `${name}: no folder, no host`, told.map(one => one.question).join());
-  ok(html.length < 2_000_000, `${name}: at most 2 MB`, `${html.length}`);
+  const { n, found } = revealing(html);
+  ok(n > 4, `${name}: data and answers are inside`, `${n}`);
+  ok(found.length === 0, `${name}: no folder, no user, no host`, found.join());
+  ok(html.length <= 2_000_000, `${name}: at most 2 MB`, `${html.length}`);
+}
+
+/** A page that may have folders has them: the search finds what there is. */
+function isSearched() {
+  const { found } = revealing(readFileSync(join(folder, 'with-paths.html'), 'utf8'));
+  ok(found.includes('weft-data'), 'with paths: the folder is in the data', found.join());
+  ok(found.length > 1, 'and in answers', found.join());
 }
 
 async function testOf(browser, name) {
@@ -218,6 +238,7 @@ async function run() {
   const browser = await openBrowser();
   try {
     for (const name of names) await testOf(browser, name);
+    isSearched();
     await damaged(browser, names[0]);
     await without(browser);
   } catch (error) {

@@ -342,7 +342,8 @@ export function showInTimeline(app: App, thread: number, span: Span): void {
 
 /** Threads for a list to choose from, those with most events first. */
 export function threadsToPick(served: Served): { id: number; words: string }[] {
-  return [...served.threads]
+  return served.threads
+    .filter(({ tid }) => tid >= 0)
     .sort((a, b) => b.calls - a.calls || b.events - a.events || a.id - b.id)
     .map(({ id, name, label }) => ({ id, words: name === '' ? label : `${name} ${label}` }));
 }

@@ -118,6 +118,30 @@ function decodeThread(json: Json): ServedThread {
   };
 }
 
+/** In place of a thread that a report goes without; its tid is that of none. */
+const omitted = (id: number): ServedThread => ({
+  id,
+  tid: -1,
+  pid: -1,
+  calls: 0,
+  events: 0,
+  lost: 0,
+  name: '',
+  label: 'a thread',
+  first: 0,
+  last: 0,
+  maxDepth: 0,
+  cutCalls: 0,
+});
+
+/** Each at its id: a report has only some of very many threads. */
+export function threadsById(given: ServedThread[]): ServedThread[] {
+  const n = given.reduce((most, { id }) => Math.max(most, id + 1), 0);
+  const all = Array.from({ length: n }, (_, id) => omitted(id));
+  for (const one of given) all[one.id] = one;
+  return all;
+}
+
 function decodeNames(rows: Json[]): Names {
   return {
     n: rows.length,
@@ -154,7 +178,7 @@ export async function loadServed(source: Source, known: Names | null = null): Pr
       format: text(own, 'format'),
       hasStates: own['has_states'] === true,
     },
-    threads: objects(threads, 'threads').map(decodeThread),
+    threads: threadsById(objects(threads, 'threads').map(decodeThread)),
     names: functions,
     families: buildFamilies(functions),
     state: new Atom<ServedState>({ set: null, isSetOnly: false, call: null, fn: -1 }),
