@@ -2,12 +2,14 @@
 """Every command within a hard limit, of the kernel's making, on memory: import, regtime, functions,
 outliers, interval, shapes and report of the largest trace in 256 MiB; and of a generated trace in
 which nearly every call has a context of its own, RegTime in so little that it must read runs again,
-which gives the same bytes. Without a budget of rows there, what memory folds is said and counted."""
+which gives the same bytes. Without a budget of rows there, what memory folds is said and counted.
+The largest trace and its page keep the limits of the others (limits.py), too."""
 import json
 import resource
 import subprocess
 import sys
 
+import limits
 from support import WEFT, WORK, done, ok, unpack
 
 GENERATE = sys.argv[1]
@@ -41,9 +43,14 @@ def check_large():
     store, page = WORK / "large.weft", WORK / "large.html"
     check(256, "import of wt_evict_win_large", "import", "-q", "-o", store, source, "--map",
           folder / "wtperf_xray.funcs.tsv", files=[source])
-    for command in ("regtime", "functions", "outliers", "interval", "shapes"):
-        check(256, command, command, "-q", "--json", store, files=[store])
+    answers = {command: check(256, command, command, "-q", "--json", store, files=[store])
+               for command in ("info", "regtime", "functions", "outliers", "interval", "shapes")}
     check(256, "report", "report", "-q", "-o", page, store, files=[store])
+    if answers["info"] and answers["regtime"] and page.exists():
+        name = source.name
+        ok(json.loads(answers["info"])["unnamed_functions"] == 0, f"{name}: every function is named")
+        limits.check_kept(*limits.check_threads(name, json.loads(answers["regtime"])))
+        limits.check_page(name, page)
 
 
 def counts_agree(thread):

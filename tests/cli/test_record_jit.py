@@ -48,8 +48,8 @@ def notes(trace="jit.weft"):
     return json.loads(got.stdout)["notes"] if got.returncode == 0 else []
 
 
-def advice(trace="jit.weft"):
-    return [note["detail"] for note in notes(trace) if note["kind"] == "jit_unnamed"]
+def advice(given):
+    return [note["detail"] for note in given if note["kind"] == "jit_unnamed"]
 
 
 def named(found):
@@ -73,7 +73,8 @@ def test_map():
         found = counts()
         ok(got.returncode == 0 and named(found) > 20 and not any(pair and "old" in str(pair) for pair in found),
            f"frames have the names of a perf map, the last one of several {options}", (got.stderr, found))
-        ok(not advice() and "JIT" not in got.stderr, "then there is no advice", (got.stderr, notes()))
+        given = notes()
+        ok(not advice(given) and "JIT" not in got.stderr, "then there is no advice", (got.stderr, given))
     shutil.copy("jit.weft", "copy.weft")
     ok(named(counts("copy.weft")) > 20, "the trace has the names, the map is gone")
 
@@ -85,7 +86,8 @@ def test_late():
     seen = []
     for _ in range(5):
         record("--", PROGRAM, "late", 0.02)
-        seen.append((named(counts()), counts()))
+        found = counts()
+        seen.append((named(found), found))
     ok(all(n > 0 for n, found in seen if len(found) > 1), "of programs that end before they are looked at, too", seen)
 
 
@@ -102,7 +104,8 @@ def test_dump():
 def test_attached():
     with running(PROGRAM, "map", 10) as program:
         got = record("-p", program.pid, "-d", "0.7s")
-    ok(named(counts()) > 20, "attached: a perf map", (got.stderr, counts()))
+    found = counts()
+    ok(named(found) > 20, "attached: a perf map", (got.stderr, found))
     folder = tempfile.mkdtemp(dir=".")
     with running(PROGRAM, "dump", 2, folder) as program:
         got = record("-p", program.pid, "-d", "5s")
@@ -112,7 +115,8 @@ def test_attached():
 
 def test_fork():
     record("--", PROGRAM, "fork", 0.5)
-    ok(named(counts()) > 20, "a child of fork has its parent's code", counts())
+    found = counts()
+    ok(named(found) > 20, "a child of fork has its parent's code", found)
 
 
 def test_files():
@@ -138,9 +142,11 @@ def test_unnamed():
     found = counts()
     ok(sum(n for pair, n in found.items() if pair and pair == ("[jit]",)) > 20,
        "code without names is one frame, [jit]", found)
-    ok(len(advice()) == 1 and "jitted: functions that are compiled at run time have no names" in advice()[0],
-       "weft info says what would give them names", notes())
-    ok(f"weft: {advice()[0]}\n" in got.stderr if advice() else False, "so do the closing lines", got.stderr)
+    given = notes()
+    lines = advice(given)
+    ok(len(lines) == 1 and "jitted: functions that are compiled at run time have no names" in lines[0],
+       "weft info says what would give them names", given)
+    ok(f"weft: {lines[0]}\n" in got.stderr if lines else False, "so do the closing lines", got.stderr)
 
 
 def test_bad():
@@ -164,7 +170,8 @@ def test_namespaces():
         tap.skip("no namespaces can be made here")
         return
     got = record("--", *front, script)
-    ok(named(counts()) > 20, "a process in namespaces of its own", (got.stderr, counts()))
+    found = counts()
+    ok(named(found) > 20, "a process in namespaces of its own", (got.stderr, found))
 
 
 # ---- runtimes
@@ -224,8 +231,9 @@ def test_node():
     n_fib, n_nameless, n_frames = shares(r"fib \[app.js:2\]")
     ok(n_fib > 10 and n_nameless * 100 <= n_frames, "attached, too", (n_fib, n_nameless, n_frames))
     got = record("--", "node", "app.js", 300)
+    given = notes()
     ok("weft: node: JIT-compiled functions have no names: start it with --perf-basic-prof" in got.stderr and
-       len(advice()) == 1, "without a map there is a line of advice", (got.stderr, notes(), shares("fib")))
+       len(advice(given)) == 1, "without a map there is a line of advice", (got.stderr, given))
 
 
 def test_java():
