@@ -85,6 +85,30 @@ static void put_causes_first(struct weft_problem *rows, size_t n)
     }
 }
 
+/* Is `other` time of executions that hold the lock of `problem`, at what the others wait for? */
+static bool is_of_holder(const struct weft_problem *problem, const struct weft_problem *other)
+{
+    return !problem->is_small && weft_problem_is_of_lock(problem->kind) &&
+           !weft_problem_is_of_lock(other->kind) && !weft_kind_is_outside(other->kind) &&
+           (ends_in_one(&problem->holding, &other->waiting) ||
+            (problem->lasting.n > 0 && ends_in_one(&problem->lasting, &other->holding)));
+}
+
+/* One cause is named once: small ones behind the others, in their order. */
+static void put_holders_last(struct weft_problem *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++)
+            rows[k].is_small |= is_of_holder(&rows[i], &rows[k]);
+    for (size_t i = 0, n_first = 0; i < n; i++) {
+        if (rows[i].is_small)
+            continue;
+        const struct weft_problem first = rows[i];
+        memmove(&rows[n_first + 1], &rows[n_first], (i - n_first) * sizeof *rows);
+        rows[n_first++] = first;
+    }
+}
+
 /* Types whose problems are all outside the program have none. */
 static void drop_outside(struct weft_problems_table *table)
 {
@@ -156,6 +180,7 @@ enum weft_code weft_problems_rank(struct weft_problems_table *table, size_t n_ty
     if (!merge(table, n_types))
         return weft_no_memory(err, "problems");
     put_causes_first(table->rows, table->n_rows);
+    put_holders_last(table->rows, table->n_rows);
     return WEFT_OK;
 }
 
