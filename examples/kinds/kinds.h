@@ -22,7 +22,8 @@ struct kind {
 };
 
 /* Up to one without a name. */
-extern const struct kind lock_kinds[], wait_kinds[], work_kinds[], together_kinds[], event_kinds[];
+extern const struct kind lock_kinds[], wait_kinds[], work_kinds[], together_kinds[], event_kinds[],
+    delay_kinds[];
 
 /* Computes for so long, not counting the time that the thread does not run. */
 void compute_us(unsigned us);

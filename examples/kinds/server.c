@@ -112,8 +112,8 @@ static void serve(void)
 
 static const struct kind *find(const char *name)
 {
-    const struct kind *const lists[] = { lock_kinds, wait_kinds, work_kinds, together_kinds,
-                                         event_kinds };
+    const struct kind *const lists[] = { lock_kinds,     wait_kinds,  work_kinds,
+                                         together_kinds, event_kinds, delay_kinds };
     for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++)
         for (const struct kind *one = lists[i]; one->name; one++) {
             if (!name)

@@ -40,10 +40,15 @@ PLANTED = {
     "herd": (("thundering_herd",), "jobs_ready", "take_job", "submit_job"),
     "imbalance": (("load_imbalance",), "step_barrier", "run_steps", "run_steps"),
     "wait-function": (("sleep", "waiting_for_thread"), None, "lock_row", "archive_rows"),
+    "delayed-ack": (("delayed_ack",), None, "send_basket", None),
+    "backlog": (("connect",), None, "ask_directory", None),
+    "time-out": (("time_out",), None, "look_up_name", None),
+    "late-wakeup": (("late_wakeup",), None, "wait_for_job", None),
     "starvation": (("writer_starvation",), "settings_lock", "update_settings", "read_settings"),
 }
 # These need no fault that others may have: shared by all.
-HEALTHY = ["lock", "rwlock", "sleep", "pool", "pool-condition", "slower-code", "herd", "wait-function"]
+HEALTHY = ["lock", "rwlock", "sleep", "pool", "pool-condition", "slower-code", "herd", "wait-function",
+           "time-out", "late-wakeup"]
 
 
 def findings(kind, *variant):
