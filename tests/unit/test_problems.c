@@ -136,6 +136,10 @@ static void test_more_kinds(void)
     KIND(WEFT_PROBLEM_LOCK, "", "run", "ObjectMonitor::enter(JavaThread*)",
          "pthread_cond_timedwait", ":blocked: timer");
     KIND(WEFT_PROBLEM_LOCK, "-", "change", "fcntl64", "@copier", "copy", ":running");
+    KIND(WEFT_PROBLEM_LOCK, "-", "query", "@snapshot", "publish", "__GI_munmap", ":running");
+    KIND(WEFT_PROBLEM_LOCK, "-", "query", "mmap", "@snapshot", "publish", "mprotect", ":running");
+    KIND(WEFT_PROBLEM_QUEUE, "c", "query", "pthread_cond_wait", "@snapshot", "publish", "munmap",
+         ":running");
     KIND(WEFT_PROBLEM_LOCK_WAIT, "mc", "get", "-m", "@b", "send", "pthread_cond_wait", "@c", "work",
          "nanosleep", ":blocked: timer");
     KIND(WEFT_PROBLEM_POOL, "-", "run", "build", "take", "read", "=b", "run", "build", "compile",

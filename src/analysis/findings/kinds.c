@@ -31,6 +31,7 @@ enum call {
     CALL_SPIN,
     CALL_YIELD,
     CALL_ALLOCATOR,
+    CALL_MAP, /* changes the address space */
 };
 
 #define NAME(text) text, sizeof(text) - 1
@@ -126,6 +127,14 @@ static const struct {
     { NAME("pthread_join"), CALL_SERIAL },
     { NAME("pthread_clockjoin_ex"), CALL_SERIAL },
     { NAME("sched_yield"), CALL_YIELD },
+    { NAME("mmap"), CALL_MAP },
+    { NAME("mmap64"), CALL_MAP },
+    { NAME("munmap"), CALL_MAP },
+    { NAME("mprotect"), CALL_MAP },
+    { NAME("mremap"), CALL_MAP },
+    { NAME("madvise"), CALL_MAP },
+    { NAME("brk"), CALL_MAP },
+    { NAME("sbrk"), CALL_MAP },
     { NAME("malloc"), CALL_ALLOCATOR },
     { NAME("calloc"), CALL_ALLOCATOR },
     { NAME("realloc"), CALL_ALLOCATOR },
@@ -353,6 +362,7 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
     const struct weft_frame *function;
     if (kind->runtime_lock.n_bytes > 0) {
         hash = add_text(hash, kind->runtime_lock.bytes);
+        hash = add_text(hash, kind->kind == WEFT_PROBLEM_OTHER ? "other" : "lock");
         function = NULL;
     } else if (lock) { /* without the time that other programs take from its holder */
         hash = add_text(hash, kind->kind == WEFT_PROBLEM_OTHER ? "other" : "lock");
@@ -527,13 +537,24 @@ static enum hop hop_of(const struct following *it, const struct weft_frame *thre
                                                             : HOP_THREAD;
 }
 
+/* Does a page fault, or a change of the address space, wait for the kernel's lock of that? The
+ * thread that wakes it is changing it. */
+static bool is_of_address_space(const struct following *it, const struct weft_path_part *next)
+{
+    const bool may_be = it->call == CALL_NONE || it->call == CALL_FAULT || it->call == CALL_MAP ||
+                        it->call == CALL_ALLOCATOR;
+    return may_be && it->path->frames[it->part.to]->waited_for == 0 &&
+           call_in(it->path, next) == CALL_MAP;
+}
+
 /* Goes over to the thread that the part waits for. */
 static void follow(struct following *it)
 {
     const struct weft_frame *thread = it->path->frames[it->part.to];
     const struct weft_path_part next = weft_path_part_at(it->path, it->part.to + 1);
     struct weft_kind *kind = &it->kind;
-    const struct weft_str of_runtime = runtime_lock(it->path, &it->part);
+    const struct weft_str of_runtime =
+        is_of_address_space(it, &next) ? WEFT_STR("mmap_lock") : runtime_lock(it->path, &it->part);
     const bool is_of_runtime = of_runtime.n_bytes > 0;
     /* what waits for a place in the same pool has none: one further on has it */
     const bool is_in_line = it->hop == HOP_POOL && !kind->last && is_pool(it, thread, &next);

@@ -23,7 +23,8 @@ struct weft_kind {
     struct weft_path_part lasting; /* and the last one, likewise */
     bool is_of_end;                /* of a wait for the end of a thread */
     bool is_timed_out;             /* of a wait for something else that a limit in time ended */
-    struct weft_str runtime_lock;  /* "GIL", "Java monitor"; empty: a lock of the program's own */
+    struct weft_str runtime_lock;  /* "GIL", "Java monitor", "mmap_lock"; empty: one of the
+                                    * program */
     uint64_t key; /* times of one key are one problem: the same lock and holder, the same wait */
 };
 
