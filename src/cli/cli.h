@@ -126,7 +126,7 @@ bool weft_cli_offsets(struct weft_cli *cli, const char *text, int64_t **offsets_
 /* Starts workers and the progress line. */
 WEFT_CHECKED enum weft_code weft_cli_begin(struct weft_cli *cli);
 
-/* weft_cli_begin, and opens inputs[0] as the session, restricted to --tid. */
+/* weft_cli_begin, and opens inputs[0] as the session, restricted to --tid; once. */
 WEFT_CHECKED enum weft_code weft_cli_open(struct weft_cli *cli);
 
 /* Opens a trace, restricted to --tid, and says on stderr if its file ends early (but --quiet). */

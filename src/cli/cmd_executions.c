@@ -45,8 +45,8 @@ static const struct weft_option options[] = {
     { 0, "metric", "NAME[=FIELD],...",
       "fields of start or end, or counters (counter:NAME), as metrics", WEFT_OPTION_TEXT,
       MEMBER(rule.metrics), NULL },
-    { 0, "type", "NAME", "name of the type; with --rules: only this type", WEFT_OPTION_TEXT,
-      MEMBER(rule.type), NULL },
+    { 0, "type", "NAME", "name of the type; with --rules: only this; alone: a detected one",
+      WEFT_OPTION_TEXT, MEMBER(rule.type), NULL },
     { 0, "rules", "FILE", "types of executions, from a file of rules", WEFT_OPTION_FILE,
       MEMBER(rules), NULL },
     { 0, "path", NULL, "also the time in each state on the critical path of each", WEFT_OPTION_FLAG,
@@ -411,9 +411,40 @@ static int propose(struct weft_cli *cli, const struct options *opts)
     return weft_cli_end(cli, code);
 }
 
+static const char *copy_or_null(struct weft_arena *arena, struct weft_str text)
+{
+    return text.n_bytes > 0 ? weft_arena_copy(arena, text).bytes : NULL;
+}
+
+/* The rules of a detected type, by its name: they live as long as `proposals`. */
+static enum weft_code find_type(struct weft_cli *cli, struct weft_rule_options *rule,
+                                struct weft_execution_proposals **proposals)
+{
+    enum weft_code code = weft_cli_open(cli);
+    WEFT_THEN(code, weft_execution_proposals(cli->session, proposals, &cli->err));
+    for (size_t i = 0; code == WEFT_OK && i < (*proposals)->n && !rule->begin; i++) {
+        const struct weft_execution_proposal *one = &(*proposals)->items[i];
+        struct weft_arena *arena = (*proposals)->arena;
+        if (!weft_str_equal(one->name, weft_str_of(rule->type)))
+            continue;
+        rule->begin = copy_or_null(arena, one->begin);
+        rule->end = copy_or_null(arena, one->end);
+        rule->match = copy_or_null(arena, one->match);
+        rule->within = copy_or_null(arena, one->within);
+    }
+    return code != WEFT_OK || rule->begin
+               ? code
+               : weft_fail(
+                     &cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "no type '%.60s' is detected in the trace: 'weft executions TRACE' lists "
+                     "those that are (others: --begin RULE or --rules FILE)",
+                     rule->type);
+}
+
 static int run(struct weft_cli *cli, int argc, char **argv)
 {
     struct options opts = { .limit = WEFT_LIMIT_DEFAULT, .sort = NO_SORT };
+    struct weft_execution_proposals *proposals = NULL;
     struct asked asked = { .opts = &opts };
     const struct weft_question question = {
         .analysis = "executions",
@@ -424,7 +455,9 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     };
     if (!weft_cli_parse(cli, &opts, argc, argv))
         return cli->exit_status;
-    if (!opts.rules && !opts.rule.begin)
+    const bool is_of_type = !opts.rules && !opts.rule.begin && opts.rule.type && !opts.rule.end &&
+                            !opts.rule.match && !opts.rule.within;
+    if (!opts.rules && !opts.rule.begin && !is_of_type)
         return propose(cli, &opts);
     if ((opts.tag || opts.host) && !opts.database)
         return weft_cli_usage(cli, "--tag and --host belong to --db FILE");
@@ -439,7 +472,9 @@ static int run(struct weft_cli *cli, int argc, char **argv)
     if (opts.count && (opts.sort != NO_SORT || opts.rule.metrics))
         return weft_cli_usage(cli,
                               "--sort and --metric belong to the list, which --count replaces");
-    const enum weft_code code = get_rules(cli, &opts, &asked.rules);
+    enum weft_code code = is_of_type ? find_type(cli, &opts.rule, &proposals) : WEFT_OK;
+    WEFT_THEN(code, get_rules(cli, &opts, &asked.rules));
+    weft_execution_proposals_free(proposals);
     if (code == WEFT_OK && opts.count)
         return count(cli, &opts, asked.rules);
     const int status = code == WEFT_OK ? weft_cli_ask(cli, &question) : weft_cli_end(cli, code);

@@ -446,6 +446,8 @@ enum weft_code weft_cli_open_trace(struct weft_cli *cli, const char *path,
 
 enum weft_code weft_cli_open(struct weft_cli *cli)
 {
+    if (cli->session)
+        return WEFT_OK;
     WEFT_TRY(weft_cli_begin(cli));
     return weft_cli_open_trace(cli, cli->inputs[0], &cli->session);
 }

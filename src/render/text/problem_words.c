@@ -327,7 +327,7 @@ static const char *fix_of(const struct weft_problem *problem)
     if (weft_str_equal(problem->object, WEFT_STR("GIL")))
         return "release the GIL in #, or use several processes";
     if (weft_str_equal(problem->object, WEFT_STR("mmap_lock")))
-        return "map and unmap less at once in #, or reuse the memory: page faults wait meanwhile";
+        return "map and unmap less at once in #, or reuse the memory: page faults wait for it";
     if (is_of_function && kind != WEFT_PROBLEM_MORE_WORK && !function_of(problem))
         return "record with call stacks (as root) and debug symbols: no function is known here";
     if (kind == WEFT_PROBLEM_SLEEP && problem->holder.n_bytes > 0)
