@@ -30,7 +30,7 @@ static bool losses_of(const struct weft_trace *trace, struct weft_losses *losses
     return is_good;
 }
 
-/* "complete", "12 records lost, 2 processes not recorded (weft info)"; nothing where the source
+/* "complete", "12 records lost, 2 processes recorded in part (weft info)"; nothing where the source
  * does not count what it loses. */
 static void put_losses(struct weft_output *out, const struct weft_trace *trace,
                        const struct weft_losses *losses)
@@ -41,7 +41,8 @@ static void put_losses(struct weft_output *out, const struct weft_trace *trace,
     } rows[] = { { losses->n_records, "record lost", "records lost" },
                  { losses->damaged_bytes, "byte not readable", "bytes not readable" },
                  { losses->unwritten_bytes, "byte not written", "bytes not written" },
-                 { losses->n_processes, "process not recorded", "processes not recorded" } };
+                 { losses->n_processes, "process recorded in part",
+                   "processes recorded in part" } };
     static const char hint[] = " (weft info)";
     size_t n = weft_trace_meta(trace)->is_recovered;
     if (n > 0)
