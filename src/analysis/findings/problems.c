@@ -24,6 +24,7 @@
 static const double LEAST_EXPLAINED = 0.1;
 /* and of the time of all: below it is a smaller one. */
 static const double SMALL_SHARE = 0.01;
+static const double SMALL_OF_WORK = 0.05; /* the same of work that takes longer; */
 static const double VAGUE_SHARE = 0.25;   /* the same where no function of the program is known */
 static const double AS_USUAL = 0.25;      /* of the mean of slow ones, for a wait that is none */
 static const double POSSIBLE_SHARE = 0.6; /* the same of what may be chance */
@@ -494,6 +495,12 @@ static bool is_usual(const struct weft_problem *problem)
     return problem->usual_here_ns >= AS_USUAL * problem->slow_here_ns;
 }
 
+/* Work takes longer now and then on any machine that has other work. */
+static double small_share(enum weft_problem_kind kind)
+{
+    return kind == WEFT_PROBLEM_CODE || kind == WEFT_PROBLEM_QUEUE ? SMALL_OF_WORK : SMALL_SHARE;
+}
+
 static void measure(const struct grouping *grouping, const struct group *group,
                     struct weft_problem *problem)
 {
@@ -534,7 +541,7 @@ static void measure(const struct grouping *grouping, const struct group *group,
         (problem->kind == WEFT_PROBLEM_LATE_WAKEUP && !problem->is_evident) ||
         (problem->n_items < FEW_ITEMS && !problem->is_evident) ||
         (!problem->is_evident && problem->n_with > TOO_FEW) ||
-        problem->share < (problem->is_evident ? SMALL_SHARE : POSSIBLE_SHARE) ||
+        problem->share < (problem->is_evident ? small_share(problem->kind) : POSSIBLE_SHARE) ||
         (weft_kind_is_outside(problem->kind) && (double)group->n_main < FEW * (double)table->n_b);
     problem->worst = group->worst;
 }
