@@ -236,8 +236,8 @@ static bool objects_same(const struct weft_store *store, uint32_t n_streams)
     return true;
 }
 
-/* Functions of libraries, several a stream, as traces that are merged have them: some again, and one
- * in two modules. */
+/* Functions of libraries, several a stream, as traces that are merged have them: some again, and
+ * one in two modules. */
 enum { LIBRARIES = 3 };
 
 static struct weft_library_function library_of(uint32_t stream)
@@ -347,7 +347,8 @@ static bool streams_same(const struct stream *streams, uint32_t n_streams, uint3
         is_same =
             weft_store_thread_get(store, i)->info.is_foreign == is_foreign(i, block_rows) ||
             differ("a foreign thread", i, !is_foreign(i, block_rows), is_foreign(i, block_rows));
-    is_same = is_same && objects_same(store, n_streams) && libraries_same(store, LIBRARIES * n_streams);
+    is_same =
+        is_same && objects_same(store, n_streams) && libraries_same(store, LIBRARIES * n_streams);
     weft_block_buf_free(buf);
     weft_store_close(store);
     return is_same;

@@ -110,8 +110,7 @@ static void put_settings(const struct data *data)
     weft_json_end_object(data->json);
 }
 
-/* ---- functions ---------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 typedef uint64_t (*function_value)(const struct data *data, const struct weft_function_row *row);
 
@@ -208,8 +207,7 @@ static void put_functions(const struct data *data)
     weft_json_end_object(data->json);
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 /* Below: what the children of each row take of its time. */
 struct rows {
@@ -443,8 +441,7 @@ static void put_threads(const struct data *data)
     put_rows(data);
 }
 
-/* ---- outliers and totals
- * ------------------------------------------------------------------------- */
+/* ---- outliers and totals --------------------------------------------------------------------- */
 
 /* The table is sorted by id. */
 uint64_t weft_page_thread(const struct weft_page *page, uint32_t thread_id)

@@ -101,8 +101,7 @@ WEFT_CHECKED enum weft_code weft_page_read_calls(const struct weft_trace *trace,
                                                  size_t n_wanted, struct weft_arena *arena,
                                                  struct weft_err *err);
 
-/* ---- what all levels share, and the choice of the level at hand --------------------------------
- */
+/* ---- what all levels share, and the choice of the level at hand ------------------------------ */
 
 /* At any level. */
 enum {
@@ -194,8 +193,7 @@ void weft_page_put_trees(struct weft_page_shapes *shapes);
 WEFT_CHECKED enum weft_code weft_page_put_clusters(struct weft_page_shapes *shapes,
                                                    struct weft_err *err);
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Writes the value under `shapes`, null without a table. Takes the first level that seems to fit
  * the budget when compressed with little effort, and does when it is with much; the last is taken

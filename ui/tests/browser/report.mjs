@@ -238,6 +238,7 @@ async function run() {
   const browser = await openBrowser();
   try {
     for (const name of names) await testOf(browser, name);
+    isPrivate('planted');
     isSearched();
     await damaged(browser, names[0]);
     await without(browser);
