@@ -66,7 +66,7 @@ static void check(struct weft_page *page, uint64_t n_lacking, size_t n_compariso
     struct weft_output *out = output(0);
     page->answers = &answers;
     page->missing = &missing;
-    /* Besides answers there is the data of a small trace, of less than 40 kB. */
+    /* Beside answers there is the data of a small trace, of less than 40 kB. */
     page->taken_bytes = WEFT_PAGE_BYTES - weft_page_answers_bytes(&answers) - 40000 + n_lacking;
     tap_eq_u64(weft_page_data(page, out, NULL), WEFT_OK, "%" PRIu64 " bytes too few", n_lacking);
     size_t n[3] = { 0 };

@@ -550,7 +550,7 @@ static void drop_answers(const struct weft_page *page, uint64_t least_bytes, uin
 static enum weft_code room_for_shapes(const struct weft_page *page, const struct weft_output *out,
                                       uint64_t *n_bytes, struct weft_err *err)
 {
-    const uint64_t least_bytes = page->shapes ? WEFT_PAGE_SHAPES_LEAST : 0;
+    const uint64_t least_bytes = page->shapes ? weft_page_shapes_least(page) : 0;
     uint64_t used = 0;
     *n_bytes = page->shapes_bytes;
     if (*n_bytes > 0 || (!page->shapes && !page->answers))
