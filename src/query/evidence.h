@@ -7,6 +7,7 @@
 #define WEFT_QUERY_EVIDENCE_H
 
 #include "base/error.h"
+#include "base/str.h"
 #include "schema/findings.h"
 #include "schema/path.h"
 
@@ -14,6 +15,7 @@
 #include <stdint.h>
 
 struct weft_session;
+struct weft_trace;
 
 enum { WEFT_EVIDENCE_PATHS = 12 };
 
@@ -35,6 +37,11 @@ WEFT_CHECKED enum weft_code weft_evidence_gather(struct weft_session *session,
                                                  const struct weft_findings_table *findings,
                                                  struct weft_evidence *evidence,
                                                  struct weft_err *err);
+
+/* The thread with this tid that lived at a time, of this name if there is such: a tid may have been
+ * used again, or on another host. WEFT_ID_NONE: none has the tid. */
+uint32_t weft_evidence_thread(const struct weft_trace *trace, uint64_t tid, struct weft_str name,
+                              uint64_t at_ns);
 
 void weft_evidence_fini(struct weft_evidence *evidence);
 

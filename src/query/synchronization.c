@@ -7,6 +7,7 @@
 
 #include "analysis/findings/synchronization.h"
 #include "model/locks/locks.h"
+#include "query/evidence.h"
 #include "query/session.h"
 #include "schema/findings.h"
 #include "schema/tables.h"
@@ -54,17 +55,6 @@ enum weft_code weft_syncs_look(struct weft_session *session, struct weft_arena *
 
 /* ---- writers --------------------------------------------------------------------------------- */
 
-static uint32_t thread_of(const struct weft_trace *trace, const struct weft_execution_item *item)
-{
-    for (uint32_t id = 0; id < weft_trace_n_threads(trace); id++) {
-        const struct weft_model_thread *thread = weft_trace_thread(trace, id);
-        if (thread->info.tid == item->tid && !thread->info.is_foreign &&
-            thread->first_ns <= item->end_ns && thread->last_ns >= item->start_ns)
-            return id;
-    }
-    return WEFT_ID_NONE;
-}
-
 /* Read locks that were asked for after the operation was, and got before. */
 static uint64_t count_overtaking(const struct weft_locks *locks, size_t at)
 {
@@ -98,7 +88,8 @@ static enum weft_code look_at_worst(struct weft_session *session, struct weft_pr
                                     struct weft_err *err)
 {
     const struct weft_execution_item *item = &problem->finding->matrix->items[problem->worst];
-    const uint32_t thread_id = thread_of(weft_session_trace(session), item);
+    const uint32_t thread_id =
+        weft_evidence_thread(weft_session_trace(session), item->tid, item->thread, item->start_ns);
     const struct weft_locks_span span = { .from_ns = item->start_ns > MARGIN_NS
                                                          ? item->start_ns - MARGIN_NS
                                                          : 0,

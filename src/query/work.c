@@ -12,10 +12,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* An execution, in order of thread and begin. */
+/* An execution, in order of thread and begin. Threads of several hosts may share a tid: then the
+ * name tells them apart, if they have different ones. */
 struct place {
-    uint64_t tid, start_ns, end_ns;
+    uint64_t tid;
+    struct weft_str name;
+    uint64_t start_ns, end_ns;
     size_t item;
 };
 
@@ -30,29 +34,54 @@ struct work_job {
     struct sums *sums;
 };
 
+static int by_thread(const struct place *x, const struct place *y)
+{
+    if (x->tid != y->tid)
+        return x->tid < y->tid ? -1 : 1;
+    const size_t n = x->name.n_bytes < y->name.n_bytes ? x->name.n_bytes : y->name.n_bytes;
+    const int order = n ? memcmp(x->name.bytes, y->name.bytes, n) : 0;
+    return order ? order
+                 : (x->name.n_bytes > y->name.n_bytes) - (x->name.n_bytes < y->name.n_bytes);
+}
+
 static int by_place(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    if (x->tid != y->tid)
-        return x->tid < y->tid ? -1 : 1;
+    const int order = by_thread(x, y);
+    if (order)
+        return order;
     if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
     return x->item < y->item ? -1 : x->item > y->item;
 }
 
-/* The last execution of the thread that begins at `start_ns` or before; NULL: none does. */
-static const struct place *place_of(const struct work_job *job, uint64_t tid, uint64_t start_ns)
+/* Executions of a thread. */
+struct own {
+    const struct place *items;
+    size_t n;
+};
+
+static struct own places_of(const struct work_job *job, const struct weft_thread_info *info)
 {
-    size_t next;
-    WEFT_SEARCH(next, job->n_places,
-                job->places[next].tid < tid ||
-                    (job->places[next].tid == tid && job->places[next].start_ns <= start_ns));
-    return next > 0 && job->places[next - 1].tid == tid ? &job->places[next - 1] : NULL;
+    const struct place asked = { .tid = info->tid, .name = info->name };
+    size_t first, end;
+    WEFT_SEARCH(first, job->n_places, by_thread(&job->places[first], &asked) < 0);
+    WEFT_SEARCH(end, job->n_places, by_thread(&job->places[end], &asked) <= 0);
+    return (struct own){ job->places + first, end - first };
 }
 
-static void count_call(const struct work_job *job, uint64_t tid, uint64_t start_ns, uint64_t end_ns)
+/* The last execution that begins at `start_ns` or before; NULL: none does. */
+static const struct place *place_of(const struct own *own, uint64_t start_ns)
 {
-    const struct place *place = place_of(job, tid, start_ns);
+    size_t next;
+    WEFT_SEARCH(next, own->n, own->items[next].start_ns <= start_ns);
+    return next > 0 ? &own->items[next - 1] : NULL;
+}
+
+static void count_call(const struct work_job *job, const struct own *own, uint64_t start_ns,
+                       uint64_t end_ns)
+{
+    const struct place *place = place_of(own, start_ns);
     if (!place || end_ns > place->end_ns)
         return;
     (void)atomic_fetch_add_explicit(&job->sums[place->item].calls, 1, memory_order_relaxed);
@@ -64,14 +93,14 @@ static enum weft_code count_thread(void *context, struct weft_scan *scan, unsign
                                    struct weft_err *err)
 {
     const struct work_job *job = context;
-    const uint64_t tid = weft_trace_thread(scan->trace, scan->thread_id)->info.tid;
+    const struct own own = places_of(job, &weft_trace_thread(scan->trace, scan->thread_id)->info);
     const struct weft_calls *calls = NULL;
     enum weft_code code = WEFT_OK;
     (void)worker;
     while (code == WEFT_OK && (code = weft_scan_next(scan, &calls, err)) == WEFT_OK && calls)
         for (size_t i = 0; i < calls->n_rows; i++)
             if (job->is_wanted[calls->function_id[i]])
-                count_call(job, tid, calls->start_ns[i], calls->end_ns[i]);
+                count_call(job, &own, calls->start_ns[i], calls->end_ns[i]);
     return code;
 }
 
@@ -89,7 +118,7 @@ static bool job_init(struct work_job *job, const struct weft_trace *trace,
         job->is_wanted[f] = weft_str_equal(weft_trace_function(trace, f)->name, function);
     for (size_t i = 0; i < matrix->n_items; i++) {
         const struct weft_execution_item *item = &matrix->items[i];
-        job->places[i] = (struct place){ item->tid, item->start_ns, item->end_ns, i };
+        job->places[i] = (struct place){ item->tid, item->thread, item->start_ns, item->end_ns, i };
     }
     qsort(job->places, job->n_places, sizeof *job->places, by_place);
     return true;

@@ -99,7 +99,7 @@ struct weft_compare_table {
     struct weft_compare_cause
         *causes; /* most items first; the largest difference first of equals */
     size_t n_causes;
-    uint32_t *cause_of; /* of items_b: place in causes */
+    uint32_t *cause_of; /* of items_b: place in causes; in an excerpt WEFT_ID_NONE: none of them */
     uint64_t seed;      /* of the bootstrap: fixed, so that the answer is */
 };
 

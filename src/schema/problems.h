@@ -140,6 +140,7 @@ struct weft_sync_problem {
                                      * was awake; IMBALANCE: waits for it */
     double share; /* HERD: of the duration of the trace; IMBALANCE: of that of all its threads */
     uint64_t worst_tid, worst_start_ns, worst_end_ns; /* the worst broadcast, or wait */
+    uint32_t worst_thread_id;
 };
 
 /* Why a finding that is significant has no row. */

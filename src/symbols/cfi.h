@@ -113,8 +113,7 @@ int64_t weft_cfi_sleb(struct weft_cursor *cur);
 /* Unsigned LEB128, which may be padded, as assemblers do. */
 uint64_t weft_cfi_uleb(struct weft_cursor *cur);
 
-/* ---- expressions ------------------------------------------------------------------------------
- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 /* A frame in which an expression is asked for. */
 struct weft_cfi_frame {

@@ -87,8 +87,7 @@ bool weft_dwarf_holds(const struct weft_dwarf_entry *entry, uint64_t address);
  * until the next call. */
 struct weft_str weft_dwarf_name(const struct weft_dwarf_entry *entry);
 
-/* ---- within dwarf*.c --------------------------------------------------------------------------
- */
+/* ---- within dwarf*.c ------------------------------------------------------------------------- */
 
 enum weft_dwarf_section {
     WEFT_DWARF_INFO,

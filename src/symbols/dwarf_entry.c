@@ -18,8 +18,7 @@ enum {
     NAME_PART = 8, /* a byte of a name takes as long as this part of one of an entry */
 };
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static uint64_t take_number(struct weft_cursor *cur, unsigned n_bytes)
 {
@@ -257,8 +256,7 @@ static struct weft_dwarf_value *place_of(struct weft_dwarf_entry *entry, uint16_
     }
 }
 
-/* ---- entries -----------------------------------------------------------------------------------
- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static bool parse(struct weft_cursor *cur, struct weft_dwarf_entry *entry)
 {
@@ -386,8 +384,7 @@ void weft_dwarf_bases(struct weft_dwarf *dwarf, const struct weft_dwarf_unit *un
     (void)weft_dwarf_address(&entry, entry.low, &own->low);
 }
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* A text that ends with NUL. */
 static struct weft_str text_at(struct weft_dwarf *to, struct weft_section *section, uint64_t at)

@@ -183,8 +183,7 @@ bool weft_dwarf_ranges(const struct weft_dwarf_entry *entry,
     return !find_list(entry, listing.section, &listing.at) || read_list(&listing, is_new);
 }
 
-/* ---- holding -----------------------------------------------------------------------------------
- */
+/* ---- holding --------------------------------------------------------------------------------- */
 
 struct holding {
     uint64_t address;

@@ -23,8 +23,7 @@ enum {
 };
 #define MOST_READ_BYTES (UINT64_C(1) << 30)
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void open_sections(struct weft_dwarf *dwarf)
 {
@@ -200,8 +199,7 @@ size_t weft_dwarf_n_units(const struct weft_dwarf *dwarf)
     return dwarf->units.n;
 }
 
-/* ---- abbreviations ------------------------------------------------------------------------------
- */
+/* ---- abbreviations --------------------------------------------------------------------------- */
 
 /* False at the end of the specifications, or without memory. */
 static bool read_spec(struct weft_dwarf_abbrevs *abbrevs, struct weft_cursor *cur, bool *is_nomem)

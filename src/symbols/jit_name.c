@@ -306,8 +306,7 @@ bool weft_jit_is_nameless(struct weft_str path)
     return path.n_bytes == 0 || BEGINS_WITH(path, fronts);
 }
 
-/* ---- tables -----------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 bool weft_jit_intern(struct weft_jit_names *names, struct weft_str text, struct weft_str file,
                      uint64_t line, uint32_t *name)

@@ -92,8 +92,7 @@ void weft_section_fini(struct weft_section *section)
     *section = (struct weft_section){ .fd = -1 };
 }
 
-/* ---- unpacking ---------------------------------------------------------------------------------
- */
+/* ---- unpacking ------------------------------------------------------------------------------- */
 
 /* From `at` in a section on to the end of a file. */
 struct unpacking {
@@ -183,8 +182,7 @@ static bool unpack_gnu(struct weft_section *section)
            unpack(section, sizeof head, __builtin_bswap64(weft_load_u64(head + 4)));
 }
 
-/* ---- finding -----------------------------------------------------------------------------------
- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 static bool find(Elf *elf, const char *name, GElf_Shdr *header)
 {

@@ -171,8 +171,7 @@ static enum weft_code read_sections(struct weft_symtab *symtab, const struct wef
     return code;
 }
 
-/* ---- names that only the debugging information has ---------------------------------------------
- */
+/* ---- names that only the debugging information has ------------------------------------------- */
 
 struct debug_walk {
     struct weft_symtab *symtab;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Random threads, some of which have one number, in files of tiny blocks, and random executions:
- * calls that each makes, counted by looking at every execution for every call.
+ * Random threads, some of which have one number, or also one name, in files of tiny blocks, and
+ * random executions: calls that each makes, counted by looking at every execution for every call.
  */
 #include "query/work.h"
 #include "store/writer.h"
@@ -15,6 +15,7 @@ static char file[512];
 static char what[400]; /* what differed first */
 
 struct call {
+    struct weft_str name; /* of its thread */
     uint64_t tid, start_ns, end_ns;
     uint32_t key;
 };
@@ -35,11 +36,17 @@ static bool failed(const struct weft_err *err)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
+static struct weft_str some_name(struct trial *trial)
+{
+    return tap_random(&trial->state) % 2 ? WEFT_STR("worker") : WEFT_STR("workers");
+}
+
 /* Calls of functions 0 and 1, called alike, and 2, within each other; all end. */
 static enum weft_code give_thread(struct trial *trial, struct weft_sink *sink, uint64_t tid,
                                   struct weft_err *err)
 {
-    const struct weft_thread_info info = { .tid = tid, .pid = 7, .name = WEFT_STR("worker") };
+    const struct weft_str name = some_name(trial);
+    const struct weft_thread_info info = { .tid = tid, .pid = 7, .name = name };
     struct call *open[MOST_CALLS];
     size_t depth = 0, n_left = tap_random(&trial->state) % MOST_CALLS;
     uint64_t now_ns = tap_random(&trial->state) % 50;
@@ -50,7 +57,8 @@ static enum weft_code give_thread(struct trial *trial, struct weft_sink *sink, u
         struct weft_call_event event = { .kind = WEFT_CALL_EXIT, .time_ns = now_ns };
         if (is_entry) {
             struct call *call = &trial->calls[trial->n_calls++];
-            *call = (struct call){ tid, now_ns, 0, (uint32_t)(tap_random(&trial->state) % 3) };
+            *call =
+                (struct call){ name, tid, now_ns, 0, (uint32_t)(tap_random(&trial->state) % 3) };
             event.kind = WEFT_CALL_ENTER;
             event.function_key = call->key;
             open[depth++] = call;
@@ -101,6 +109,7 @@ static void make_items(struct trial *trial)
         const uint64_t start_ns = tap_random(&trial->state) % (trial->last_ns + 1);
         trial->items[i] = (struct weft_execution_item){
             .tid = 7 + tap_random(&trial->state) % 3,
+            .thread = some_name(trial),
             .start_ns = start_ns,
             .end_ns = start_ns + tap_random(&trial->state) % 60,
         };
@@ -112,7 +121,9 @@ static size_t item_of(const struct trial *trial, const struct call *call)
 {
     size_t found = trial->n_items;
     for (size_t i = 0; i < trial->n_items; i++)
-        if (trial->items[i].tid == call->tid && trial->items[i].start_ns <= call->start_ns &&
+        if (trial->items[i].tid == call->tid &&
+            weft_str_equal(trial->items[i].thread, call->name) &&
+            trial->items[i].start_ns <= call->start_ns &&
             (found == trial->n_items || trial->items[i].start_ns >= trial->items[found].start_ns))
             found = i;
     return found < trial->n_items && call->end_ns <= trial->items[found].end_ns ? found

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The calls that a report holds, against the calls of its trace: every tree is an occurrence, holds
-its longest calls with their callers, and counts the rest. usage: page_data.py WEFT"""
+its longest calls with their callers, and counts the rest. And the size of a report of many threads.
+usage: page_data.py WEFT"""
 import base64
 import collections
 import gzip
@@ -110,6 +111,50 @@ def is_longest(rows, all_rows):
     return all(end - start <= shortest for start, end, _, _ in left.elements())
 
 
+def answer_of(page, question):
+    text = re.search(f'data-question="{question}"[^>]*>([^<]*)<', page.read_text()).group(1)
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+def write_many(path, rng, n_threads, n_calls, n_names):
+    """Threads whose names, times and functions are as random as they can be."""
+    events = []
+    for tid in range(1, n_threads + 1):
+        now = rng.random() * 1000
+        events.append({"ph": "M", "name": "thread_name", "pid": 1, "tid": tid, "args": {"name": f"{rng.random()}"}})
+        for k in range(n_calls + (tid % 2)):
+            last = rng.random() * 30000
+            event = {"ph": "X", "pid": 1, "tid": tid, "name": f"f{rng.randrange(n_names)}", "ts": now, "dur": last}
+            events.append(event)
+            events.append({**event, "name": f"g{k % 7}", "ts": now + last / 8, "dur": last * rng.random() * 0.8})
+            now += last + rng.random() * 4000
+    path.write_text(json.dumps({"traceEvents": events}))
+
+
+def test_size(folder, rng):
+    """At most 2 MB; what the page goes without is named, and there is nothing that refers to it."""
+    n_threads = 2600
+    write_many(folder / "many.json", rng, n_threads, 40, 2000)
+    weft("import", "-q", "-o", folder / "many.weft", folder / "many.json")
+    page = folder / "many.html"
+    done = subprocess.run([WEFT, "report", "-q", folder / "many.weft", "-o", page], check=True, text=True,
+                          capture_output=True)
+    ok(page.stat().st_size <= 2000000, "a page of many threads has at most 2 MB", page.stat().st_size)
+    data = data_of(page)
+    n_kept = len(data["threads"])
+    ok(200 <= n_kept <= 2000 and data["trace"]["threads"] == n_threads, "some threads are there", n_kept)
+    ok(min(thread["calls"] for thread in data["threads"]) >= 80, "those with most calls",
+       collections.Counter(thread["calls"] for thread in data["threads"]))
+    notes = [note["detail"] for note in data["notes"] if note["kind"] == "missing_part"]
+    ok(any(note.startswith("some threads: ") and f"{n_threads - n_kept:,} threads omitted" in note
+           for note in notes), "the page says how many are not", notes)
+    ok("without some threads" in done.stderr, "and so does the command", done.stderr)
+    ok(all(row["thread"] < n_kept for row in data["outliers"]["rows"]), "outliers are of these threads")
+    threads = answer_of(page, "threads")["threads"]
+    ids = [thread["id"] for thread in threads]
+    ok(n_kept <= len(ids) <= 2012 and ids == sorted(set(ids)), "the answer has as many, by id", len(ids))
+
+
 def main():
     rng = random.Random(SEED)
     print(f"# seed {SEED}")
@@ -146,6 +191,7 @@ def main():
         scores = [bits * time for bits, time in zip(rare["bits"], rare["time"])]
         near = all(b <= a * 1.01 + 1 for a, b in zip(scores, scores[1:]))
         ok(near, "rare shapes come most surprising time first", scores[:9])
+        test_size(folder, rng)
     print(f"1..{n_run}")
 
 

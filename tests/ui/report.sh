@@ -31,7 +31,6 @@ END
 mkdir "$work/planted-folder"
 mv "$work/planted.json" "$work/planted-folder/"
 "$weft" import -q -o "$work/planted.weft" "$work/planted-folder/planted.json"
-names="$names planted"
 on_planted_host() { # COMMAND...: on a host of that name, if there may be one
     if unshare -u true 2>"$work/unshare.err"; then
         unshare -u sh -c 'hostname planted-host && exec "$@"' sh "$@"
@@ -55,6 +54,7 @@ fi
 for name in $names; do
     "$weft" report -q "$work/$name.weft" -o "$work/$name.html"
 done
+"$weft" report -q "$work/planted.weft" -o "$work/planted.html"
 "$weft" report -q --with-paths "$work/planted.weft" -o "$work/with-paths.html"
 "$weft" report -q --without-findings "$work/calls.weft" -o "$work/without.html"
 cd "$WEFT_SOURCE_ROOT/ui"

@@ -5,7 +5,7 @@
 #include "render/page/excerpt.h"
 #include "tap.h"
 
-enum { ITEMS = 5000, SLOW = 1500, NEITHER = 700, NODES = 9000, CAUSES = 3 };
+enum { ITEMS = 5000, SLOW = 1500, NEITHER = 700, NODES = 9000, CAUSES = 70, KEPT = 64 };
 
 static struct weft_ecct_node nodes[NODES];
 static struct weft_frame frames[NODES];
@@ -66,7 +66,7 @@ static const struct weft_compare_table *make_table(void)
     }
     for (uint32_t i = 0; i < CAUSES; i++)
         causes[i] = (struct weft_compare_cause){
-            .node = NODES - 1 - i, .context = 1, .example = slow[i * 10], .n_items = 1
+            .node = NODES - 1 - i, .context = 1, .example = slow[i * 20], .n_items = 1
         };
     table = (struct weft_compare_table){ .items_a = usual,
                                          .items_b = slow,
@@ -96,7 +96,7 @@ static void test_items(const struct weft_page_excerpt *excerpt,
 {
     const struct weft_ecct_matrix *matrix = &excerpt->matrix;
     bool is_same = true, is_ordered = true, has_longest = false;
-    size_t n_slow = 0;
+    size_t n_slow = 0, n_wrong = 0;
     for (size_t i = 0; i < matrix->n_items; i++) {
         const struct weft_execution_item *item = &matrix->items[i];
         is_same &= matrix->metrics[0].values[i] == durations[item->id];
@@ -111,6 +111,14 @@ static void test_items(const struct weft_page_excerpt *excerpt,
                sum_weights(excerpt, 2) == (double)table->n_b && sum_weights(excerpt, 0) == NEITHER,
            "weights of a group are its executions");
     tap_ok(excerpt->n_cause_of == n_slow, "each slow one has its cause");
+    tap_eq_u64(excerpt->table.n_causes, KEPT, "the first causes are there");
+    for (size_t i = 0, k = 0; i < matrix->n_items; i++) {
+        if (excerpt->members[i] != 2)
+            continue;
+        const uint32_t want = (uint32_t)(matrix->items[i].id % CAUSES);
+        n_wrong += excerpt->table.cause_of[k++] != (want < KEPT ? want : WEFT_ID_NONE);
+    }
+    tap_eq_u64(n_wrong, 0, "each slow one has the cause that it had, or none of them");
     tap_ok(matrix->sources[0].host.n_bytes == 0 &&
                weft_str_equal(matrix->sources[0].path, WEFT_STR("run.weft")),
            "sources have no host and no folder");

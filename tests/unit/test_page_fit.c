@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * What a page goes without where it would be too large: comparisons one after the other, then
- * paths, the last first, as many as it takes; it says so. And which threads a page is of.
+ * paths, the last first, as many as it takes; it says so. And which threads a page is of, and which
+ * of several threads with one tid a path is of.
  */
 #include "analysis/regtime/regtime.h"
+#include "query/evidence.h"
 #include "query/overview.h"
 #include "query/session.h"
 #include "render/page/answers.h"
@@ -64,7 +66,7 @@ static void check(struct weft_page *page, uint64_t n_lacking, size_t n_compariso
     struct weft_output *out = output(0);
     page->answers = &answers;
     page->missing = &missing;
-    /* Besides answers there is the data of a small trace, of less than 40 kB. */
+    /* Beside answers there is the data of a small trace, of less than 40 kB. */
     page->taken_bytes = WEFT_PAGE_BYTES - weft_page_answers_bytes(&answers) - 40000 + n_lacking;
     tap_eq_u64(weft_page_data(page, out, NULL), WEFT_OK, "%" PRIu64 " bytes too few", n_lacking);
     size_t n[3] = { 0 };
@@ -139,6 +141,59 @@ static void test_busiest(struct weft_session *session)
            "and all of few");
 }
 
+/* Threads with one tid: on two hosts at the same time, and one before. */
+static void write_twins(const char *path)
+{
+    static const char *const names[] = { "early", "server", "client" };
+    struct weft_writer *writer;
+    const struct weft_writer_opts opts = { .source_name = "twins" };
+    const struct weft_sink_begin begin = { .format = WEFT_STR("twins") };
+    if (weft_writer_open(path, &opts, &writer, NULL) != WEFT_OK)
+        abort();
+    struct weft_sink *sink = weft_writer_sink(writer);
+    enum weft_code code = sink->ops->begin(sink, &begin, NULL);
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint64_t at_ns = i == 0 ? 0 : 1000 + i;
+        const struct weft_thread_info info = {
+            .tid = 7, .pid = 7, .name = weft_str_of(names[i]), .host_id = i
+        };
+        const struct weft_call_event calls[] = {
+            { .time_ns = at_ns, .function_key = 1, .kind = WEFT_CALL_ENTER },
+            { .time_ns = at_ns + 500, .function_key = 1, .kind = WEFT_CALL_EXIT },
+        };
+        uint32_t thread_id;
+        WEFT_THEN(code, sink->ops->thread(sink, &info, &thread_id, NULL));
+        WEFT_THEN(code, sink->ops->calls(sink, thread_id, calls, 2, NULL));
+        WEFT_THEN(code, sink->ops->thread_end(sink, thread_id, at_ns + 500, NULL));
+    }
+    if (code != WEFT_OK || weft_writer_commit(writer, NULL, NULL) != WEFT_OK)
+        abort();
+}
+
+static void test_twins(const char *path)
+{
+    static const struct {
+        uint64_t tid;
+        const char *name;
+        uint64_t at_ns;
+        uint32_t want;
+    } rows[] = {
+        { 7, "client", 1100, 2 }, { 7, "server", 1100, 1 }, { 7, "early", 100, 0 },
+        { 7, "other", 100, 0 },   { 7, "early", 1100, 1 },  { 8, "client", 1100, WEFT_ID_NONE },
+    };
+    struct weft_trace *trace;
+    write_twins(path);
+    if (weft_trace_open(path, &trace, NULL) != WEFT_OK)
+        abort();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        tap_eq_u64(
+            weft_evidence_thread(trace, rows[i].tid, weft_str_of(rows[i].name), rows[i].at_ns),
+            rows[i].want, "tid %" PRIu64 " %s at %" PRIu64, rows[i].tid, rows[i].name,
+            rows[i].at_ns);
+    weft_trace_close(trace);
+    (void)remove(path);
+}
+
 int main(void)
 {
     const char *root = getenv("WEFT_BUILD_ROOT");
@@ -154,5 +209,6 @@ int main(void)
     weft_session_close(session);
     weft_pool_free(run.pool);
     (void)remove(path);
+    test_twins(path);
     return tap_done();
 }

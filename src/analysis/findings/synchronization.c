@@ -188,6 +188,7 @@ static bool keep_herd(struct finder *finder, struct herd *herd, uint32_t object)
     row->function = text_of(finder, herd->from.id);
     row->other_function = text_of(finder, herd->woken_in.id);
     row->worst_tid = weft_trace_thread(finder->trace, worst->thread_id)->info.tid;
+    row->worst_thread_id = worst->thread_id;
     row->worst_start_ns = worst->at_ns;
     row->worst_end_ns = worst->at_ns + herd->worst_ns;
     return name(finder, row, object, herd->waker.id, herd->woken.id) && add(finder, row);
@@ -267,6 +268,7 @@ static bool look_at_barrier(struct finder *finder, size_t from, size_t to)
         .function = text_of(finder, last->site),
         .other_function = text_of(finder, barrier.in.id),
         .worst_tid = weft_trace_thread(finder->trace, longest->thread_id)->info.tid,
+        .worst_thread_id = longest->thread_id,
         .worst_start_ns = longest->start_ns,
         .worst_end_ns = longest->got_ns
     };

@@ -305,8 +305,7 @@ enum weft_code weft_render_context(struct weft_output *out, const struct weft_ec
     return code;
 }
 
-/* ---- what differs
- * --------------------------------------------------------------------------------- */
+/* ---- what differs ---------------------------------------------------------------------------- */
 
 /* What the header of a comparison is made of. */
 struct answered {

@@ -67,14 +67,15 @@ WEFT_CHECKED enum weft_code weft_page_add_findings(struct weft_page_answers *ans
 WEFT_CHECKED enum weft_code weft_page_add_threads(struct weft_page_answers *answers,
                                                   struct weft_err *err);
 
-/* `path` of a thread from `from_ns` to `to_ns`, with the longest of its segments. */
+/* `path` of a thread, those of most worth first, from `from_ns` to `to_ns`, with the longest of its
+ * segments. */
 WEFT_CHECKED enum weft_code weft_page_add_path(struct weft_page_answers *answers,
                                                const struct weft_path_table *path,
                                                uint32_t thread_id, uint64_t from_ns, uint64_t to_ns,
                                                struct weft_err *err);
 
 /* `executions`, `cut` and `compare` of the types that findings are of, as an excerpt. Those without
- * room are left out: WEFT_E_LIMIT, and the page is whole without them. */
+ * room are omitted: WEFT_E_LIMIT, and the page is whole without them. */
 WEFT_CHECKED enum weft_code weft_page_add_comparisons(struct weft_page_answers *answers,
                                                       const struct weft_findings_table *findings,
                                                       struct weft_err *err);

@@ -11,8 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- clusters ----------------------------------------------------------------------------------
- */
+/* ---- clusters -------------------------------------------------------------------------------- */
 
 typedef int64_t (*cluster_value)(const struct weft_page_shapes *shapes,
                                  const struct weft_shape_cluster *cluster);
@@ -218,8 +217,7 @@ static enum weft_code put_clusters(const struct weft_page_shapes *shapes, struct
     return WEFT_OK;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------
- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 typedef int64_t (*shape_value)(const struct weft_page_shapes *shapes, uint32_t at);
 
@@ -322,8 +320,7 @@ static void put_table(const struct weft_page_shapes *shapes)
     weft_json_end_object(json);
 }
 
-/* ---- spikes and drops --------------------------------------------------------------------------
- */
+/* ---- spikes and drops ------------------------------------------------------------------------ */
 
 static enum weft_code put_spikes(const struct weft_page_shapes *shapes, struct weft_err *err)
 {
@@ -416,8 +413,7 @@ static void put_drops(const struct weft_page_shapes *shapes)
     weft_json_end_object(shapes->json);
 }
 
-/* ---- rare --------------------------------------------------------------------------------------
- */
+/* ---- rare ------------------------------------------------------------------------------------ */
 
 enum weft_code weft_page_find_rare(struct weft_page_shapes *shapes, struct weft_err *err)
 {

@@ -110,8 +110,7 @@ static void put_settings(const struct data *data)
     weft_json_end_object(data->json);
 }
 
-/* ---- functions ---------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 typedef uint64_t (*function_value)(const struct data *data, const struct weft_function_row *row);
 
@@ -208,8 +207,7 @@ static void put_functions(const struct data *data)
     weft_json_end_object(data->json);
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 /* Below: what the children of each row take of its time. */
 struct rows {
@@ -443,8 +441,7 @@ static void put_threads(const struct data *data)
     put_rows(data);
 }
 
-/* ---- outliers and totals
- * ------------------------------------------------------------------------- */
+/* ---- outliers and totals --------------------------------------------------------------------- */
 
 /* The table is sorted by id. */
 uint64_t weft_page_thread(const struct weft_page *page, uint32_t thread_id)
@@ -553,7 +550,7 @@ static void drop_answers(const struct weft_page *page, uint64_t least_bytes, uin
 static enum weft_code room_for_shapes(const struct weft_page *page, const struct weft_output *out,
                                       uint64_t *n_bytes, struct weft_err *err)
 {
-    const uint64_t least_bytes = page->shapes ? WEFT_PAGE_SHAPES_LEAST : 0;
+    const uint64_t least_bytes = page->shapes ? weft_page_shapes_least(page) : 0;
     uint64_t used = 0;
     *n_bytes = page->shapes_bytes;
     if (*n_bytes > 0 || (!page->shapes && !page->answers))

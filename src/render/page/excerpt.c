@@ -273,7 +273,8 @@ static bool copy_causes(struct excerpt *excerpt)
     }
     for (size_t i = 0; i < table->n_b && table->n_causes > 0; i++)
         if (excerpt->weights[table->items_b[i]] >= 0)
-            out->cause_of[excerpt->out->n_cause_of++] = table->cause_of[i];
+            out->cause_of[excerpt->out->n_cause_of++] =
+                table->cause_of[i] < out->n_causes ? table->cause_of[i] : WEFT_ID_NONE;
     return true;
 }
 

@@ -16,9 +16,9 @@
 struct weft_page_excerpt {
     struct weft_ecct_matrix matrix; /* without the time of each execution by node */
     struct weft_compare_table table;
-    uint8_t *members; /* by item of the matrix: 1 in A, 2 in B */
-    double *weights;  /* by item: for how many executions it stands */
-    size_t n_cause_of;
+    uint8_t *members;  /* by item of the matrix: 1 in A, 2 in B */
+    double *weights;   /* by item: for how many executions it stands */
+    size_t n_cause_of; /* of table.cause_of; WEFT_ID_NONE: a cause that is not in the excerpt */
 };
 
 /* In `arena`; borrows from both. Of each group the executions are picked evenly by duration, the

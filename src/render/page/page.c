@@ -97,8 +97,8 @@ enum weft_code weft_page_least_bytes(const struct weft_page *page, uint64_t *n_b
     *n_bytes = 0;
     WEFT_TRY(weft_output_to_memory(&data, err));
     enum weft_code code = weft_page_data(&own, data, err);
-    const uint64_t rest_bytes = FRAME_BYTES + WEFT_PAGE_SHAPES_LEAST + weft_ui_bundle.script_bytes +
-                                weft_ui_bundle.style_bytes +
+    const uint64_t rest_bytes = FRAME_BYTES + weft_page_shapes_least(page) +
+                                weft_ui_bundle.script_bytes + weft_ui_bundle.style_bytes +
                                 (page->answers ? weft_page_answers_bytes(page->answers) : 0);
     const struct weft_str held = weft_output_held(data);
     WEFT_THEN(code, weft_packed_bytes(held, WEFT_PACK_FAST, page->pool, n_bytes, err));

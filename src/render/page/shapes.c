@@ -224,8 +224,7 @@ bool weft_page_lists(const struct weft_page_shapes *shapes, uint32_t cluster_id)
     return shapes->cluster_at[cluster_id] < shapes->n_listed;
 }
 
-/* ---- threads -----------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 /* By time, of those that are listed. */
 static void put_presences(struct weft_page_shapes *shapes, const struct weft_shape_thread *thread)
@@ -409,8 +408,7 @@ static void put_thread(struct weft_page_shapes *shapes, const struct weft_shape_
     weft_json_end_object(json);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Last, because it counts what was written. */
 static void put_totals(const struct weft_page_shapes *shapes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The key `shapes` of the report page (docs/page-data.md): as much of the table as a budget of
- * bytes allows. What is left out is counted, and the page says it.
+ * bytes allows. What is omitted is counted, and the page says it.
  */
 #ifndef WEFT_RENDER_PAGE_SHAPES_H
 #define WEFT_RENDER_PAGE_SHAPES_H
@@ -16,9 +16,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the shapes take at most, as base64; and at least, if a page would become larger than
- * WEFT_PAGE_BYTES. */
-enum { WEFT_PAGE_SHAPES_BYTES = 394 * 1000, WEFT_PAGE_SHAPES_LEAST = 120 * 1000 };
+/* What the shapes take at most, as base64; and what they may take however large the rest is: the
+ * last level, which has something of each thread, takes no more. */
+enum {
+    WEFT_PAGE_SHAPES_BYTES = 394 * 1000,
+    WEFT_PAGE_SHAPES_LEAST = 120 * 1000,
+    WEFT_PAGE_SHAPES_OF_THREAD = 40,
+};
+
+static inline uint64_t weft_page_shapes_least(const struct weft_page *page)
+{
+    return WEFT_PAGE_SHAPES_LEAST + page->regtime->n_threads * WEFT_PAGE_SHAPES_OF_THREAD;
+}
 
 /* The page's index of a function, -1 for none; of a thread, its place in the table. */
 int64_t weft_page_function(const struct weft_page *page, uint32_t function_id);
@@ -101,8 +110,7 @@ WEFT_CHECKED enum weft_code weft_page_read_calls(const struct weft_trace *trace,
                                                  size_t n_wanted, struct weft_arena *arena,
                                                  struct weft_err *err);
 
-/* ---- what all levels share, and the choice of the level at hand --------------------------------
- */
+/* ---- what all levels share, and the choice of the level at hand ------------------------------ */
 
 /* At any level. */
 enum {
@@ -194,13 +202,11 @@ void weft_page_put_trees(struct weft_page_shapes *shapes);
 WEFT_CHECKED enum weft_code weft_page_put_clusters(struct weft_page_shapes *shapes,
                                                    struct weft_err *err);
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Writes the value under `shapes`, null without a table. Takes the first level that seems to fit
- * the budget when compressed with little effort, and does when it is with much; the last is taken
- * as it is. */
-/* At most page->shapes_bytes of them. */
+ * page->shapes_bytes when compressed with little effort, and does when it is with much; the last is
+ * taken as it is. */
 WEFT_CHECKED enum weft_code weft_page_put_shapes(const struct weft_page *page,
                                                  struct weft_json *json, struct weft_err *err);
 

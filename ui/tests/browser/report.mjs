@@ -153,9 +153,10 @@ async function looks(page, name) {
 
 const ANSWER = /<script class="weft-answer" data-question="([^"]*)"[^>]*>([^<]*)</g;
 
-const PACKED = /<script (?:id="(weft-data)"|class="weft-answer" data-question="([^"]*)")[^>]*>([^<]*)</g;
+const PACKED =
+  /<script (?:id="(weft-data)"|class="weft-answer" data-question="([^"]*)")[^>]*>([^<]*)</g;
 
-/** Names that report.sh gave to a folder, a user and a host; those of this machine, if no others are like them. */
+/** What report.sh called a folder, a user and a host. */
 const PRIVATE = ['planted-folder', 'planted-user', 'planted-host'];
 
 /** The parts of a page that say where it was recorded, or on which machine. */
@@ -238,6 +239,7 @@ async function run() {
   const browser = await openBrowser();
   try {
     for (const name of names) await testOf(browser, name);
+    isPrivate('planted');
     isSearched();
     await damaged(browser, names[0]);
     await without(browser);

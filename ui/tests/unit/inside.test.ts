@@ -6,6 +6,7 @@ import { countBins, makeBins } from '../../src/screens/compare/draw';
 import { choose } from '../../src/screens/compare/data';
 import { Inside } from '../../src/shared/api/inside';
 import { Refused } from '../../src/shared/api/source';
+import { threadsById, type ServedThread } from '../../src/shared/state/served';
 import { makeExecutions } from '../fixtures/executions';
 
 const packed = (value: unknown): string =>
@@ -51,6 +52,23 @@ describe('the answers inside a report', () => {
     ]);
     await expect(damaged.json('threads')).rejects.toBeInstanceOf(Error);
     expect(await damaged.json('traces')).toEqual({ is: 'traces' });
+  });
+});
+
+describe('threads of a report', () => {
+  it('stand at their ids, although some are not there', () => {
+    const one = { tid: 7, label: 'T7' } as ServedThread;
+    const threads = threadsById([
+      { ...one, id: 1 },
+      { ...one, id: 3, tid: 9 },
+    ]);
+    expect(threads.map(({ id, tid }) => [id, tid])).toEqual([
+      [0, -1],
+      [1, 7],
+      [2, -1],
+      [3, 9],
+    ]);
+    expect(threadsById([])).toEqual([]);
   });
 });
 
