@@ -44,6 +44,14 @@ def rows_of(*arguments):
 
 # ---- a trace, and its shapes by definition -----------------------------------------------------
 
+unique = {}
+
+
+def shape_of(name, children):
+    """One object for equal shapes: Python compares others member by member, to the leaves."""
+    shape = (name, frozenset(children))
+    return unique.setdefault(shape, shape)
+
 
 def write_trace(path, rng, n_roots):
     """Calls that mostly repeat a few patterns, in the text format of NonSequitur."""
@@ -77,7 +85,7 @@ def read_calls(path):
             stack.append((int(at), {}))
             continue
         start, children = stack.pop()
-        shape = (name, frozenset(children))
+        shape = shape_of(name, children)
         calls.append((shape, start, int(at), children))
         if stack:
             stack[-1][1][shape] = stack[-1][1].get(shape, 0) + 1
@@ -126,8 +134,7 @@ def by_id(shape_list):
     """The shapes that weft's ids stand for."""
     known = {}
     for row in sorted(shape_list, key=lambda row: row["id"]):
-        known[row["id"]] = (row["function"],
-                            frozenset(known[child["id"]] for child in row["children"]))
+        known[row["id"]] = shape_of(row["function"], [known[child["id"]] for child in row["children"]])
     return known
 
 
@@ -138,8 +145,11 @@ def check_shapes(trace, threads):
     ok(set(known.values()) == {call[0] for call in calls} and len(set(known.values())) ==
        len(known), "every shape once")
     wrong = []
+    calls_of = collections.defaultdict(list)
+    for call in calls:
+        calls_of[call[0]].append(call)
     for row in listed["shape_list"]:
-        mine = [call for call in calls if call[0] == known[row["id"]]]
+        mine = calls_of[known[row["id"]]]
         times = [end - start for _, start, end, _ in mine]
         if (row["count"], row["total_ns"], row["min_ns"], row["max_ns"]) != \
            (len(mine), sum(times), min(times), max(times)):
@@ -174,8 +184,8 @@ def check_tables(trace, known, threads):
             call[0] in cluster for call in thread)), f"clusters of {row['tid']}")
     wrong = []
     for row in summary["cluster_list"]:
-        times = sorted(end - start for thread in threads for shape, start, end, _ in thread
-                       if shape in {known[i] for i in row["shape_ids"]})
+        members = {known[i] for i in row["shape_ids"]}
+        times = sorted(end - start for thread in threads for shape, start, end, _ in thread if shape in members)
         rank = lambda share: times[max(0, -(-len(times) * share // 1000) - 1)]
         if (row["count"], row["total_ns"], row["p50_ns"], row["p90_ns"], row["p99_ns"], row["p999_ns"],
                 row["max_ns"]) != (len(times), sum(times), rank(500), rank(900), rank(990), rank(999),

@@ -22,7 +22,7 @@ export const FLAGS = [
 export const PATIENCE_MS = 90000;
 
 export function writePage(json, path, dist = new URL('../../dist/', import.meta.url).pathname) {
-  const data = gzipSync(Buffer.from(json)).toString('base64');
+  const data = gzipSync(Buffer.from(json), { level: 1 }).toString('base64');
   const tag = `<script id="weft-data" type="application/octet-stream+gzip;base64">${data}</script>`;
   const frame = readFileSync(`${dist}page.html`, 'utf8');
   writeFileSync(
@@ -143,7 +143,7 @@ function calm(page) {
     const act = object[name].bind(object);
     object[name] = async (...what) => {
       const done = await act(...what);
-      if (await page.evaluate(() => Boolean(window.weftReady))) await settle(page);
+      await settle(page);
       return done;
     };
   };
@@ -162,9 +162,10 @@ export async function newContext(browser, options = {}) {
   return context;
 }
 
-/** Waits until the page has nothing left to do and is painted; at most so long. */
+/** Waits until the page has nothing left to do and is painted; at most so long. Other pages are at rest. */
 export async function settle(page, patience_ms = 15000) {
   const isAtRest = await page.evaluate(async patience => {
+    if (!window.weftReady) return true;
     await window.weftReady;
     const isDone = await window.weftAtRest(patience);
     const { stage } = await window.weftReady;

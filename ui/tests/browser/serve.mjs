@@ -67,10 +67,10 @@ export async function quiet(page, patience_ms = 120000) {
       const { waiting } = app.served.source.link.get();
       return progress || wanted || shapesProgress || waiting > 0;
     };
-    for (let calm = 0; calm < 4; ) {
+    for (let calm = 0; calm < 4; calm = isBusy() ? 0 : calm + 1) {
       if (performance.now() > until) throw new Error('the page does not come to rest');
-      await rest(120);
-      calm = isBusy() ? 0 : calm + 1;
+      await window.weftAtRest(1000); // a question that takes longer is one that is waited for
+      await rest(8);
     }
   }, patience_ms);
   await settle(page);

@@ -461,7 +461,7 @@ export const drive = (page, seconds) =>
         last = now;
         if (performance.now() - begun > ms) return done();
         const { t0, t1 } = app.state.get().window;
-        const [width, phase] = [t1 - t0, Math.floor(n++ / 60) % 5];
+        const [width, phase] = [t1 - t0, Math.floor(n++ / 12) % 5];
         const at = t0 + width * 0.45;
         if (phase < 2) show(at - (at - t0) * 0.96, at + (t1 - at) * 0.96);
         else if (phase === 2) show(t0 + width * 0.02, t1 + width * 0.02);
@@ -485,7 +485,7 @@ export const drive = (page, seconds) =>
 
 async function speed(browser, address) {
   const { page, context, trouble } = await open(browser, address);
-  const seconds = Number(process.env.WEFT_DRIVE_SECONDS ?? 4);
+  const seconds = Number(process.env.WEFT_DRIVE_SECONDS ?? 1);
   const found = await drive(page, seconds);
   const words = `median ${found.median.toFixed(1)} ms, worst ${found.worst.toFixed(1)} ms`;
   console.log(`# timeline: ${found.frames} frames in ${seconds} s, ${words} a frame`);
