@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MANY = 3 };
+enum { MANY = 8 };
 
 bool weft_proposal_is_call(const struct weft_execution_proposal *proposal)
 {
@@ -23,60 +23,75 @@ static bool is_beside(const struct weft_execution_proposal *proposal,
     return best->kind == WEFT_PROPOSAL_CONNECTIONS && proposal->kind == WEFT_PROPOSAL_TURNS;
 }
 
-/* Threads of Java's and JavaScript's runtimes that compile and collect beside the program: by the
- * start of their names. */
-static bool is_of_runtime(const struct weft_execution_proposal *proposal)
+static bool is_stem_of(const char *stem, struct weft_str name)
 {
-    static const char *const starts[] = { "C1 CompilerThre",
-                                          "C2 CompilerThre",
-                                          "VM Thread",
-                                          "VM Periodic Tas",
-                                          "G1 ",
-                                          "GC Thread",
-                                          "Signal Dispatch",
-                                          "Service Thread",
-                                          "Monitor Deflati",
-                                          "Common-Cleaner",
-                                          "Reference Handl",
-                                          "Finalizer",
-                                          "Notification Th",
-                                          "Attach Listener",
-                                          "Sweeper thread",
-                                          "V8 Worker",
-                                          "V8Worker",
-                                          "V8 DefaultWorke",
-                                          "DelayedTaskSche",
-                                          "::PlatformWorkerThread" };
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (proposal->kind == WEFT_PROPOSAL_TURNS && proposal->name.n_bytes >= strlen(starts[i]) &&
-            memcmp(proposal->name.bytes, starts[i], strlen(starts[i])) == 0)
+    static const char after[] = " after ";
+    const size_t n = strlen(stem);
+    return name.n_bytes >= n + sizeof after - 1 && memcmp(name.bytes, stem, n) == 0 &&
+           memcmp(name.bytes + n, after, sizeof after - 1) == 0;
+}
+
+/* Does the trace have a thread that only that runtime has? */
+static bool has_thread(const struct weft_trace *trace, const char *name)
+{
+    for (uint32_t id = 0; id < weft_trace_n_threads(trace); id++)
+        if (weft_str_equal(weft_trace_thread(trace, id)->info.name, weft_str_of(name)))
             return true;
     return false;
 }
 
-/* Does a connection carry many requests? Then it is none: a client that thinks is not slow. */
+/* Threads of Java's and JavaScript's runtimes that compile and collect beside the program, by their
+ * names, which the kernel cuts to 15 bytes. */
+static bool is_of_runtime(const struct weft_trace *trace,
+                          const struct weft_execution_proposal *proposal)
+{
+    static const char *const java[] = { "C1 CompilerThre", "C2 CompilerThre", "VM Thread",
+                                        "VM Periodic Tas", "G1 Service",      "G1 Main Marker",
+                                        "G1 Conc",         "G1 Refine",       "GC Thread",
+                                        "Signal Dispatch", "Service Thread",  "Monitor Deflati",
+                                        "Common-Cleaner",  "Reference Handl", "Finalizer",
+                                        "Notification Th", "Attach Listener", "Sweeper thread" };
+    static const char *const node[] = { "V8 Worker", "V8Worker", "V8 DefaultWorke",
+                                        "DelayedTaskSche", "::PlatformWorkerThread" };
+    bool is_java = false, is_node = false;
+    if (proposal->kind != WEFT_PROPOSAL_TURNS)
+        return false;
+    for (size_t i = 0; i < sizeof java / sizeof *java; i++)
+        is_java = is_java || is_stem_of(java[i], proposal->name);
+    for (size_t i = 0; i < sizeof node / sizeof *node; i++)
+        is_node = is_node || is_stem_of(node[i], proposal->name);
+    return is_node || (is_java && has_thread(trace, "VM Periodic Tas"));
+}
+
+/* Does a connection carry many requests? Then it is none: a client that thinks is not slow. An
+ * event loop's iterations say nothing of that, as each is of any connection. */
 static bool is_of_many(const struct weft_execution_proposals *proposals,
                        const struct weft_execution_proposal *connection)
 {
-    static const char *const reads[] = { " after read", " after recv", " after recvfrom",
-                                         " after epoll_wait", " after poll" };
-    for (size_t i = 0; i < proposals->n; i++)
-        for (size_t k = 0; k < sizeof reads / sizeof *reads; k++)
-            if (proposals->items[i].kind == WEFT_PROPOSAL_TURNS &&
-                proposals->items[i].count >= MANY * connection->count &&
-                memmem(proposals->items[i].name.bytes, proposals->items[i].name.n_bytes, reads[k],
-                       strlen(reads[k])))
+    static const char *const reads[] = { " after read", " after recv", " after recvfrom" };
+    for (size_t i = 0; i < proposals->n; i++) {
+        const struct weft_str name = proposals->items[i].name;
+        for (size_t k = 0; k < sizeof reads / sizeof *reads; k++) {
+            const size_t n = strlen(reads[k]);
+            const char *at = memmem(name.bytes, name.n_bytes, reads[k], n);
+            const char *end = at ? at + n : NULL;
+            const bool is_whole = at && (end == name.bytes + name.n_bytes || *end == ' ');
+            if (proposals->items[i].kind == WEFT_PROPOSAL_TURNS && is_whole &&
+                proposals->items[i].count >= MANY * connection->count)
                 return true;
+        }
+    }
     return false;
 }
 
-static bool is_wanted(const struct weft_execution_proposals *proposals, size_t i, const char *type)
+static bool is_wanted(const struct weft_trace *trace,
+                      const struct weft_execution_proposals *proposals, size_t i, const char *type)
 {
     const struct weft_execution_proposal *proposal = &proposals->items[i],
                                          *best = &proposals->items[0];
     if (type)
         return weft_str_equal(proposal->name, weft_str_of(type));
-    return proposal->count >= WEFT_PROPOSAL_EXECUTIONS && !is_of_runtime(proposal) &&
+    return proposal->count >= WEFT_PROPOSAL_EXECUTIONS && !is_of_runtime(trace, proposal) &&
            (proposal->kind != WEFT_PROPOSAL_CONNECTIONS || !is_of_many(proposals, proposal)) &&
            (proposal->kind == best->kind || is_beside(proposal, best));
 }
@@ -97,11 +112,12 @@ static bool is_lesser(const struct weft_execution_proposal *proposal)
 }
 
 /* Has the trace nothing but calls of a library that repeat? They are no requests. */
-static bool is_library_alone(const struct weft_execution_proposals *proposals)
+static bool is_library_alone(const struct weft_trace *trace,
+                             const struct weft_execution_proposals *proposals)
 {
     size_t n = 0;
     for (size_t i = 0; i < proposals->n; i++) {
-        if (!is_wanted(proposals, i, NULL))
+        if (!is_wanted(trace, proposals, i, NULL))
             continue;
         if (!weft_proposal_is_call(&proposals->items[i]) || !proposals->items[i].is_of_library ||
             weft_name_is_of_std(proposals->items[i].name))
@@ -111,14 +127,15 @@ static bool is_library_alone(const struct weft_execution_proposals *proposals)
     return n > 0;
 }
 
-size_t weft_proposals_choose(const struct weft_execution_proposals *proposals, const char *type,
+size_t weft_proposals_choose(const struct weft_trace *trace,
+                             const struct weft_execution_proposals *proposals, const char *type,
                              const struct weft_execution_proposal **chosen)
 {
     size_t n = 0, n_work = 0;
-    if (!type && is_library_alone(proposals))
+    if (!type && is_library_alone(trace, proposals))
         return 0;
     for (size_t i = 0; i < proposals->n; i++)
-        if (is_wanted(proposals, i, type))
+        if (is_wanted(trace, proposals, i, type))
             chosen[n++] = &proposals->items[i];
     for (size_t i = 0; i < n && !type; i++) /* the others are reported if there is nothing else */
         if (!is_lesser(chosen[i]))

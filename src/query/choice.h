@@ -20,7 +20,8 @@ bool weft_proposal_is_call(const struct weft_execution_proposal *proposal);
  * carries many requests, nor threads of a runtime, nor calls that only move bytes if there are
  * others. Their number; `chosen` has room for all. None if all that repeats is calls of a library.
  */
-size_t weft_proposals_choose(const struct weft_execution_proposals *proposals, const char *type,
+size_t weft_proposals_choose(const struct weft_trace *trace,
+                             const struct weft_execution_proposals *proposals, const char *type,
                              const struct weft_execution_proposal **chosen);
 
 #endif

@@ -559,7 +559,8 @@ static enum weft_code look_at_proposals(struct gathering *gathering)
     enum weft_code code = weft_execution_proposals(gathering->session, &proposals, gathering->err);
     const struct weft_execution_proposal *chosen[WEFT_PROPOSALS_MOST];
     const size_t n_chosen =
-        code == WEFT_OK ? weft_proposals_choose(proposals, gathering->request->rule.type, chosen)
+        code == WEFT_OK ? weft_proposals_choose(weft_session_trace(gathering->session), proposals,
+                                                gathering->request->rule.type, chosen)
                         : 0;
     const size_t n = n_chosen < TYPES_MAX ? n_chosen : TYPES_MAX;
     struct proposed proposed = { .n = 0 };

@@ -210,8 +210,8 @@ static bool is_amid(const struct finder *finder, uint32_t wait)
     return wait == WEFT_ID_NONE || finder->waits.items[wait].is_amid;
 }
 
-/* A thread of too few iterations comes back to where most threads of its stem do, if it ever waits
- * there. False without memory. */
+/* A thread of too few iterations comes back to where the one of its stem with most waits does, if
+ * it ever waits there. False without memory. */
 static bool follow_others(struct finder *finder)
 {
     const uint32_t n_threads = weft_trace_n_threads(finder->trace);

@@ -49,6 +49,7 @@ struct reading {
         size_t n, cap;
     } reads;
     struct weft_descriptor_roles roles;
+    bool is_full; /* of too many descriptors, nothing is known of any */
 };
 
 /* ---- places ---------------------------------------------------------------------------------- */
@@ -205,8 +206,8 @@ static enum weft_code see_call(void *context, const struct weft_execution_row *r
         WEFT_TRY(
             add_read(reading, weft_strtab_get(reading->labels, (uint32_t)reading->read.n), err));
     const struct read_label *read = &reading->read.items[label];
-    if (read->fd != UINT32_MAX && (read->is_read || read->is_write) &&
-        reading->reads.n + reading->roles.n < MOST_DESCRIPTORS &&
+    reading->is_full |= reading->reads.n + reading->roles.n >= MOST_DESCRIPTORS;
+    if (read->fd != UINT32_MAX && (read->is_read || read->is_write) && !reading->is_full &&
         (!weft_descriptor_roles_see(&reading->roles, row->thread_id, read->fd, row->start_ns,
                                     read->is_write) ||
          (read->is_read && !see_read(reading, row->thread_id, label))))
@@ -241,7 +242,7 @@ static double usual_ns(const struct weft_turn_wait *waits)
 /* Which reads are for replies, and which for requests. */
 static void count_roles(struct reading *reading)
 {
-    for (size_t i = 0; i < reading->reads.n; i++) {
+    for (size_t i = 0; i < reading->reads.n && !reading->is_full; i++) {
         const struct reads *reads = &reading->reads.items[i];
         const struct read_label *label = &reading->read.items[reads->label];
         const uint32_t id = label->place == WEFT_ID_NONE

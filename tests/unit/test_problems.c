@@ -136,10 +136,14 @@ static void test_more_kinds(void)
     KIND(WEFT_PROBLEM_LOCK, "", "run", "ObjectMonitor::enter(JavaThread*)",
          "pthread_cond_timedwait", ":blocked: timer");
     KIND(WEFT_PROBLEM_LOCK, "-", "change", "fcntl64", "@copier", "copy", ":running");
-    KIND(WEFT_PROBLEM_LOCK, "-", "query", "@snapshot", "publish", "__GI_munmap", ":running");
-    KIND(WEFT_PROBLEM_LOCK, "-", "query", "mmap", "@snapshot", "publish", "mprotect", ":running");
+    KIND(WEFT_PROBLEM_LOCK, "-", "query", "=snapshot", "publish", "__GI_munmap", ":running");
+    KIND(WEFT_PROBLEM_LOCK, "-", "query", "mmap", "=snapshot", "publish", "mprotect", ":running");
     KIND(WEFT_PROBLEM_QUEUE, "c", "query", "pthread_cond_wait", "@snapshot", "publish", "munmap",
          ":running");
+    KIND(WEFT_PROBLEM_QUEUE, "-", "query", "@other", "publish", "munmap", ":running");
+    KIND(WEFT_PROBLEM_QUEUE, "-", "query", "write", "=b", "query", "publish", ":running");
+    KIND(WEFT_PROBLEM_LOCK, "", "get", "pthread_mutex_timedlock", ":blocked: timer");
+    KIND(WEFT_PROBLEM_FAULT, "", "scan", "madvise", ":blocked: block device");
     KIND(WEFT_PROBLEM_LOCK_WAIT, "mc", "get", "-m", "@b", "send", "pthread_cond_wait", "@c", "work",
          "nanosleep", ":blocked: timer");
     KIND(WEFT_PROBLEM_POOL, "-", "run", "build", "take", "read", "=b", "run", "build", "compile",
@@ -169,16 +173,18 @@ static bool is_peer(const char *type, const char *const *names)
 
 static void test_delays(void)
 {
-    tap_ok(IS_PEER("submit after nanosleep", WAIT, "@submit", "submit", SLEEP) &&
-               IS_PEER("submit after nanosleep in submit", WAIT, "@submit", "submit", SLEEP) &&
-               IS_PEER("submit after nanosleep", WAIT, "@submit-12", "submit", SLEEP),
+    tap_ok(IS_PEER("submit after nanosleep", WAIT, "=submit", "submit", SLEEP) &&
+               IS_PEER("submit after nanosleep in submit", WAIT, "=submit", "submit", SLEEP) &&
+               IS_PEER("submit after nanosleep", WAIT, "=submit-12", "submit", SLEEP),
            "until a peer comes back from where it is idle");
-    tap_ok(!IS_PEER("submit after recv", WAIT, "@submit", "submit", SLEEP) &&
-               !IS_PEER("submit after nanosleep", WAIT, "@poller", "submit", SLEEP) &&
-               !IS_PEER("submit", WAIT, "@submit", "submit", SLEEP) &&
-               !IS_PEER("", WAIT, "@submit", "submit", SLEEP) &&
-               !IS_PEER("submit after nanosleep", WAIT, "@submit", "submit", "compile", SLEEP),
+    tap_ok(!IS_PEER("submit after recv", WAIT, "=submit", "submit", SLEEP) &&
+               !IS_PEER("submit after nanosleep", WAIT, "=poller", "submit", SLEEP) &&
+               !IS_PEER("submit", WAIT, "=submit", "submit", SLEEP) &&
+               !IS_PEER("", WAIT, "=submit", "submit", SLEEP) &&
+               !IS_PEER("submit after nanosleep", WAIT, "=submit", "submit", "compile", SLEEP),
            "not for other threads, nor for one at work");
+    tap_ok(!IS_PEER("submit after nanosleep", WAIT, "@submit", "submit", SLEEP),
+           "nor for one of another process");
     tap_ok(weft_delay_is_of_ack(40e6) && weft_delay_is_of_ack(44e6) &&
                !weft_delay_is_of_ack(30e6) && !weft_delay_is_of_ack(60e6),
            "as long as an ACK is delayed");

@@ -5,10 +5,14 @@
  */
 #include "analysis/findings/delays.h"
 
+#include "model/graph/waiting.h"
+#include "schema/locks.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 static const double ACK_NS = 38e6, ACK_END_NS = 50e6; /* the least of Linux, 40 ms, and a tick */
-static const double NEARLY_ALL = 0.8;
+static const double NEARLY_ALL = 0.8, HALF = 0.5;
 enum { LEAST_ACKS = 3 };
 
 bool weft_delay_is_of_ack(double wait_ns)
@@ -20,8 +24,8 @@ bool weft_delay_is_ack_problem(const struct weft_problem *problem, const struct 
                                uint64_t n_acks)
 {
     return problem->kind == WEFT_PROBLEM_NETWORK && kind->holder && !kind->last &&
-           (kind->holder->flags & WEFT_FRAME_OF_PROCESS) && n_acks >= LEAST_ACKS &&
-           (double)n_acks >= NEARLY_ALL * (double)problem->n_with;
+           kind->is_in_flight && (kind->holder->flags & WEFT_FRAME_OF_PROCESS) &&
+           n_acks >= LEAST_ACKS && (double)n_acks >= NEARLY_ALL * (double)problem->n_with;
 }
 
 static bool begins_with(struct weft_str text, struct weft_str start)
@@ -29,11 +33,79 @@ static bool begins_with(struct weft_str text, struct weft_str start)
     return text.n_bytes >= start.n_bytes && memcmp(text.bytes, start.bytes, start.n_bytes) == 0;
 }
 
+/* Is a condition, or a semaphore, what the execution waits for? */
+static bool is_for_signal(const struct weft_frame *thread)
+{
+    const int object = thread->waited_for - 1;
+    return object == WEFT_LOCK_CONDITION || object == WEFT_LOCK_SEMAPHORE ||
+           object == WEFT_LOCK_FUTEX;
+}
+
+/* Where an execution waits: the node of the program's function, 0 if none is known; of a wait for a
+ * descriptor, which is often too short for a stack, also the call. */
+struct place {
+    uint32_t node;
+    struct weft_str call;
+};
+
+static struct place place_of(const struct weft_finding *finding, uint32_t node)
+{
+    struct weft_frame_path path;
+    struct place place = { .node = 0 };
+    weft_frame_path_of(finding->matrix, node, &path);
+    const struct weft_kind kind = weft_kind_of(&path);
+    const struct weft_frame *function = weft_kind_function(&path, &kind.waiting);
+    for (size_t i = path.n; i-- > 0; node = finding->matrix->nodes[node].parent) {
+        const struct weft_frame *frame = path.frames[i];
+        if (i >= kind.waiting.to || frame->kind != WEFT_FRAME_FUNCTION)
+            continue;
+        if (frame == function)
+            place.node = node;
+        if (kind.kind == WEFT_PROBLEM_TIMEOUT && place.call.n_bytes == 0 &&
+            weft_kind_has_call(frame->name))
+            place.call = weft_libc_name(frame->name);
+    }
+    return place;
+}
+
+/* Marks nodes there, and below. */
+static void mark_place(const struct weft_ecct_matrix *matrix, const struct place *place,
+                       bool *is_there)
+{
+    for (uint32_t at = 1; at < matrix->n_nodes; at++) {
+        const struct weft_frame *frame = &matrix->frames[matrix->nodes[at].frame];
+        const bool is_call = place->call.n_bytes > 0 && frame->kind == WEFT_FRAME_FUNCTION &&
+                             weft_str_equal(weft_libc_name(frame->name), place->call);
+        is_there[at] = at == place->node || is_call || is_there[matrix->nodes[at].parent];
+    }
+}
+
+bool weft_delay_is_at_usual_place(const struct weft_finding *finding, uint32_t node)
+{
+    const struct weft_ecct_matrix *matrix = finding->matrix;
+    const struct weft_compare_table *table = finding->table;
+    const struct place place = place_of(finding, node);
+    bool *is_there = calloc(matrix->n_nodes + 1, sizeof *is_there);
+    size_t n = 0;
+    if (is_there)
+        mark_place(matrix, &place, is_there);
+    for (size_t i = 0; is_there && i < table->n_a; i++) {
+        const uint32_t item = table->items_a[i];
+        uint64_t at = matrix->starts[item];
+        while (at < matrix->starts[item + 1] && !(is_there[matrix->node[at]] && matrix->ns[at] > 0))
+            at++;
+        n += at < matrix->starts[item + 1];
+    }
+    free(is_there);
+    return n > 0 && (double)n >= HALF * (double)table->n_a;
+}
+
 bool weft_delay_is_of_idle_peer(struct weft_str type, const struct weft_kind *kind)
 {
     const struct weft_str after = WEFT_STR(" after "), in = WEFT_STR(" in ");
     const struct weft_frame *thread = kind->last ? kind->last : kind->holder;
-    if (kind->kind != WEFT_PROBLEM_SLEEP || !thread)
+    if (kind->kind != WEFT_PROBLEM_SLEEP || !thread || !(thread->flags & WEFT_FRAME_OF_PROCESS) ||
+        !is_for_signal(kind->holder))
         return false;
     const struct weft_str stem = weft_str_stem(thread->name);
     const struct weft_str name = begins_with(type, thread->name) ? thread->name : stem;

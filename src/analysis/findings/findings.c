@@ -353,15 +353,17 @@ static struct weft_compare_table *table_of_one(struct weft_arena *arena,
     return table->items_b && table->nodes ? table : NULL;
 }
 
-/* Threads of Go carry goroutines from one to the other: which of them waits for which says
- * nothing of these. */
-static bool is_of_goroutines(const struct weft_ecct_matrix *matrix)
+/* Threads of Go carry goroutines from one to the other: which of them waits for which says nothing
+ * of these. Is it such a wait, or work? */
+static bool is_of_goroutines(const struct weft_problem *problem)
 {
-    for (size_t i = 0; i < matrix->n_frames; i++)
-        if (matrix->frames[i].kind == WEFT_FRAME_FUNCTION &&
-            weft_str_is_one_of(matrix->frames[i].name,
+    struct weft_frame_path path;
+    weft_frame_path_of(problem->finding->matrix, problem->node, &path);
+    for (size_t i = 0; i < path.n; i++)
+        if (path.frames[i]->kind == WEFT_FRAME_FUNCTION &&
+            weft_str_is_one_of(path.frames[i]->name,
                                "runtime.goexit|runtime.goexit.abi0|runtime.mcall|runtime.schedule|"
-                               "runtime.findRunnable"))
+                               "runtime.findRunnable|runtime.mstart1|runtime.mstart.abi0"))
             return true;
     return false;
 }
@@ -383,9 +385,9 @@ enum weft_code weft_findings_add_whole(struct weft_findings_table *table,
     const size_t n_before = problems->n_rows;
     WEFT_TRY(weft_problems_add(whole, problems, err));
     /* a program that hangs has no path worth reading */
-    const bool has_none = problems->n_deadlocks > 0 || is_of_goroutines(matrix);
-    for (size_t i = n_before; has_none && i < problems->n_rows; i++)
-        problems->rows[i].is_small = true;
+    for (size_t i = n_before; i < problems->n_rows; i++)
+        problems->rows[i].is_small |=
+            problems->n_deadlocks > 0 || is_of_goroutines(&problems->rows[i]);
     return WEFT_OK;
 }
 
@@ -511,6 +513,7 @@ enum weft_code weft_findings_add_path(struct weft_findings_table *table,
     enum weft_code code = weft_findings_add_whole(table, matrix, err);
     for (size_t i = n_before; i < problems->n_rows && code == WEFT_OK; i++)
         if (problems->rows[i].share >= MOST_OF_ALL && is_of_path(&problems->rows[i]) &&
+            !is_of_goroutines(&problems->rows[i]) &&
             !keep(table, &problems->rows[i], &table->path_mostly))
             code = weft_no_memory(err, "findings");
     problems->n_rows = n_before;

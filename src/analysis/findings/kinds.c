@@ -250,15 +250,15 @@ static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
         return WEFT_PROBLEM_CONNECT;
     switch ((enum weft_path_reason)state->reason) {
     case WEFT_PATH_BLOCK_DEVICE:
-        return call == CALL_FILE                         ? WEFT_PROBLEM_DISK
-               : call == CALL_NONE || call == CALL_FAULT ? WEFT_PROBLEM_FAULT
-                                                         : WEFT_PROBLEM_DISK;
+        return call == CALL_FILE                                             ? WEFT_PROBLEM_DISK
+               : call == CALL_NONE || call == CALL_FAULT || call == CALL_MAP ? WEFT_PROBLEM_FAULT
+                                                                             : WEFT_PROBLEM_DISK;
     case WEFT_PATH_DEVICE:
         return WEFT_PROBLEM_DISK;
     case WEFT_PATH_NETWORK:
         return WEFT_PROBLEM_NETWORK;
-    case WEFT_PATH_TIMER:
-        return WEFT_PROBLEM_SLEEP;
+    case WEFT_PATH_TIMER: /* a lock may be waited for until a limit */
+        return call == CALL_LOCK ? WEFT_PROBLEM_LOCK : WEFT_PROBLEM_SLEEP;
     case WEFT_PATH_LOCK:
         return call == CALL_ALLOCATOR ? WEFT_PROBLEM_ALLOCATOR : WEFT_PROBLEM_LOCK;
     case WEFT_PATH_THREAD:
@@ -355,6 +355,12 @@ static bool tells_apart(enum weft_problem_kind kind)
            kind == WEFT_PROBLEM_QUEUE || kind == WEFT_PROBLEM_SERIAL;
 }
 
+/* Are there many such locks? Then where it is asked for distinguishes them. */
+static bool is_of_object(const struct weft_kind *kind)
+{
+    return weft_str_equal(kind->runtime_lock, WEFT_STR("Java monitor"));
+}
+
 static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kind *kind,
                        const struct weft_path_part *lock)
 {
@@ -363,7 +369,7 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
     if (kind->runtime_lock.n_bytes > 0) {
         hash = add_text(hash, kind->runtime_lock.bytes);
         hash = add_text(hash, kind->kind == WEFT_PROBLEM_OTHER ? "other" : "lock");
-        function = NULL;
+        function = is_of_object(kind) && lock ? weft_kind_function(path, lock) : NULL;
     } else if (lock) { /* without the time that other programs take from its holder */
         hash = add_text(hash, kind->kind == WEFT_PROBLEM_OTHER ? "other" : "lock");
         function = kind->object ? kind->object : weft_kind_function(path, lock);
@@ -373,6 +379,8 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
     } else { /* whichever thread comes late */
         hash = add_text(hash, weft_problem_kind_name(kind->kind));
         function = tells_apart(kind->kind) ? weft_kind_function(path, &kind->waiting) : NULL;
+        if (kind->kind == WEFT_PROBLEM_LATE_WAKEUP && kind->object)
+            hash = weft_frame_hash(hash, kind->object);
     }
     if (function)
         hash = weft_frame_hash(hash, function);
@@ -501,6 +509,15 @@ static bool are_in_one_call(const struct weft_frame_path *path, const struct wef
     return call != CALL_NONE && call == call_in(path, b);
 }
 
+static bool is_read(const struct weft_frame_path *path, const struct weft_path_part *part)
+{
+    for (size_t i = part->from; i < part->to; i++)
+        if (path->frames[i]->kind == WEFT_FRAME_FUNCTION &&
+            weft_str_is_one_of(weft_libc_name(path->frames[i]->name), "read|readv"))
+            return call_in(path, part) == CALL_FILE;
+    return false;
+}
+
 /* What takes part in a pool: a condition or a semaphore that one thread waits for until another,
  * which does the same, signals it. */
 static bool is_pool(const struct following *it, const struct weft_frame *thread,
@@ -509,7 +526,7 @@ static bool is_pool(const struct following *it, const struct weft_frame *thread,
     const int kind = thread->waited_for - 1;
     const bool is_wait = kind == WEFT_LOCK_CONDITION || kind == WEFT_LOCK_SEMAPHORE ||
                          ((kind < 0 || kind == WEFT_LOCK_FUTEX) && it->call == CALL_WAIT) ||
-                         (kind < 0 && it->call == CALL_FILE); /* tokens in a pipe */
+                         (kind < 0 && is_read(it->path, &it->part)); /* tokens in a pipe */
     if (!is_wait || thread->module.n_bytes > 0)
         return false;
     const struct weft_str wait = innermost_own(it->path, &it->part);
@@ -537,13 +554,30 @@ static enum hop hop_of(const struct following *it, const struct weft_frame *thre
                                                             : HOP_THREAD;
 }
 
+/* Is the innermost function the program's, or one that touches its memory: memcpy? Calls of other
+ * libraries wait for what these are for. */
+static bool may_fault(const struct weft_frame_path *path, const struct weft_path_part *part)
+{
+    for (size_t i = part->to; i-- > part->from;) {
+        const struct weft_frame *frame = path->frames[i];
+        if (frame->kind == WEFT_FRAME_FUNCTION)
+            return !weft_path_is_library(path, part->from, i) ||
+                   (frame->name.n_bytes > 3 &&
+                    memmem(frame->name.bytes, 6 < frame->name.n_bytes ? 6 : frame->name.n_bytes,
+                           "mem", 3));
+    }
+    return true;
+}
+
 /* Does a page fault, or a change of the address space, wait for the kernel's lock of that? The
  * thread that wakes it is changing it. */
 static bool is_of_address_space(const struct following *it, const struct weft_path_part *next)
 {
-    const bool may_be = it->call == CALL_NONE || it->call == CALL_FAULT || it->call == CALL_MAP ||
-                        it->call == CALL_ALLOCATOR;
-    return may_be && it->path->frames[it->part.to]->waited_for == 0 &&
+    const struct weft_frame *thread = it->path->frames[it->part.to];
+    const bool may_be = it->call == CALL_FAULT || it->call == CALL_MAP ||
+                        it->call == CALL_ALLOCATOR ||
+                        (it->call == CALL_NONE && may_fault(it->path, &it->part));
+    return may_be && thread->waited_for == 0 && (thread->flags & WEFT_FRAME_OF_PROCESS) &&
            call_in(it->path, next) == CALL_MAP;
 }
 
@@ -574,6 +608,7 @@ static void follow(struct following *it)
     if (!is_of_runtime && !is_lock(thread, it->call) && it->hop == HOP_NONE) {
         it->hop = hop_of(it, thread, &next);
         kind->is_of_end |= thread->waited_for - 1 == WEFT_LOCK_JOIN;
+        kind->is_of_pipe = it->hop == HOP_POOL && it->call == CALL_FILE;
         if (!it->has_lock)
             kind->object = lock_name(it->path, &it->part);
     }
@@ -678,6 +713,9 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
         it.kind.kind = WEFT_PROBLEM_TIMEOUT;
     it.kind.is_timed_out = it.kind.kind == WEFT_PROBLEM_SLEEP && !it.kind.holder &&
                            (it.call == CALL_WAIT || it.call == CALL_READY);
+    it.kind.is_in_flight =
+        it.part.state < it.part.to &&
+        weft_frame_is_blocked(path->frames[it.part.state], WEFT_PATH_NETWORK, WEFT_FRAME_IN_FLIGHT);
     if (!it.has_lock && it.kind.kind == WEFT_PROBLEM_LOCK)
         it.kind.runtime_lock = runtime_lock(path, &it.part);
     it.kind.key = key_of(path, &it.kind, it.has_lock ? &it.lock : NULL);

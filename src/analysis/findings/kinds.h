@@ -22,6 +22,8 @@ struct weft_kind {
     struct weft_path_part holding; /* where the holder is; empty without one */
     struct weft_path_part lasting; /* and the last one, likewise */
     bool is_of_end;                /* of a wait for the end of a thread */
+    bool is_in_flight;             /* what ends the last thread's wait was sent before */
+    bool is_of_pipe;               /* of a pool: of tokens in a pipe */
     bool is_timed_out;             /* of a wait for something else that a limit in time ended */
     struct weft_str runtime_lock;  /* "GIL", "Java monitor", "mmap_lock"; empty: one of the
                                     * program */

@@ -457,8 +457,10 @@ static bool is_vague(const struct weft_problem *problem)
     const struct weft_chain *chain = is_of_last               ? &problem->lasting
                                      : problem->holding.n > 0 ? &problem->holding
                                                               : &problem->waiting;
+    const struct weft_frame *last = chain->n > 0 ? chain->links[chain->n - 1] : NULL;
+    const bool is_of_library = last && (last->module.n_bytes == 0 || weft_frame_is_library(last));
     return (problem->kind == WEFT_PROBLEM_CODE || problem->kind == WEFT_PROBLEM_QUEUE) &&
-           (chain->n == 0 || weft_kind_has_call(chain->links[chain->n - 1]->name));
+           (!last || (is_of_library && weft_kind_has_call(last->name)));
 }
 
 static void describe(struct grouping *grouping, const struct group *group, uint32_t node,
@@ -481,6 +483,9 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
     problem->last = kind.last ? kind.last->name : (struct weft_str){ 0 };
     problem->preemptor = kind.preemptor ? kind.preemptor->name : (struct weft_str){ 0 };
     problem->n_waiters = n_threads_of(grouping, group, &problem->waiter_stem);
+    if (problem->kind == WEFT_PROBLEM_POOL && kind.is_of_pipe &&
+        !weft_threads_are_alike(problem->waiter, problem->holder))
+        problem->kind = WEFT_PROBLEM_QUEUE; /* stages of a pipeline */
     problem->is_small |= kind.is_timed_out; /* nothing came: it had nothing to do */
     if (weft_delay_is_ack_problem(problem, &kind, group->n_acks))
         problem->kind = WEFT_PROBLEM_DELAYED_ACK;
@@ -618,7 +623,9 @@ static struct weft_problem problem_of(struct grouping *grouping, const struct gr
     if (kind == WEFT_PROBLEM_CODE && is_more_work(grouping->finding, node))
         problem.kind = WEFT_PROBLEM_MORE_WORK;
     measure(grouping, group, &problem);
-    if (kind == WEFT_PROBLEM_LATE_WAKEUP && is_usual(&problem))
+    const bool is_limit = kind == WEFT_PROBLEM_LATE_WAKEUP || kind == WEFT_PROBLEM_TIMEOUT;
+    if (is_limit && !is_whole_finding(grouping->finding) &&
+        (is_usual(&problem) || !weft_delay_is_at_usual_place(grouping->finding, node)))
         problem.kind = WEFT_PROBLEM_SLEEP;
     describe(grouping, group, node, &problem);
     return problem;

@@ -39,6 +39,12 @@ static bool names_type(const struct weft_problem *problem, struct weft_str type)
     return is_named;
 }
 
+static void add_type(struct weft_problem *problem, const struct weft_finding *finding)
+{
+    if (!names_type(problem, finding->type))
+        problem->also[problem->n_also++] = finding;
+}
+
 /* One cause is one problem, of the type that comes first; the others are named beside it. False
  * without memory. */
 static bool merge(struct weft_problems_table *table, size_t n_types)
@@ -54,8 +60,9 @@ static bool merge(struct weft_problems_table *table, size_t n_types)
             same->also = WEFT_ARENA_NEW(table->arena, n_types, const struct weft_finding *);
         if (!same->also)
             return false;
-        if (!names_type(same, table->rows[i].finding->type))
-            same->also[same->n_also++] = table->rows[i].finding;
+        add_type(same, table->rows[i].finding);
+        for (size_t k = 0; k < table->rows[i].n_also; k++) /* rows were merged before */
+            add_type(same, table->rows[i].also[k]);
     }
     table->n_rows = n;
     return true;
@@ -85,28 +92,54 @@ static void put_causes_first(struct weft_problem *rows, size_t n)
     }
 }
 
+/* What a holder of a lock does, by the kind of the wait for the lock. */
+static bool is_kind_of_holder(enum weft_problem_kind lock, enum weft_problem_kind kind)
+{
+    switch (lock) {
+    case WEFT_PROBLEM_LOCK_IO:
+        return kind == WEFT_PROBLEM_FSYNC || kind == WEFT_PROBLEM_DISK ||
+               kind == WEFT_PROBLEM_FAULT;
+    case WEFT_PROBLEM_LOCK_NET:
+        return kind == WEFT_PROBLEM_NETWORK || kind == WEFT_PROBLEM_CONNECT ||
+               kind == WEFT_PROBLEM_DELAYED_ACK || kind == WEFT_PROBLEM_TIMEOUT;
+    case WEFT_PROBLEM_LOCK_SLEEP:
+        return kind == WEFT_PROBLEM_SLEEP;
+    case WEFT_PROBLEM_LOCK_WAIT:
+        return kind == WEFT_PROBLEM_QUEUE || kind == WEFT_PROBLEM_CHILD ||
+               kind == WEFT_PROBLEM_SERIAL || kind == WEFT_PROBLEM_SLEEP ||
+               kind == WEFT_PROBLEM_LATE_WAKEUP;
+    case WEFT_PROBLEM_LOCK_NO_CPU:
+        return kind == WEFT_PROBLEM_CPU;
+    default:
+        return false;
+    }
+}
+
 /* Is `other` time of executions that hold the lock of `problem`, at what the others wait for? */
 static bool is_of_holder(const struct weft_problem *problem, const struct weft_problem *other)
 {
     return !problem->is_small && weft_problem_is_of_lock(problem->kind) &&
-           !weft_problem_is_of_lock(other->kind) && !weft_kind_is_outside(other->kind) &&
+           (other->kind == WEFT_PROBLEM_CODE || is_kind_of_holder(problem->kind, other->kind)) &&
            (ends_in_one(&problem->holding, &other->waiting) ||
             (problem->lasting.n > 0 && ends_in_one(&problem->lasting, &other->holding)));
 }
 
-/* One cause is named once: small ones behind the others, in their order. */
-static void put_holders_last(struct weft_problem *rows, size_t n)
+/* One cause is named once: what holders do is small. Then small ones are behind the others, each in
+ * their order. Returns the number of the others. */
+static size_t put_holders_last(struct weft_problem *rows, size_t n)
 {
+    size_t n_first = 0;
     for (size_t i = 0; i < n; i++)
-        for (size_t k = i + 1; k < n; k++)
-            rows[k].is_small |= is_of_holder(&rows[i], &rows[k]);
-    for (size_t i = 0, n_first = 0; i < n; i++) {
+        for (size_t k = 0; k < n; k++)
+            rows[k].is_small |= k != i && is_of_holder(&rows[i], &rows[k]);
+    for (size_t i = 0; i < n; i++) {
         if (rows[i].is_small)
             continue;
         const struct weft_problem first = rows[i];
         memmove(&rows[n_first + 1], &rows[n_first], (i - n_first) * sizeof *rows);
         rows[n_first++] = first;
     }
+    return n_first;
 }
 
 /* Types whose problems are all outside the program have none. */
@@ -179,8 +212,7 @@ enum weft_code weft_problems_rank(struct weft_problems_table *table, size_t n_ty
     qsort(table->rows, table->n_rows, sizeof *table->rows, by_rank);
     if (!merge(table, n_types))
         return weft_no_memory(err, "problems");
-    put_causes_first(table->rows, table->n_rows);
-    put_holders_last(table->rows, table->n_rows);
+    put_causes_first(table->rows, put_holders_last(table->rows, table->n_rows));
     return WEFT_OK;
 }
 

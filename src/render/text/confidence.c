@@ -37,8 +37,8 @@ static void put_reason(struct weft_output *out, const struct weft_confidence_bas
     else if (reason == WEFT_REASON_LOST)
         weft_output_printf(out, "%s of the records of the trace are lost", percent);
     else if (reason == WEFT_REASON_INFERRED)
-        weft_output_printf(
-            out, "where %s of the time was is inferred, from stacks and wakeups near it", percent);
+        weft_output_printf(out, "%s of the time is inferred from stacks and wakeups near it",
+                           percent);
     else if (reason == WEFT_REASON_UNEXPLAINED)
         weft_output_printf(out, "%s of the time of these executions is unexplained", percent);
     else
