@@ -626,7 +626,9 @@ static enum weft_code take_option(struct rules_lexer *lexer, struct making *maki
     enum weft_code code = take(lexer, making);
     if (code == WEFT_OK && !rules_at_end(lexer))
         code = rules_fail(lexer, "nothing more", "a name with blanks stands in quotes");
-    return code == WEFT_OK ? code : weft_in_file(lexer->err, name);
+    if (code != WEFT_OK)
+        (void)weft_in_file(lexer->err, name); /* which may be NULL */
+    return code;
 }
 
 static enum weft_code add_metrics(struct rules_lexer *lexer, struct making *making)
