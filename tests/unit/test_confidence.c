@@ -81,16 +81,16 @@ int main(void)
     check("hardly any records of the trace are lost", exact, 2, 0, 0.0005, 0.9995, "high (0.99)");
     check("records of the trace are lost", exact, 2, 0, 0.05, 0.95,
           "high (0.95): 5 % of the records of the trace are lost");
-    check(
-        "lost in the execution, and inferred", lossy, 1, 0, 0, 0,
-        "low (0.00): records are lost in 1 of 1 execution; 100 % of the time is inferred from the "
-        "nearest stack or wakeup");
+    check("lost in the execution, and inferred", lossy, 1, 0, 0, 0,
+          "low (0.00): records are lost in 1 of 1 execution; 100 % of the time is inferred from "
+          "stacks "
+          "and wakeups near it");
     check("unexplained in part", partly, 2, 0, 0, 0.8,
           "medium (0.80): 20 % of the time of these executions is unexplained");
-    check(
-        "all executions", NULL, 0, 0, 0, 0.75 * (1 - 0.1 - 0.125),
-        "low (0.58): records are lost in 1 of 4 executions; 25 % of the time is inferred from the "
-        "nearest stack or wakeup; 10 % of the time of these executions is unexplained");
+    check("all executions", NULL, 0, 0, 0, 0.75 * (1 - 0.1 - 0.125),
+          "low (0.58): records are lost in 1 of 4 executions; 25 % of the time is inferred from "
+          "stacks "
+          "and wakeups near it; 10 % of the time of these executions is unexplained");
     check("no execution", exact, 0, 0, 0, 1, "high (1.00)");
     test_unnamed();
     return tap_done();
