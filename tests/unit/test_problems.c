@@ -525,6 +525,106 @@ static void test_event_loops(void)
            "threads that are no event loops");
 }
 
+/* ---- slow beside usual ----------------------------------------------------------------------- */
+
+/* A path, and what its threads are waited for with. */
+struct way {
+    const char *letters, *names[12];
+};
+
+#define WAY(letters, ...) (&(struct way){ letters, { __VA_ARGS__, NULL } })
+
+static uint32_t add_way(struct scene *scene, const struct way *way)
+{
+    const uint32_t node = path(scene, way->names);
+    set_waits(scene, node, way->letters);
+    return node;
+}
+
+/* "lock_held_across_io; fsync small": what is found where executions of `thread` are slow in two
+ * ways (the second may be NULL), beside usual ones. */
+static const char *found_in(const char *thread, const struct way *usual_way, const struct way *one,
+                            const struct way *other)
+{
+    enum { EACH = 12, LONG_NS = 1000000 };
+    static struct scene scene;
+    static char said[200];
+    uint32_t usual[2 * EACH], slow[2 * EACH];
+    struct weft_problems_table *table = NULL;
+    struct weft_err err = { 0 };
+    begin(&scene, "request");
+    scene.table.items_a = usual;
+    scene.table.items_b = slow;
+    const uint32_t usual_node = add_way(&scene, usual_way);
+    const struct way *const ways[] = { one, other };
+    for (unsigned i = 0; i < 2 && ways[i]; i++) {
+        const uint32_t node = add_way(&scene, ways[i]);
+        for (unsigned k = 0; k < EACH; k++) {
+            slow[scene.table.n_b++] = (uint32_t)scene.matrix.n_items;
+            add_item(&scene, thread, node, LONG_NS + k, usual_node, 100);
+        }
+        scene.rows[scene.table.n_nodes++] =
+            (struct weft_compare_node){ .node = node, .difference_ns = LONG_NS / 2. };
+    }
+    while (scene.table.n_a < 2 * EACH) {
+        usual[scene.table.n_a++] = (uint32_t)scene.matrix.n_items;
+        add_item(&scene, thread, usual_node, 100 + scene.table.n_a, usual_node, 100);
+    }
+    struct weft_finding row = { .type = WEFT_STR("request"),
+                                .matrix = &scene.matrix,
+                                .table = &scene.table,
+                                .is_versus = true,
+                                .is_significant = true };
+    const struct weft_findings_table findings = { .rows = &row, .n_rows = 1 };
+    said[0] = 0;
+    if (weft_problems_run(&findings, &table, &err) == WEFT_OK)
+        for (size_t i = 0; i < table->n_rows; i++) {
+            const size_t n = strlen(said);
+            snprintf(said + n, sizeof said - n, "%s%s%s", i ? "; " : "",
+                     weft_problem_kind_name(table->rows[i].kind),
+                     table->rows[i].is_small ? " small" : "");
+        }
+    weft_result_free(table);
+    return said;
+}
+
+#define FOUND(wanted, ...)                                                                         \
+    do {                                                                                           \
+        const char *found = found_in(__VA_ARGS__);                                                 \
+        tap_ok(strcmp(found, wanted) == 0, "%s: %s", wanted, found);                               \
+    } while (0)
+
+static void test_beside_usual(void)
+{
+    const struct way *work = WAY("", "put", "work", ":running");
+    FOUND("lock_held_across_io; fsync small", "w", work,
+          WAY("m", "put", "-m", "@log", "commit", "fsync", ":blocked: block device"),
+          WAY("", "commit", "fsync", ":blocked: block device"));
+    FOUND("network; lock_contention", "w", work,
+          WAY("m", "put", "-m", "@b", "put", "work", ":running"),
+          WAY("", "put", "recv", ":blocked: network"));
+    FOUND("sleep", "w", work,
+          WAY("c", "retry", "pthread_cond_wait", "=timer", "run", "pthread_cond_timedwait",
+              ":blocked: timer"),
+          NULL);
+    FOUND("late_wakeup", "w",
+          WAY("c", "render", "pthread_cond_wait", "=pool", "take", "work", ":running"),
+          WAY("c", "render", "pthread_cond_wait", "=pool", "take", "pthread_cond_timedwait",
+              ":blocked: timer"),
+          NULL);
+    FOUND("sleep", "w", work, WAY("", "back_off", "select", ":blocked: timer"), NULL);
+    FOUND("time_out", "w", WAY("", "ask", "select", ":blocked: network"),
+          WAY("", "ask", "select", ":blocked: timer"), NULL);
+    FOUND("time_out", "w", WAY("", "select", ":blocked: network"),
+          WAY("", "ask", "select", ":blocked: timer"), NULL);
+    FOUND("waiting_for_thread", "stage-b", work,
+          WAY("-", "main", "stage", "read", "=stage-a", "main", "stage", "compress", ":running"),
+          NULL);
+    FOUND("pool_too_small", "runner-1", work,
+          WAY("-", "main", "stage", "read", "=runner-2", "main", "stage", "compress", ":running"),
+          NULL);
+}
+
 /* ---- locks of arrays ------------------------------------------------------------------------- */
 
 /* How many problems, of how many locks the first one is and what it is called, and by how many
@@ -598,6 +698,7 @@ int main(void)
     test_outside();
     test_sums();
     test_event_loops();
+    test_beside_usual();
     test_arrays();
     return tap_done();
 }
