@@ -500,10 +500,12 @@ static bool is_usual(const struct weft_problem *problem)
     return problem->usual_here_ns >= AS_USUAL * problem->slow_here_ns;
 }
 
-/* Work takes longer now and then on any machine that has other work. */
-static double small_share(enum weft_problem_kind kind)
+/* Work takes longer now and then on any machine that has other work; groups that were given are
+ * compared for just that. */
+static double small_share(const struct weft_problem *problem)
 {
-    return kind == WEFT_PROBLEM_CODE || kind == WEFT_PROBLEM_QUEUE ? SMALL_OF_WORK : SMALL_SHARE;
+    const bool is_work = problem->kind == WEFT_PROBLEM_CODE || problem->kind == WEFT_PROBLEM_QUEUE;
+    return is_work && !problem->finding->is_versus ? SMALL_OF_WORK : SMALL_SHARE;
 }
 
 static void measure(const struct grouping *grouping, const struct group *group,
@@ -546,7 +548,7 @@ static void measure(const struct grouping *grouping, const struct group *group,
         (problem->kind == WEFT_PROBLEM_LATE_WAKEUP && !problem->is_evident) ||
         (problem->n_items < FEW_ITEMS && !problem->is_evident) ||
         (!problem->is_evident && problem->n_with > TOO_FEW) ||
-        problem->share < (problem->is_evident ? small_share(problem->kind) : POSSIBLE_SHARE) ||
+        problem->share < (problem->is_evident ? small_share(problem) : POSSIBLE_SHARE) ||
         (weft_kind_is_outside(problem->kind) && (double)group->n_main < FEW * (double)table->n_b);
     problem->worst = group->worst;
 }
