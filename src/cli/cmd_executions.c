@@ -6,6 +6,7 @@
  */
 #include "cli/ask.h"
 #include "query/build.h"
+#include "query/choice.h"
 #include "query/executions.h"
 #include "query/findings.h"
 #include "query/rules.h"
@@ -434,11 +435,7 @@ static enum weft_code find_type(struct weft_cli *cli, struct weft_rule_options *
     }
     return code != WEFT_OK || rule->begin
                ? code
-               : weft_fail(
-                     &cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                     "no type '%.60s' is detected in the trace: 'weft executions TRACE' lists "
-                     "those that are (others: --begin RULE or --rules FILE)",
-                     rule->type);
+               : weft_proposals_no_type(*proposals, rule->type, &cli->err);
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)

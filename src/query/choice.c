@@ -5,10 +5,11 @@
 #include "query/choice.h"
 
 #include "analysis/compare/names.h"
+#include "render/output.h"
 
 #include <string.h>
 
-enum { MANY = 8 };
+enum { MANY = 8, NAMED = 12 };
 
 bool weft_proposal_is_call(const struct weft_execution_proposal *proposal)
 {
@@ -141,4 +142,40 @@ size_t weft_proposals_choose(const struct weft_trace *trace,
         if (!is_lesser(chosen[i]))
             chosen[n_work++] = chosen[i];
     return n_work > 0 ? n_work : n;
+}
+
+enum weft_code weft_proposals_none(struct weft_err *err)
+{
+    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                     "no operation in the trace occurs at least %d times: expected "
+                     "--begin RULE or --rules FILE; which threads wait for which: weft interplay",
+                     WEFT_PROPOSAL_EXECUTIONS);
+}
+
+/* "a, b, c"; without memory as many as there is for. */
+static void put_names(struct weft_output *out, const struct weft_execution_proposals *proposals)
+{
+    for (size_t i = 0; i < proposals->n && i < NAMED; i++) {
+        weft_output_text(out, i ? ", " : "");
+        weft_output_plain(out, proposals->items[i].name);
+    }
+    weft_output_text(out, proposals->n > NAMED ? " ..." : "");
+}
+
+enum weft_code weft_proposals_no_type(const struct weft_execution_proposals *proposals,
+                                      const char *type, struct weft_err *err)
+{
+    struct weft_output *out;
+    if (proposals->n == 0)
+        return weft_proposals_none(err);
+    WEFT_TRY(weft_output_to_memory(&out, err));
+    put_names(out, proposals);
+    const struct weft_str names = weft_output_held(out);
+    const enum weft_code code =
+        weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                  "no executions of type '%.60s' are detected in the trace; there are %.*s "
+                  "(others: --begin RULE or --rules FILE)",
+                  type, (int)names.n_bytes, names.bytes);
+    weft_output_abort(out);
+    return code;
 }

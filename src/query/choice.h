@@ -6,6 +6,7 @@
 #ifndef WEFT_QUERY_CHOICE_H
 #define WEFT_QUERY_CHOICE_H
 
+#include "base/error.h"
 #include "query/executions.h"
 
 #include <stdbool.h>
@@ -23,5 +24,12 @@ bool weft_proposal_is_call(const struct weft_execution_proposal *proposal);
 size_t weft_proposals_choose(const struct weft_trace *trace,
                              const struct weft_execution_proposals *proposals, const char *type,
                              const struct weft_execution_proposal **chosen);
+
+/* Fails: nothing is detected that repeats. */
+WEFT_CHECKED enum weft_code weft_proposals_none(struct weft_err *err);
+
+/* Fails: none of that type is detected; names those that are. */
+WEFT_CHECKED enum weft_code weft_proposals_no_type(const struct weft_execution_proposals *proposals,
+                                                   const char *type, struct weft_err *err);
 
 #endif

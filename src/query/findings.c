@@ -30,7 +30,7 @@
 
 /* ---- findings -------------------------------------------------------------------------------- */
 
-enum { TYPES_MAX = WEFT_FINDINGS_TYPES, PROPOSALS_NAMED = 12 };
+enum { TYPES_MAX = WEFT_FINDINGS_TYPES };
 
 /* What the findings borrow from. */
 struct weft_findings_basis {
@@ -431,43 +431,6 @@ static enum weft_code look_at_proposal(struct gathering *gathering, struct propo
     return code;
 }
 
-/* Names of what the trace suggests: "a, b, c". */
-static const char *list_proposals(struct gathering *gathering,
-                                  const struct weft_execution_proposals *proposals)
-{
-    struct weft_output *out;
-    if (weft_output_to_memory(&out, gathering->err) != WEFT_OK)
-        return "";
-    for (size_t i = 0; i < proposals->n && i < PROPOSALS_NAMED; i++) {
-        weft_output_text(out, i ? ", " : "");
-        weft_output_plain(out, proposals->items[i].name);
-    }
-    weft_output_text(out, proposals->n > PROPOSALS_NAMED ? " ..." : "");
-    const char *text = weft_arena_copy(gathering->basis->arena, weft_output_held(out)).bytes;
-    weft_output_abort(out);
-    return text ? text : "";
-}
-
-static enum weft_code nothing_repeats(struct weft_err *err)
-{
-    return weft_fail(err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                     "no operation in the trace occurs at least %d times: expected "
-                     "--begin RULE or --rules FILE; which threads wait for which: weft interplay",
-                     WEFT_PROPOSAL_EXECUTIONS);
-}
-
-static enum weft_code nothing_to_look_at(struct gathering *gathering,
-                                         const struct weft_execution_proposals *proposals)
-{
-    const char *type = gathering->request->rule.type;
-    if (type && proposals->n > 0)
-        return weft_fail(gathering->err, WEFT_E_ARG, WEFT_NO_OFFSET,
-                         "the trace suggests no executions of type '%.60s'; there are %s "
-                         "(others: --begin RULE or --rules FILE)",
-                         type, list_proposals(gathering, proposals));
-    return nothing_repeats(gathering->err);
-}
-
 /* A type that does not fit into memory, or has no executions in the end, is no reason to tell
  * nothing of the others. */
 static enum weft_code leave_out(struct gathering *gathering, enum weft_code code, size_t n_looked,
@@ -580,8 +543,10 @@ static enum weft_code look_at_proposals(struct gathering *gathering)
         code = gathering->err->code;
     }
     if (code == WEFT_OK && n == 0)
-        code = gathering->request->rule.type ? nothing_to_look_at(gathering, proposals)
-                                             : look_at_whole(gathering);
+        code =
+            gathering->request->rule.type
+                ? weft_proposals_no_type(proposals, gathering->request->rule.type, gathering->err)
+                : look_at_whole(gathering);
     weft_execution_proposals_free(proposals);
     return code;
 }
@@ -801,7 +766,7 @@ enum weft_code weft_findings_store(struct weft_session *session, const struct we
     *n_stored = 0;
     enum weft_code code = weft_findings_of_trace(session, &request, &findings, err);
     if (code == WEFT_OK && findings->basis->n == 0)
-        code = nothing_repeats(err);
+        code = weft_proposals_none(err);
     WEFT_THEN(code, weft_database_open(path, WEFT_DATABASE_WRITE, &database, err));
     for (size_t i = 0; code == WEFT_OK && i < findings->basis->n; i++)
         code = store_type(session, &findings->basis->facts[i], opts, database, n_stored, err);

@@ -38,7 +38,7 @@ def test_proposals():
     named = json.loads(weft("executions", TRACE, "--json", "--type", server["type"]).stdout)["types"]
     ok([row["count"] for row in named] == [server["count"]], "a detected type is found by its name", named)
     unknown = weft("executions", TRACE, "--type", "none")
-    ok(unknown.returncode == 1 and "no type 'none' is detected" in unknown.stderr, "or said not to be there", unknown)
+    ok(unknown.returncode == 1 and "no executions of type 'none' are detected" in unknown.stderr, "or said not to be there", unknown)
     ok("turns after nanosleep" in kinds, "the client waits longer for answers, but usually for its timer",
        kinds.keys())
 
