@@ -129,6 +129,8 @@ static void test_more_kinds(void)
     KIND(WEFT_PROBLEM_TIMEOUT, "", "ask", "recvfrom", ":blocked: timer");
     KIND(WEFT_PROBLEM_LATE_WAKEUP, "c", "get", "pthread_cond_wait", "@b", "take",
          "pthread_cond_timedwait", ":blocked: timer");
+    KIND(WEFT_PROBLEM_LATE_WAKEUP, "c", "get", "pthread_cond_wait", "@b", "take",
+         "pthread_cond_timedwait", ":blocked: thread");
     KIND(WEFT_PROBLEM_SLEEP, "c", "get", "pthread_cond_wait", "@b", "thread_run",
          "JavaThread::sleep", "pthread_cond_timedwait", ":blocked: timer");
     KIND(WEFT_PROBLEM_LOCK, "c", "run", "ObjectMonitor::EnterI(JavaThread*)", "pthread_cond_wait",

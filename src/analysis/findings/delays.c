@@ -41,11 +41,12 @@ static bool is_for_signal(const struct weft_frame *thread)
            object == WEFT_LOCK_FUTEX;
 }
 
-/* Where an execution waits: the node of the program's function, 0 if none is known; of a wait for a
- * descriptor, which is often too short for a stack, also the call. */
+/* Where an execution waits: the node of the program's function, 0 if none is known. As short waits
+ * are often without a stack, also what it waits for: a condition, or the call that waits for a
+ * descriptor. */
 struct place {
     uint32_t node;
-    struct weft_str call;
+    struct weft_str object, call;
 };
 
 static struct place place_of(const struct weft_finding *finding, uint32_t node)
@@ -55,6 +56,8 @@ static struct place place_of(const struct weft_finding *finding, uint32_t node)
     weft_frame_path_of(finding->matrix, node, &path);
     const struct weft_kind kind = weft_kind_of(&path);
     const struct weft_frame *function = weft_kind_function(&path, &kind.waiting);
+    if (kind.object && kind.object->kind == WEFT_FRAME_LOCK)
+        place.object = kind.object->name;
     for (size_t i = path.n; i-- > 0; node = finding->matrix->nodes[node].parent) {
         const struct weft_frame *frame = path.frames[i];
         if (i >= kind.waiting.to || frame->kind != WEFT_FRAME_FUNCTION)
@@ -76,7 +79,10 @@ static void mark_place(const struct weft_ecct_matrix *matrix, const struct place
         const struct weft_frame *frame = &matrix->frames[matrix->nodes[at].frame];
         const bool is_call = place->call.n_bytes > 0 && frame->kind == WEFT_FRAME_FUNCTION &&
                              weft_str_equal(weft_libc_name(frame->name), place->call);
-        is_there[at] = at == place->node || is_call || is_there[matrix->nodes[at].parent];
+        const bool is_object = place->object.n_bytes > 0 && frame->kind == WEFT_FRAME_LOCK &&
+                               weft_str_equal(frame->name, place->object);
+        is_there[at] =
+            at == place->node || is_call || is_object || is_there[matrix->nodes[at].parent];
     }
 }
 

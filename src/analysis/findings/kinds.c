@@ -692,6 +692,19 @@ static bool is_in_device(const struct weft_frame_path *path, const struct weft_p
                                  path->frames[part->state]->flags);
 }
 
+/* Does another thread wait for a condition or a semaphore until a limit in time; or for a signal of
+ * the execution's thread, which waits for it: did another one get the last? Interpreters sleep so
+ * as well. */
+static bool is_late(const struct following *it)
+{
+    const struct weft_frame *state =
+        it->part.state < it->part.to ? it->path->frames[it->part.state] : NULL;
+    const bool is_sent = state && weft_frame_is_blocked(state, WEFT_PATH_THREAD, state->flags);
+    return it->kind.holder && it->call == CALL_WAIT && !is_interpreted(it->path, &it->part) &&
+           (it->kind.kind == WEFT_PROBLEM_SLEEP ||
+            (it->kind.kind == WEFT_PROBLEM_QUEUE && is_sent));
+}
+
 struct weft_kind weft_kind_of(const struct weft_frame_path *path)
 {
     struct following it = { .path = path, .part = weft_path_part_at(path, 0) };
@@ -705,8 +718,7 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
         follow(&it);
     }
     it.kind.kind = kind_at(&it, end_of(&it));
-    if (it.kind.kind == WEFT_PROBLEM_SLEEP && it.kind.holder && it.call == CALL_WAIT &&
-        !is_interpreted(path, &it.part)) /* these sleep so, too */
+    if (is_late(&it))
         it.kind.kind = WEFT_PROBLEM_LATE_WAKEUP;
     if (it.kind.kind == WEFT_PROBLEM_SLEEP && !it.kind.holder &&
         (it.call == CALL_POLL || it.call == CALL_NETWORK))
