@@ -27,6 +27,14 @@ struct weft_strtab {
 
 enum { FIRST_SLOTS = 64 };
 
+bool weft_str_begins_with_any(struct weft_str text, const char *const *fronts, size_t n_fronts)
+{
+    for (size_t i = 0; i < n_fronts; i++)
+        if (weft_str_begins(text, fronts[i]))
+            return true;
+    return false;
+}
+
 struct weft_str weft_str_without_number(struct weft_str text)
 {
     while (text.n_bytes > 0 && text.bytes[text.n_bytes - 1] >= '0' &&

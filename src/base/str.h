@@ -31,6 +31,41 @@ static inline bool weft_str_equal(struct weft_str a, struct weft_str b)
     return a.n_bytes == b.n_bytes && (a.n_bytes == 0 || memcmp(a.bytes, b.bytes, a.n_bytes) == 0);
 }
 
+static inline bool weft_str_begins(struct weft_str text, const char *front)
+{
+    const size_t n = strlen(front);
+    return text.n_bytes >= n && memcmp(text.bytes, front, n) == 0;
+}
+
+static inline bool weft_str_ends(struct weft_str text, const char *end)
+{
+    const size_t n = strlen(end);
+    return text.n_bytes >= n && memcmp(text.bytes + text.n_bytes - n, end, n) == 0;
+}
+
+/* Cuts `front` off, if the text begins with it. */
+static inline bool weft_str_take(struct weft_str *text, const char *front)
+{
+    const size_t n = strlen(front);
+    if (!weft_str_begins(*text, front))
+        return false;
+    *text = (struct weft_str){ text->bytes + n, text->n_bytes - n };
+    return true;
+}
+
+/* Cuts `end` off, if the text ends with it. */
+static inline bool weft_str_take_end(struct weft_str *text, const char *end)
+{
+    const bool is_there = weft_str_ends(*text, end);
+    text->n_bytes -= is_there ? strlen(end) : 0;
+    return is_there;
+}
+
+/* Does the text begin with one of `n_fronts`? WEFT_STR_BEGINS: of an array of them. */
+bool weft_str_begins_with_any(struct weft_str text, const char *const *fronts, size_t n_fronts);
+#define WEFT_STR_BEGINS(text, fronts)                                                              \
+    weft_str_begins_with_any(text, fronts, sizeof(fronts) / sizeof *(fronts))
+
 /* Without the digits at the end. */
 struct weft_str weft_str_without_number(struct weft_str text);
 

@@ -163,12 +163,6 @@ static size_t count_fields(struct weft_str text)
 /* ---- formats ----------------------------------------------------------------------------------
  */
 
-static bool begins_with(struct weft_str text, const char *front)
-{
-    const size_t n_front = strlen(front);
-    return text.n_bytes >= n_front && memcmp(text.bytes, front, n_front) == 0;
-}
-
 static void parse_fields(const struct kernel_formats *formats, struct weft_str text,
                          struct kernel_format_field *fields, size_t n_most,
                          struct kernel_format *format)
@@ -178,7 +172,7 @@ static void parse_fields(const struct kernel_formats *formats, struct weft_str t
         if (!parse_field(formats, take_line(&text), field))
             continue;
         format->n_fields++;
-        if (begins_with(field->name, "common_"))
+        if (weft_str_begins(field->name, "common_"))
             format->first_own = format->n_fields;
         if (weft_str_equal(field->name, WEFT_STR("common_pid")))
             format->pid = field;
@@ -277,9 +271,9 @@ enum weft_code kernel_formats_add(struct kernel_formats *formats, struct weft_st
     uint32_t id = 0;
     while (rest.n_bytes > 0 && !(name.n_bytes && id)) {
         const struct weft_str line = take_line(&rest);
-        if (begins_with(line, "name:"))
+        if (weft_str_begins(line, "name:"))
             name = trim(kernel_from(line, strlen("name:")));
-        else if (begins_with(line, "ID:"))
+        else if (weft_str_begins(line, "ID:"))
             id = number_after(line, "ID:");
     }
     *is_good = name.n_bytes > 0 && id > 0;

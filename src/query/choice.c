@@ -24,14 +24,6 @@ static bool is_beside(const struct weft_execution_proposal *proposal,
     return best->kind == WEFT_PROPOSAL_CONNECTIONS && proposal->kind == WEFT_PROPOSAL_TURNS;
 }
 
-static bool is_stem_of(const char *stem, struct weft_str name)
-{
-    static const char after[] = " after ";
-    const size_t n = strlen(stem);
-    return name.n_bytes >= n + sizeof after - 1 && memcmp(name.bytes, stem, n) == 0 &&
-           memcmp(name.bytes + n, after, sizeof after - 1) == 0;
-}
-
 /* Does the trace have a thread that only that runtime has? */
 static bool has_thread(const struct weft_trace *trace, const char *name)
 {
@@ -46,22 +38,16 @@ static bool has_thread(const struct weft_trace *trace, const char *name)
 static bool is_of_runtime(const struct weft_trace *trace,
                           const struct weft_execution_proposal *proposal)
 {
-    static const char *const java[] = { "C1 CompilerThre", "C2 CompilerThre", "VM Thread",
-                                        "VM Periodic Tas", "G1 Service",      "G1 Main Marker",
-                                        "G1 Conc",         "G1 Refine",       "GC Thread",
-                                        "Signal Dispatch", "Service Thread",  "Monitor Deflati",
-                                        "Common-Cleaner",  "Reference Handl", "Finalizer",
-                                        "Notification Th", "Attach Listener", "Sweeper thread" };
-    static const char *const node[] = { "V8 Worker", "V8Worker", "V8 DefaultWorke",
-                                        "DelayedTaskSche", "::PlatformWorkerThread" };
-    bool is_java = false, is_node = false;
-    if (proposal->kind != WEFT_PROPOSAL_TURNS)
-        return false;
-    for (size_t i = 0; i < sizeof java / sizeof *java; i++)
-        is_java = is_java || is_stem_of(java[i], proposal->name);
-    for (size_t i = 0; i < sizeof node / sizeof *node; i++)
-        is_node = is_node || is_stem_of(node[i], proposal->name);
-    return is_node || (is_java && has_thread(trace, "VM Periodic Tas"));
+    static const char java[] =
+        "C1 CompilerThre|C2 CompilerThre|VM Thread|VM Periodic Tas|G1 Service|G1 Main Marker|"
+        "G1 Conc|G1 Refine|GC Thread|Signal Dispatch|Service Thread|Monitor Deflati|"
+        "Common-Cleaner|Reference Handl|Finalizer|Notification Th|Attach Listener|Sweeper thread";
+    static const char node[] =
+        "V8 Worker|V8Worker|V8 DefaultWorke|DelayedTaskSche|::PlatformWorkerThread";
+    const struct weft_str thread = weft_loop_name_of(proposal->name).thread;
+    return proposal->kind == WEFT_PROPOSAL_TURNS &&
+           (weft_str_is_one_of(thread, node) ||
+            (weft_str_is_one_of(thread, java) && has_thread(trace, "VM Periodic Tas")));
 }
 
 /* Does a connection carry many requests? Then it is none: a client that thinks is not slow. An
@@ -69,19 +55,12 @@ static bool is_of_runtime(const struct weft_trace *trace,
 static bool is_of_many(const struct weft_execution_proposals *proposals,
                        const struct weft_execution_proposal *connection)
 {
-    static const char *const reads[] = { " after read", " after recv", " after recvfrom" };
-    for (size_t i = 0; i < proposals->n; i++) {
-        const struct weft_str name = proposals->items[i].name;
-        for (size_t k = 0; k < sizeof reads / sizeof *reads; k++) {
-            const size_t n = strlen(reads[k]);
-            const char *at = memmem(name.bytes, name.n_bytes, reads[k], n);
-            const char *end = at ? at + n : NULL;
-            const bool is_whole = at && (end == name.bytes + name.n_bytes || *end == ' ');
-            if (proposals->items[i].kind == WEFT_PROPOSAL_TURNS && is_whole &&
-                proposals->items[i].count >= MANY * connection->count)
-                return true;
-        }
-    }
+    for (size_t i = 0; i < proposals->n; i++)
+        if (proposals->items[i].kind == WEFT_PROPOSAL_TURNS &&
+            proposals->items[i].count >= MANY * connection->count &&
+            weft_str_is_one_of(weft_loop_name_of(proposals->items[i].name).call,
+                               "read|recv|recvfrom"))
+            return true;
     return false;
 }
 

@@ -73,24 +73,6 @@ struct weft_str weft_frame_wait(const struct weft_frame *frame)
                                               : (struct weft_str){ 0 };
 }
 
-static bool takes(struct weft_str *text, const char *start)
-{
-    const size_t n = strlen(start);
-    if (text->n_bytes < n || memcmp(text->bytes, start, n) != 0)
-        return false;
-    *text = (struct weft_str){ text->bytes + n, text->n_bytes - n };
-    return true;
-}
-
-static bool takes_end(struct weft_str *text, const char *end)
-{
-    const size_t n = strlen(end);
-    if (text->n_bytes < n || memcmp(text->bytes + text->n_bytes - n, end, n) != 0)
-        return false;
-    text->n_bytes -= n;
-    return true;
-}
-
 /* "block device" is the reason "block_device". */
 static bool is_reason(struct weft_str text, enum weft_path_reason reason)
 {
@@ -103,14 +85,14 @@ static bool is_reason(struct weft_str text, enum weft_path_reason reason)
 
 static void read_reason(struct weft_frame *frame, struct weft_str rest)
 {
-    if (takes(&rest, "in ")) {
+    if (weft_str_take(&rest, "in ")) {
         frame->reason = WEFT_PATH_CALL;
         frame->flags = WEFT_FRAME_IN_CALL;
-    } else if (takes_end(&rest, ", timed out")) {
+    } else if (weft_str_take_end(&rest, ", timed out")) {
         frame->reason = WEFT_PATH_TIMER;
         frame->flags = WEFT_FRAME_TIMED_OUT;
     } else {
-        frame->flags = takes_end(&rest, ", in flight") ? WEFT_FRAME_IN_FLIGHT : 0;
+        frame->flags = weft_str_take_end(&rest, ", in flight") ? WEFT_FRAME_IN_FLIGHT : 0;
         for (unsigned reason = 0; reason < WEFT_PATH_REASONS; reason++)
             if (is_reason(rest, (enum weft_path_reason)reason))
                 frame->reason = (uint8_t)reason;
@@ -126,13 +108,13 @@ void weft_frame_read_state(struct weft_frame *frame)
         return;
     if (weft_str_equal(rest, WEFT_STR("running"))) {
         frame->state = WEFT_FRAME_RUNNING;
-    } else if (takes(&rest, "interrupted")) {
+    } else if (weft_str_take(&rest, "interrupted")) {
         frame->state = WEFT_FRAME_INTERRUPTED;
-    } else if (takes(&rest, "preempted")) {
+    } else if (weft_str_take(&rest, "preempted")) {
         frame->state = WEFT_FRAME_PREEMPTED;
-    } else if (takes(&rest, "blocked")) {
+    } else if (weft_str_take(&rest, "blocked")) {
         frame->state = WEFT_FRAME_BLOCKED;
-        if (takes(&rest, ": "))
+        if (weft_str_take(&rest, ": "))
             read_reason(frame, rest);
     } else {
         frame->state = WEFT_FRAME_UNKNOWN;

@@ -4,6 +4,32 @@
 #include <math.h>
 #include <string.h>
 
+/* Cuts the text at `mark`; what was behind it, or an empty text. */
+static struct weft_str split(struct weft_str *text, const char *mark)
+{
+    const size_t n = strlen(mark);
+    const char *at = text->n_bytes ? memmem(text->bytes, text->n_bytes, mark, n) : NULL;
+    if (!at)
+        return (struct weft_str){ 0 };
+    const struct weft_str rest = { at + n, text->n_bytes - (size_t)(at - text->bytes) - n };
+    text->n_bytes = (size_t)(at - text->bytes);
+    return rest;
+}
+
+struct weft_loop_name weft_loop_name_of(struct weft_str type)
+{
+    struct weft_loop_name loop = { .thread = type };
+    loop.call = split(&loop.thread, " after ");
+    loop.function = split(&loop.call, " in ");
+    return loop;
+}
+
+bool weft_loop_is_of_thread(const struct weft_loop_name *loop, struct weft_str thread)
+{
+    return weft_str_equal(loop->thread, thread) ||
+           weft_str_equal(loop->thread, weft_str_stem(thread));
+}
+
 double *weft_executions_metric(const struct weft_executions_table *table, struct weft_str name)
 {
     for (size_t i = 0; i < table->n_metrics; i++)

@@ -97,6 +97,18 @@ struct weft_execution_proposal {
     bool is_after_sleep; /* turns that begin when the thread has slept of itself */
 };
 
+/* What the name of a type of loop iterations says, "server after poll in run": of which threads,
+ * from the end of which wait, and, where there are several such types, in which function (else
+ * empty). Another name has no call. */
+struct weft_loop_name {
+    struct weft_str thread, call, function;
+};
+
+struct weft_loop_name weft_loop_name_of(struct weft_str type);
+
+/* Are they of that thread, or of several whose names differ by a number? */
+bool weft_loop_is_of_thread(const struct weft_loop_name *loop, struct weft_str thread);
+
 /* The values of the metric `name`, n_rows, or NULL. */
 double *weft_executions_metric(const struct weft_executions_table *table, struct weft_str name);
 

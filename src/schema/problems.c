@@ -42,6 +42,16 @@ const char *weft_problem_kind_name(enum weft_problem_kind kind)
     return kind < WEFT_PROBLEM_KINDS ? names[kind] : "unknown";
 }
 
+const char *weft_system_lock_name(enum weft_system_lock lock)
+{
+    static const char *const names[WEFT_SYSTEM_LOCKS] = { [WEFT_SYSTEM_LOCK_NONE] = "",
+                                                          [WEFT_SYSTEM_LOCK_GIL] = "GIL",
+                                                          [WEFT_SYSTEM_LOCK_MONITOR] =
+                                                              "Java monitor",
+                                                          [WEFT_SYSTEM_LOCK_MMAP] = "mmap_lock" };
+    return names[lock];
+}
+
 bool weft_problems_have(const struct weft_problems_table *table, const struct weft_finding *finding)
 {
     for (size_t i = 0; i < table->n_rows; i++) {

@@ -54,6 +54,18 @@ static inline bool weft_problem_is_of_lock(enum weft_problem_kind kind)
 /* Stable names: "lock_contention". */
 const char *weft_problem_kind_name(enum weft_problem_kind kind);
 
+/* Locks that are no variables of the program. */
+enum weft_system_lock {
+    WEFT_SYSTEM_LOCK_NONE,
+    WEFT_SYSTEM_LOCK_GIL,     /* of Python's or Ruby's interpreter */
+    WEFT_SYSTEM_LOCK_MONITOR, /* one of Java's */
+    WEFT_SYSTEM_LOCK_MMAP,    /* of an address space, in the kernel */
+    WEFT_SYSTEM_LOCKS,
+};
+
+/* "GIL", "Java monitor", "mmap_lock". */
+const char *weft_system_lock_name(enum weft_system_lock lock);
+
 enum { WEFT_CHAIN_LINKS = 3 };
 
 /* Functions of a thread in which most of a problem lies, the outermost first: first > ... > last.
@@ -69,7 +81,8 @@ struct weft_problem {
     const struct weft_finding **also;   /* others of which some are slow for the same */
     size_t n_also;
     enum weft_problem_kind kind;
-    struct weft_str object; /* the lock by its name; may be empty: then */
+    struct weft_str object;            /* the lock by its name; may be empty: then */
+    enum weft_system_lock system_lock; /* what `object` names, if it is one */
     uint32_t n_objects;     /* above 1: so many locks of an array, which `object` is the name of */
     struct weft_str where;  /* the function that asks for it; may be empty */
     struct weft_str waiter; /* the thread that takes longer, */

@@ -12,28 +12,6 @@
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-static bool is_front(struct weft_str text, const char *front)
-{
-    const size_t n_front = strlen(front);
-    return text.n_bytes >= n_front && memcmp(text.bytes, front, n_front) == 0;
-}
-
-static bool is_end(struct weft_str text, const char *end)
-{
-    const size_t n_end = strlen(end);
-    return text.n_bytes >= n_end && memcmp(text.bytes + text.n_bytes - n_end, end, n_end) == 0;
-}
-
-static bool begins_with_any(struct weft_str text, const char *const *fronts, size_t n_fronts)
-{
-    for (size_t k = 0; k < n_fronts; k++)
-        if (is_front(text, fronts[k]))
-            return true;
-    return false;
-}
-
-#define BEGINS_WITH(text, fronts) begins_with_any(text, fronts, sizeof(fronts) / sizeof *(fronts))
-
 static void cut_front(struct weft_str *text, size_t n_bytes)
 {
     text->bytes += n_bytes;
@@ -70,13 +48,14 @@ static void put(struct weft_jit_name *name, struct weft_str text)
 /* A part of a path that says nothing without its folder. */
 static bool is_common(struct weft_str base)
 {
-    return is_front(base, "index.") || is_front(base, "__init__.") || is_front(base, "__main__.");
+    return weft_str_begins(base, "index.") || weft_str_begins(base, "__init__.") ||
+           weft_str_begins(base, "__main__.");
 }
 
 /* "/srv/app/lib/index.js" is "lib/index.js", "/srv/app/main.js" "main.js", "node:net" itself. */
 static struct weft_str short_path(struct weft_str path)
 {
-    if (is_front(path, "node:"))
+    if (weft_str_begins(path, "node:"))
         return path;
     struct weft_str base = weft_str_base(path);
     size_t at = (size_t)(base.bytes - path.bytes);
@@ -126,7 +105,8 @@ static size_t path_begin(struct weft_str text)
     static const char *const fronts[] = { "/", "file:", "node:", "http:", "https:", "wasm:", "[" };
     for (size_t k = 0; k + 1 < text.n_bytes; k++)
         if (text.bytes[k] == ' ' &&
-            BEGINS_WITH(((struct weft_str){ text.bytes + k + 1, text.n_bytes - k - 1 }), fronts))
+            WEFT_STR_BEGINS(((struct weft_str){ text.bytes + k + 1, text.n_bytes - k - 1 }),
+                            fronts))
             return k + 1;
     const char *blank = text.n_bytes ? memrchr(text.bytes, ' ', text.n_bytes) : NULL;
     return blank ? (size_t)(blank - text.bytes) + 1 : text.n_bytes;
@@ -152,10 +132,11 @@ static void put_script(struct weft_jit_name *name, struct weft_str kind, struct 
     if (function.n_bytes)
         put(name, function);
     else
-        put(name, is_front(kind, "Script") || is_front(kind, "Eval") ? WEFT_STR("script")
-                                                                     : WEFT_STR("anonymous"));
-    name->is_system = is_front(path, "node:") || is_front(path, "native ");
-    if (is_front(path, "file://"))
+        put(name, weft_str_begins(kind, "Script") || weft_str_begins(kind, "Eval")
+                      ? WEFT_STR("script")
+                      : WEFT_STR("anonymous"));
+    name->is_system = weft_str_begins(path, "node:") || weft_str_begins(path, "native ");
+    if (weft_str_begins(path, "file://"))
         cut_front(&path, 7);
     put_place(name, path, line);
 }
@@ -181,7 +162,7 @@ static bool take_v8(struct weft_str text, struct weft_jit_name *name)
                          "StoreIC|KeyedStoreIC|KeyedLoadPolymorphicIC|Callback"))
         return false;
     put(name, text);
-    name->is_system = !is_front(kind, "RegExp"); /* that is the program's */
+    name->is_system = !weft_str_begins(kind, "RegExp"); /* that is the program's */
     return true;
 }
 
@@ -189,7 +170,7 @@ static bool take_v8(struct weft_str text, struct weft_jit_name *name)
 
 static bool take_python(struct weft_str text, struct weft_jit_name *name)
 {
-    if (!is_front(text, "py::"))
+    if (!weft_str_begins(text, "py::"))
         return false;
     cut_front(&text, 4);
     const size_t n_function = find(text, ":");
@@ -199,7 +180,7 @@ static bool take_python(struct weft_str text, struct weft_jit_name *name)
         cut_front(&path, 1);
     put(name, front_of(text, n_function));
     put_place(name, path, 0);
-    name->is_system = is_front(path, "<frozen ") || find(path, "/lib/python") < path.n_bytes;
+    name->is_system = weft_str_begins(path, "<frozen ") || find(path, "/lib/python") < path.n_bytes;
     return true;
 }
 
@@ -209,22 +190,22 @@ static void set_java_class(struct weft_jit_name *name)
 {
     static const char *const fronts[] = { "java.",    "javax.",  "jdk.",  "sun.",
                                           "com.sun.", "kotlin.", "scala." };
-    name->is_system = BEGINS_WITH(((struct weft_str){ name->bytes, name->n_bytes }), fronts);
+    name->is_system = WEFT_STR_BEGINS(((struct weft_str){ name->bytes, name->n_bytes }), fronts);
 }
 
 /* "Lcom/foo/Bar;::baz", "Lcom/foo/Bar;.baz(I)V", "Lcom/foo/Bar;baz(I)V": class and method. */
 static bool take_class(struct weft_str text, struct weft_jit_name *name)
 {
     const size_t n_class = find(text, ";");
-    if (!is_front(text, "L") || n_class < 2 || n_class + 1 >= text.n_bytes ||
+    if (!weft_str_begins(text, "L") || n_class < 2 || n_class + 1 >= text.n_bytes ||
         memchr(text.bytes, ' ', n_class) || memchr(text.bytes, '(', n_class))
         return false;
     for (size_t k = 1; k < n_class; k++)
         put_byte(name, text.bytes[k] == '/' ? '.' : text.bytes[k]);
     cut_front(&text, n_class + 1);
-    if (is_front(text, "::"))
+    if (weft_str_begins(text, "::"))
         cut_front(&text, 2);
-    else if (is_front(text, "."))
+    else if (weft_str_begins(text, "."))
         cut_front(&text, 1);
     put_byte(name, '.');
     put(name, front_of(text, find(text, "(")));
@@ -238,7 +219,7 @@ static bool take_method(struct weft_str text, struct weft_jit_name *name)
     const size_t n_front = find(text, "(");
     struct weft_str method = front_of(text, n_front);
     const char *blank = n_front ? memrchr(text.bytes, ' ', n_front) : NULL;
-    if (n_front == text.n_bytes || !is_end(text, ")") || !blank || blank == text.bytes)
+    if (n_front == text.n_bytes || !weft_str_ends(text, ")") || !blank || blank == text.bytes)
         return false;
     cut_front(&method, (size_t)(blank - text.bytes) + 1);
     const struct weft_str type = front_of(text, (size_t)(blank - text.bytes));
@@ -257,7 +238,8 @@ static bool take_stub(struct weft_str text, struct weft_jit_name *name)
         "Interpreter", "StubRoutines",  "I2C/C2I adapters",   "RuntimeStub",   "vtable stub",
         "itable stub", "ExceptionBlob", "DeoptimizationBlob", "SafepointBlob", "UncommonTrapBlob"
     };
-    if (!BEGINS_WITH(text, fronts) && !is_end(text, "_stub") && !is_end(text, " stub"))
+    if (!WEFT_STR_BEGINS(text, fronts) && !weft_str_ends(text, "_stub") &&
+        !weft_str_ends(text, " stub"))
         return false;
     put(name, text);
     name->is_system = true;
@@ -273,11 +255,11 @@ static bool take_net(struct weft_str text, struct weft_jit_name *name)
     const char *tier = text.n_bytes ? memrchr(text.bytes, '[', text.n_bytes) : NULL;
     const size_t module = find(text, "[");
     const size_t n_module = find(text, "] ");
-    if (!is_end(text, "]") || !tier || n_module == text.n_bytes || module >= n_module ||
+    if (!weft_str_ends(text, "]") || !tier || n_module == text.n_bytes || module >= n_module ||
         find(text, "::") == text.n_bytes || (size_t)(tier - text.bytes) <= n_module + 2)
         return false;
     const struct weft_str rest = { text.bytes + module, text.n_bytes - module };
-    name->is_system = BEGINS_WITH(rest, systems);
+    name->is_system = WEFT_STR_BEGINS(rest, systems);
     put(name,
         (struct weft_str){ text.bytes + n_module + 2, (size_t)(tier - text.bytes) - n_module - 2 });
     return true;
@@ -303,7 +285,7 @@ bool weft_jit_is_nameless(struct weft_str path)
 {
     static const char *const fronts[] = { "[anon",     "[heap",  "/memfd:",
                                           "/dev/zero", "//anon", "/SYSV" };
-    return path.n_bytes == 0 || BEGINS_WITH(path, fronts);
+    return path.n_bytes == 0 || WEFT_STR_BEGINS(path, fronts);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include "query/session.h"
 #include "render/page/answers.h"
 #include "render/page/page.h"
-#include "small_trace.h"
+#include "small_session.h"
 #include "tap.h"
 
 enum { PATHS = 3, COMPARISONS = 2, ANSWER_BYTES = 50000 };
@@ -196,14 +196,9 @@ static void test_twins(const char *path)
 
 int main(void)
 {
-    const char *root = getenv("WEFT_BUILD_ROOT");
     char path[512];
-    struct weft_session *session;
     const struct weft_run run = { .pool = weft_pool_new(1) };
-    (void)snprintf(path, sizeof path, "%s/test_page_fit.weft", root ? root : ".");
-    if (small_trace_write(path, NULL) != WEFT_OK || !run.pool ||
-        weft_session_open(path, &run, &session, NULL) != WEFT_OK)
-        abort();
+    struct weft_session *session = small_trace_open("test_page_fit", &run, path, sizeof path);
     test_answers(session);
     test_busiest(session);
     weft_session_close(session);

@@ -9,7 +9,7 @@
 #include "query/overview.h"
 #include "query/session.h"
 #include "render/page/page.h"
-#include "small_trace.h"
+#include "small_session.h"
 #include "tap.h"
 
 enum { MOST_FAILURES = 100000 };
@@ -167,14 +167,9 @@ static void test_parts(const char *path, const struct weft_run *run)
 
 int main(void)
 {
-    const char *root = getenv("WEFT_BUILD_ROOT");
     char path[512];
-    struct weft_session *session;
     const struct weft_run run = { .pool = weft_pool_new(1) };
-    (void)snprintf(path, sizeof path, "%s/test_page_memory.weft", root ? root : ".");
-    if (small_trace_write(path, NULL) != WEFT_OK || !run.pool ||
-        weft_session_open(path, &run, &session, NULL) != WEFT_OK)
-        abort();
+    struct weft_session *session = small_trace_open("test_page_memory", &run, path, sizeof path);
     test_pages(session);
     weft_session_close(session);
     test_parts(path, &run);

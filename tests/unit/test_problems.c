@@ -527,6 +527,23 @@ static void test_event_loops(void)
            "threads that are no event loops");
 }
 
+/* ---- problems of a scene --------------------------------------------------------------------- */
+
+/* Of slow executions beside usual ones, for `finding`, which they borrow; NULL: it failed. */
+static struct weft_problems_table *problems_of(const struct scene *scene,
+                                               struct weft_finding *finding)
+{
+    struct weft_problems_table *table = NULL;
+    struct weft_err err = { 0 };
+    *finding = (struct weft_finding){ .type = WEFT_STR("request"),
+                                      .matrix = &scene->matrix,
+                                      .table = &scene->table,
+                                      .is_versus = true,
+                                      .is_significant = true };
+    const struct weft_findings_table findings = { .rows = finding, .n_rows = 1 };
+    return weft_problems_run(&findings, &table, &err) == WEFT_OK ? table : NULL;
+}
+
 /* ---- slow beside usual ----------------------------------------------------------------------- */
 
 /* A path, and what its threads are waited for with. */
@@ -552,8 +569,6 @@ static const char *found_in(const char *thread, const struct way *usual_way, con
     static struct scene scene;
     static char said[200];
     uint32_t usual[2 * EACH], slow[2 * EACH];
-    struct weft_problems_table *table = NULL;
-    struct weft_err err = { 0 };
     begin(&scene, "request");
     scene.table.items_a = usual;
     scene.table.items_b = slow;
@@ -572,20 +587,15 @@ static const char *found_in(const char *thread, const struct way *usual_way, con
         usual[scene.table.n_a++] = (uint32_t)scene.matrix.n_items;
         add_item(&scene, thread, usual_node, 100 + scene.table.n_a, usual_node, 100);
     }
-    struct weft_finding row = { .type = WEFT_STR("request"),
-                                .matrix = &scene.matrix,
-                                .table = &scene.table,
-                                .is_versus = true,
-                                .is_significant = true };
-    const struct weft_findings_table findings = { .rows = &row, .n_rows = 1 };
+    struct weft_finding finding;
+    struct weft_problems_table *table = problems_of(&scene, &finding);
     said[0] = 0;
-    if (weft_problems_run(&findings, &table, &err) == WEFT_OK)
-        for (size_t i = 0; i < table->n_rows; i++) {
-            const size_t n = strlen(said);
-            snprintf(said + n, sizeof said - n, "%s%s%s", i ? "; " : "",
-                     weft_problem_kind_name(table->rows[i].kind),
-                     table->rows[i].is_small ? " small" : "");
-        }
+    for (size_t i = 0; table && i < table->n_rows; i++) {
+        const size_t n = strlen(said);
+        snprintf(said + n, sizeof said - n, "%s%s%s", i ? "; " : "",
+                 weft_problem_kind_name(table->rows[i].kind),
+                 table->rows[i].is_small ? " small" : "");
+    }
     weft_result_free(table);
     return said;
 }
@@ -637,8 +647,6 @@ static const char *locks_said(const char *const *locks)
     static struct scene scene;
     static char said[64];
     uint32_t usual[MOST_ITEMS], slow[MOST_ITEMS];
-    struct weft_problems_table *table = NULL;
-    struct weft_err err = { 0 };
     begin(&scene, "request");
     scene.table.items_a = usual;
     scene.table.items_b = slow;
@@ -660,14 +668,10 @@ static const char *locks_said(const char *const *locks)
     for (size_t i = 0; i < scene.table.n_nodes; i++)
         scene.rows[i].mean_b_ns = scene.rows[i].difference_ns =
             (double)EACH * LONG_NS / (double)scene.table.n_b;
-    struct weft_finding finding = { .type = WEFT_STR("request"),
-                                    .matrix = &scene.matrix,
-                                    .table = &scene.table,
-                                    .is_versus = true,
-                                    .is_significant = true };
-    const struct weft_findings_table findings = { .rows = &finding, .n_rows = 1 };
+    struct weft_finding finding;
+    struct weft_problems_table *table = problems_of(&scene, &finding);
     said[0] = 0;
-    if (weft_problems_run(&findings, &table, &err) == WEFT_OK && table->n_rows > 0)
+    if (table && table->n_rows > 0)
         (void)snprintf(said, sizeof said, "%zu: %u %.*s, %u %.*s", table->n_rows,
                        table->rows[0].n_objects, (int)table->rows[0].object.n_bytes,
                        table->rows[0].object.bytes, table->rows[0].n_waiters,

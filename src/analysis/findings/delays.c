@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Both are told by what they last, or by where the other thread is; docs/analyses/diagnose.md has
- * the rules.
+ * How long a wait lasts, and where the other thread is, identify both (docs/analyses/diagnose.md).
  */
 #include "analysis/findings/delays.h"
 
+#include "analysis/findings/calls.h"
 #include "model/graph/waiting.h"
+#include "schema/executions.h"
 #include "schema/locks.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const double ACK_NS = 38e6, ACK_END_NS = 50e6; /* the least of Linux, 40 ms, and a tick */
 static const double NEARLY_ALL = 0.8, HALF = 0.5;
@@ -26,11 +26,6 @@ bool weft_delay_is_ack_problem(const struct weft_problem *problem, const struct 
     return problem->kind == WEFT_PROBLEM_NETWORK && kind->holder && !kind->last &&
            kind->is_in_flight && (kind->holder->flags & WEFT_FRAME_OF_PROCESS) &&
            n_acks >= LEAST_ACKS && (double)n_acks >= NEARLY_ALL * (double)problem->n_with;
-}
-
-static bool begins_with(struct weft_str text, struct weft_str start)
-{
-    return text.n_bytes >= start.n_bytes && memcmp(text.bytes, start.bytes, start.n_bytes) == 0;
 }
 
 /* Is a condition, or a semaphore, what the execution waits for? */
@@ -65,7 +60,7 @@ static struct place place_of(const struct weft_finding *finding, uint32_t node)
         if (frame == function)
             place.node = node;
         if (kind.kind == WEFT_PROBLEM_TIMEOUT && place.call.n_bytes == 0 &&
-            weft_kind_has_call(frame->name))
+            weft_call_is_known(frame->name))
             place.call = weft_libc_name(frame->name);
     }
     return place;
@@ -108,18 +103,9 @@ bool weft_delay_is_at_usual_place(const struct weft_finding *finding, uint32_t n
 
 bool weft_delay_is_of_idle_peer(struct weft_str type, const struct weft_kind *kind)
 {
-    const struct weft_str after = WEFT_STR(" after "), in = WEFT_STR(" in ");
+    const struct weft_loop_name loop = weft_loop_name_of(type);
     const struct weft_frame *thread = kind->last ? kind->last : kind->holder;
-    if (kind->kind != WEFT_PROBLEM_SLEEP || !thread || !(thread->flags & WEFT_FRAME_OF_PROCESS) ||
-        !is_for_signal(kind->holder))
-        return false;
-    const struct weft_str stem = weft_str_stem(thread->name);
-    const struct weft_str name = begins_with(type, thread->name) ? thread->name : stem;
-    const struct weft_str rest = { type.bytes + name.n_bytes, type.n_bytes - name.n_bytes };
-    if (!begins_with(type, name) || !begins_with(rest, after))
-        return false;
-    const char *call = rest.bytes + after.n_bytes;
-    const size_t n = rest.n_bytes - after.n_bytes;
-    const char *end = memmem(call, n, in.bytes, in.n_bytes);
-    return weft_kind_is_sleep((struct weft_str){ call, end ? (size_t)(end - call) : n });
+    return kind->kind == WEFT_PROBLEM_SLEEP && thread && (thread->flags & WEFT_FRAME_OF_PROCESS) &&
+           is_for_signal(kind->holder) && weft_call_is_sleep(loop.call) &&
+           weft_loop_is_of_thread(&loop, thread->name);
 }

@@ -7,7 +7,9 @@
 #include "analysis/findings/event_loops.h"
 
 #include "analysis/compare/names.h"
+#include "analysis/findings/calls.h"
 #include "analysis/findings/kinds.h"
+#include "schema/executions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +17,6 @@
 static const double OVERLAPPING = 0.2; /* of the slow executions that wait for the loop */
 
 /* ---- is it a loop ---------------------------------------------------------------------------- */
-
-static bool takes(struct weft_str *text, struct weft_str start)
-{
-    if (text->n_bytes < start.n_bytes || memcmp(text->bytes, start.bytes, start.n_bytes) != 0)
-        return false;
-    *text = (struct weft_str){ text->bytes + start.n_bytes, text->n_bytes - start.n_bytes };
-    return true;
-}
 
 static bool is_in(const struct weft_frame_path *path, const struct weft_path_part *part,
                   struct weft_str function)
@@ -34,24 +28,14 @@ static bool is_in(const struct weft_frame_path *path, const struct weft_path_par
     return false;
 }
 
-/* Turns of the thread: "server after epoll_wait", "server after poll in run" where there are
- * several kinds. */
-static bool is_turn_of(struct weft_str type, const struct weft_frame_path *path,
+/* Is it a type of the holder's loop iterations, which begin where it waits for descriptors? */
+static bool is_loop_of(struct weft_str type, const struct weft_frame_path *path,
                        const struct weft_kind *kind)
 {
-    static const char in[] = " in ";
-    const struct weft_str whole = type;
-    if (!takes(&type, kind->holder->name) || !takes(&type, WEFT_STR(" after "))) {
-        type = whole; /* of several threads, whose names differ by a number */
-        if (!takes(&type, weft_str_stem(kind->holder->name)) || !takes(&type, WEFT_STR(" after ")))
-            return false;
-    }
-    const char *place = memmem(type.bytes, type.n_bytes, in, sizeof in - 1);
-    const size_t n = place ? (size_t)(place - type.bytes) : type.n_bytes;
-    const size_t n_gone = n + sizeof in - 1;
-    return weft_kind_is_of_descriptors((struct weft_str){ type.bytes, n }) &&
-           (!place || is_in(path, &kind->holding,
-                            (struct weft_str){ type.bytes + n_gone, type.n_bytes - n_gone }));
+    const struct weft_loop_name loop = weft_loop_name_of(type);
+    return weft_loop_is_of_thread(&loop, kind->holder->name) &&
+           weft_call_is_of_descriptors(loop.call) &&
+           (loop.function.n_bytes == 0 || is_in(path, &kind->holding, loop.function));
 }
 
 /* The outermost function of the program in a part; NULL: none is known. */
@@ -72,7 +56,7 @@ static bool waits_at(const struct weft_ecct_matrix *matrix, uint32_t node, struc
 {
     struct weft_frame_path path;
     const struct weft_frame *last = &matrix->frames[matrix->nodes[node].frame];
-    if (last->kind != WEFT_FRAME_FUNCTION || !weft_kind_is_of_descriptors(last->name))
+    if (last->kind != WEFT_FRAME_FUNCTION || !weft_call_is_of_descriptors(last->name))
         return false;
     weft_frame_path_of(matrix, node, &path);
     size_t from = path.n;
@@ -91,7 +75,7 @@ static bool is_loop(const struct weft_findings_table *findings, const struct wef
     const struct weft_ecct_matrix *matrix = problem->finding->matrix;
     const struct weft_frame *start = start_of(path, &kind->holding);
     for (size_t i = 0; i < findings->n_rows; i++)
-        if (is_turn_of(findings->rows[i].type, path, kind))
+        if (is_loop_of(findings->rows[i].type, path, kind))
             return true;
     for (uint32_t node = 1; start && node < matrix->n_nodes; node++)
         if (waits_at(matrix, node, kind->holder->name, start))

@@ -42,7 +42,7 @@ static void find_key(const struct weft_ecct_matrix *matrix, struct weft_hold *ho
     weft_frame_path_of(matrix, hold->node, &path);
     const struct weft_kind kind = weft_kind_of(&path);
     const struct weft_frame *function = weft_kind_function(&path, &kind.holding);
-    if (kind.runtime_lock.n_bytes > 0 || !kind.holder)
+    if (kind.system_lock != WEFT_SYSTEM_LOCK_NONE || !kind.holder)
         return;
     hold->is_of_array = kind.object;
     if (kind.object)

@@ -44,11 +44,7 @@ static bool is_at_work(const struct weft_facts *facts, const struct weft_frame_p
 static bool is_of_lock(struct weft_str name)
 {
     static const char *const starts[] = { "pthread_mutex", "pthread_rwlock", "pthread_spin" };
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (name.n_bytes >= strlen(starts[i]) &&
-            memcmp(name.bytes, starts[i], strlen(starts[i])) == 0)
-            return true;
-    return false;
+    return WEFT_STR_BEGINS(name, starts);
 }
 
 /* Is the innermost function before `to`, of the thread there, one that waits for something to come?

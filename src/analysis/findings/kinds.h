@@ -25,8 +25,7 @@ struct weft_kind {
     bool is_in_flight;             /* what ends the last thread's wait was sent before */
     bool is_of_pipe;               /* of a pool: of tokens in a pipe */
     bool is_timed_out;             /* of a wait for something else that a limit in time ended */
-    struct weft_str runtime_lock;  /* "GIL", "Java monitor", "mmap_lock"; empty: one of the
-                                    * program */
+    enum weft_system_lock system_lock;
     uint64_t key; /* times of one key are one problem: the same lock and holder, the same wait */
 };
 
@@ -40,15 +39,6 @@ const struct weft_frame *weft_kind_function(const struct weft_frame_path *path,
 /* Makes a sleep of another thread a late wakeup: time is of that kind by what waits, whichever
  * thread comes late. Not that of a thread of an interpreter. */
 void weft_kind_be_late(struct weft_kind *kind, const struct weft_frame_path *path);
-
-/* Is it a call that only lets time pass: nanosleep? */
-bool weft_kind_is_sleep(struct weft_str function);
-
-/* Is it a function of libc or of the kernel that tells what a thread waits for? */
-bool weft_kind_has_call(struct weft_str function);
-
-/* Is it a call that waits for any of several descriptors: epoll_wait, poll, select? */
-bool weft_kind_is_of_descriptors(struct weft_str function);
 
 /* Is it nothing that the execution's own program does? */
 bool weft_kind_is_outside(enum weft_problem_kind kind);

@@ -6,6 +6,7 @@
 #include "analysis/findings/problems.h"
 
 #include "analysis/compare/confidence.h"
+#include "analysis/findings/calls.h"
 #include "analysis/findings/causes.h"
 #include "analysis/findings/chains.h"
 #include "analysis/findings/delays.h"
@@ -460,7 +461,7 @@ static bool is_vague(const struct weft_problem *problem)
     const struct weft_frame *last = chain->n > 0 ? chain->links[chain->n - 1] : NULL;
     const bool is_of_library = last && (last->module.n_bytes == 0 || weft_frame_is_library(last));
     return (problem->kind == WEFT_PROBLEM_CODE || problem->kind == WEFT_PROBLEM_QUEUE) &&
-           (!last || (is_of_library && weft_kind_has_call(last->name)));
+           (!last || (is_of_library && weft_call_is_known(last->name)));
 }
 
 static void describe(struct grouping *grouping, const struct group *group, uint32_t node,
@@ -471,9 +472,11 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
     weft_frame_path_of(matrix, node, &path);
     const struct weft_kind kind = weft_kind_of(&path);
     problem->node = node;
-    problem->object = kind.runtime_lock.n_bytes > 0 ? kind.runtime_lock
-                      : kind.object                 ? kind.object->name
-                                                    : (struct weft_str){ 0 };
+    problem->system_lock = kind.system_lock;
+    problem->object = kind.system_lock != WEFT_SYSTEM_LOCK_NONE
+                          ? weft_str_of(weft_system_lock_name(kind.system_lock))
+                      : kind.object ? kind.object->name
+                                    : (struct weft_str){ 0 };
     problem->n_objects = group->n_locks;
     if (problem->n_objects > 1)
         problem->object = weft_hold_variable(problem->object);

@@ -180,28 +180,22 @@ static bool read_request(struct weft_str text, struct ftrace_fields *fields)
     return true;
 }
 
-static bool begins(struct weft_str text, const char *front)
-{
-    const size_t n_front = strlen(front);
-    return text.n_bytes >= n_front && memcmp(text.bytes, front, n_front) == 0;
-}
-
 static bool read_special(struct weft_str event, struct weft_str text, struct ftrace_fields *fields)
 {
     if (weft_str_equal(event, WEFT_STR("sched_switch")))
         return read_switch(text, fields);
-    if (begins(event, "sched_wak"))
+    if (weft_str_begins(event, "sched_wak"))
         return read_wakeup(text, fields);
     if (weft_str_equal(event, WEFT_STR("sys_enter")) || weft_str_equal(event, WEFT_STR("sys_exit")))
         return read_numbered(text, fields);
-    if (begins(event, "block_rq_"))
+    if (weft_str_begins(event, "block_rq_"))
         return read_request(text, fields);
-    if (begins(event, "sys_exit_")) {
+    if (weft_str_begins(event, "sys_exit_")) {
         add(fields, WEFT_STR("ret"),
-            begins(text, "->") ? kernel_slice(text, 2, text.n_bytes) : text);
+            weft_str_begins(text, "->") ? kernel_slice(text, 2, text.n_bytes) : text);
         return true;
     }
-    if (begins(event, "sys_")) {
+    if (weft_str_begins(event, "sys_")) {
         read_list(text, fields);
         return true;
     }
@@ -276,13 +270,13 @@ bool ftrace_field_number(const struct ftrace_field *field, uint64_t *number)
         *number = *number << 20 | (is_ok ? minor & 0xfffff : 0);
         return is_ok;
     }
-    if (begins(field->name, "#"))
+    if (weft_str_begins(field->name, "#"))
         return read_digits(text, 16, number);
-    const bool is_negative = begins(text, "-");
+    const bool is_negative = weft_str_begins(text, "-");
     if (is_negative)
         text = kernel_slice(text, 1, text.n_bytes);
     bool is_ok = false;
-    if (begins(text, "0x"))
+    if (weft_str_begins(text, "0x"))
         is_ok = read_digits(kernel_slice(text, 2, text.n_bytes), 16, number);
     else
         is_ok = read_digits(text, 10, number) ||

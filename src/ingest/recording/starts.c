@@ -15,22 +15,6 @@ enum { NAME_BYTES = 200 };
 /* ---- modules -----------------------------------------------------------------------------------
  */
 
-static bool is_front(struct weft_str text, const char *front)
-{
-    const size_t n_front = strlen(front);
-    return text.n_bytes >= n_front && memcmp(text.bytes, front, n_front) == 0;
-}
-
-static bool begins_with_any(struct weft_str text, const char *const *fronts, size_t n_fronts)
-{
-    for (size_t k = 0; k < n_fronts; k++)
-        if (is_front(text, fronts[k]))
-            return true;
-    return false;
-}
-
-#define BEGINS_WITH(text, fronts) begins_with_any(text, fronts, sizeof(fronts) / sizeof *(fronts))
-
 enum rec_frame_class rec_frame_class_of(struct weft_str path, bool is_program)
 {
     static const char *const entries[] = { "libc.so",       "libc-",      "libpthread",
@@ -41,9 +25,9 @@ enum rec_frame_class rec_frame_class_of(struct weft_str path, bool is_program)
     static const char *const systems[] = { "/lib/", "/usr/lib/", "/lib64/", "/usr/lib64/" };
     if (path.n_bytes == 0 || path.bytes[0] != '/')
         return REC_FRAME_OTHER;
-    if (BEGINS_WITH(weft_str_base(path), entries))
+    if (WEFT_STR_BEGINS(weft_str_base(path), entries))
         return REC_FRAME_ENTRY;
-    return is_program || !BEGINS_WITH(path, systems) ? REC_FRAME_OWN : REC_FRAME_OTHER;
+    return is_program || !WEFT_STR_BEGINS(path, systems) ? REC_FRAME_OWN : REC_FRAME_OTHER;
 }
 
 /* ---- names of functions ------------------------------------------------------------------------
@@ -66,15 +50,6 @@ static void put(struct name *name, char byte)
 static struct weft_str text_of(const struct name *name)
 {
     return (struct weft_str){ name->bytes, name->n };
-}
-
-static bool cut_end(struct weft_str *text, const char *end)
-{
-    const size_t n_end = strlen(end);
-    if (text->n_bytes < n_end || memcmp(text->bytes + text->n_bytes - n_end, end, n_end) != 0)
-        return false;
-    text->n_bytes -= n_end;
-    return true;
 }
 
 static void cut_front(struct weft_str *text, size_t n_bytes)
@@ -138,7 +113,7 @@ static void cut_ends(struct weft_str *text)
     for (bool is_cut = true; is_cut;) {
         is_cut = false;
         for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
-            is_cut |= cut_end(text, ends[k]);
+            is_cut |= weft_str_take_end(text, ends[k]);
     }
 }
 
@@ -170,7 +145,8 @@ static void shorten(struct weft_str text, struct weft_str program, struct name *
 {
     *name = (struct name){ 0 };
     cut_ends(&text);
-    if (cut_end(&text, "::operator()()") || !memmem(text.bytes, text.n_bytes, "operator", 8)) {
+    if (weft_str_take_end(&text, "::operator()()") ||
+        !memmem(text.bytes, text.n_bytes, "operator", 8)) {
         put_implementation(name, &text);
         put_plain(name, text);
     } else {
@@ -178,7 +154,7 @@ static void shorten(struct weft_str text, struct weft_str program, struct name *
         const char *call = memmem(text.bytes, text.n_bytes, "::operator()(", 13);
         if (call)
             put_plain(name, (struct weft_str){ text.bytes, (size_t)(call - text.bytes) });
-        else if (is_front(text, "operator"))
+        else if (weft_str_begins(text, "operator"))
             put_plain(name, WEFT_STR("operator"));
         name->is_bad |= !call;
     }
@@ -199,7 +175,7 @@ static bool is_of_language(struct weft_str name)
         "i32::",  "i64::",    "i128::",   "isize::",     "u8::",    "u16::",   "u32::", "u64::",
         "u128::", "usize::",  "f32::",    "f64::",       "bool::",  "char::",  "str::",
     };
-    return BEGINS_WITH(name, fronts);
+    return WEFT_STR_BEGINS(name, fronts);
 }
 
 /* Where threads begin. */
@@ -240,7 +216,7 @@ struct weft_str rec_own_function(struct weft_str frame)
         shorten(full, WEFT_STR(""), &name);
         if (name.is_bad || name.n == 0 || is_of_language(text_of(&name)) || is_entry(full))
             continue;
-        (void)cut_end(&full, " (inlined)");
+        (void)weft_str_take_end(&full, " (inlined)");
         found = full;
     }
     return found;
@@ -273,8 +249,9 @@ static void add_closure_of(struct rec_start_text *start, struct weft_str text,
                            struct weft_str program)
 {
     static const char front[] = "std::thread::_State_impl<", before[] = "std::tuple<";
-    const char *at =
-        is_front(text, front) ? memmem(text.bytes, text.n_bytes, before, sizeof before - 1) : NULL;
+    const char *at = weft_str_begins(text, front)
+                         ? memmem(text.bytes, text.n_bytes, before, sizeof before - 1)
+                         : NULL;
     struct name name;
     if (!at)
         return;

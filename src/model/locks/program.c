@@ -22,22 +22,12 @@ struct program {
     uint8_t *is_process_out;    /* likewise: a thread of it is left out */
 };
 
-static bool begins_with(struct weft_str name, const char *front)
-{
-    const size_t n_front = strlen(front);
-    return name.n_bytes >= n_front && memcmp(name.bytes, front, n_front) == 0;
-}
-
 /* Does a thread of this name belong to a tracer? Traces contain no more than names. */
 static bool is_tracer(struct weft_str name)
 {
     static const char *const fronts[] = { "perf", "trace-cmd", "lttng-", "weft", "babeltrace" };
-    static const char end[] = "-ust"; /* threads of LTTng in a program */
-    const size_t n_end = sizeof end - 1;
-    for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++)
-        if (begins_with(name, fronts[i]))
-            return true;
-    return name.n_bytes > n_end && memcmp(name.bytes + name.n_bytes - n_end, end, n_end) == 0;
+    return WEFT_STR_BEGINS(name, fronts) ||
+           weft_str_ends(name, "-ust"); /* threads of LTTng in a program */
 }
 
 /* The number of a thread's process, or of the thread alone if no twin has one. WEFT_MAP_NONE

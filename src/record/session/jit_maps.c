@@ -69,12 +69,6 @@ static struct jit_map *find(const struct jit_maps *maps, uint32_t pid)
 
 /* ---- memory without a file ------------------------------------------------------------------- */
 
-static bool begins_with(struct weft_str text, const char *front)
-{
-    const size_t n_front = strlen(front);
-    return text.n_bytes >= n_front && memcmp(text.bytes, front, n_front) == 0;
-}
-
 static int by_begin(const void *a_void, const void *b_void)
 {
     const struct jit_region *a = a_void, *b = b_void;
@@ -197,7 +191,7 @@ static bool is_dump(const struct jit_map *map, struct weft_str path)
     const struct weft_str base = weft_str_base(path);
     (void)snprintf(name, sizeof name, "jit-%" PRIu32 ".dump", map->own_pid);
     return path.n_bytes > 0 && path.bytes[0] == '/' && path.n_bytes < PATH_MAX &&
-           begins_with(base, name) &&
+           weft_str_begins(base, name) &&
            (base.n_bytes == strlen(name) || base.bytes[strlen(name)] == ' ');
 }
 

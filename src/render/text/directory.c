@@ -67,18 +67,17 @@ static const struct weft_field thread_fields[] = {
 const struct weft_table_type weft_trace_threads_type =
     WEFT_TABLE_TYPE("trace_threads", "threads of a trace", thread_fields, ROW);
 
+static int by_id(const void *id_void, const void *row_void)
+{
+    const uint32_t id = *(const uint32_t *)id_void;
+    const struct thread_row *row = row_void;
+    return (id > row->id) - (id < row->id);
+}
+
 /* The row of a thread; NULL: it has none. */
 static struct thread_row *row_of(struct thread_row *rows, size_t n_rows, uint32_t id)
 {
-    size_t low = 0, high = n_rows;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (rows[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < n_rows && rows[low].id == id ? &rows[low] : NULL;
+    return n_rows ? bsearch(&id, rows, n_rows, sizeof *rows, by_id) : NULL;
 }
 
 /* Losses of which it is known whose they are. */

@@ -132,11 +132,10 @@ static struct weft_str where_of(const struct weft_problem *problem)
     return chain->n > 0 ? chain->links[chain->n - 1]->name : (struct weft_str){ 0 };
 }
 
-/* "futex in serve": a lock without a name of its own. */
-static bool is_futex(struct weft_str object)
+/* "futex in serve" has no name of its own: what is said of it ends in " in serve". */
+static bool take_futex(struct weft_str *object)
 {
-    static const char start[] = "futex in ";
-    return object.n_bytes >= sizeof start - 1 && memcmp(object.bytes, start, sizeof start - 1) == 0;
+    return weft_str_begins(*object, "futex in ") && weft_str_take(object, "futex");
 }
 
 /* "table_mutex"; of one without a name where it is waited for: "a lock in get". */
@@ -149,15 +148,14 @@ static void put_object(struct weft_output *out, const struct weft_problem *probl
         weft_words_name(out, problem->object);
         return;
     }
-    if (is_futex(problem->object)) {
-        static const char futex[] = "futex";
+    struct weft_str place = problem->object;
+    if (take_futex(&place)) {
         weft_output_text(out, what);
-        weft_output_plain(out, (struct weft_str){ problem->object.bytes + sizeof futex - 1,
-                                                  problem->object.n_bytes - (sizeof futex - 1) });
+        weft_output_plain(out, place);
         return;
     }
     if (problem->object.n_bytes > 0) {
-        const bool is_kind = weft_str_equal(problem->object, WEFT_STR("Java monitor"));
+        const bool is_kind = problem->system_lock == WEFT_SYSTEM_LOCK_MONITOR;
         weft_output_text(out, is_start && !is_kind ? "Lock " : "");
         weft_words_name(out, problem->object);
         return;
@@ -186,7 +184,8 @@ static void put_mark(struct weft_output *out, const struct weft_problem *problem
         put_object(out, problem, "Lock");
     else if (mark == MARK_IT && problem->n_objects > 1)
         weft_output_text(out, "each lock");
-    else if (mark == MARK_IT && problem->object.n_bytes > 0 && !is_futex(problem->object))
+    else if (mark == MARK_IT && problem->object.n_bytes > 0 &&
+             !weft_str_begins(problem->object, "futex in "))
         weft_words_name(out, problem->object);
     else if (mark == MARK_IT)
         weft_output_text(out, "the lock");
@@ -324,9 +323,9 @@ static const char *fix_of(const struct weft_problem *problem)
 {
     const enum weft_problem_kind kind = problem->kind;
     const bool is_of_function = strchr(kinds[kind].fix, MARK_FUNCTION);
-    if (weft_str_equal(problem->object, WEFT_STR("GIL")))
+    if (problem->system_lock == WEFT_SYSTEM_LOCK_GIL)
         return "release the GIL in #, or use several processes";
-    if (weft_str_equal(problem->object, WEFT_STR("mmap_lock")))
+    if (problem->system_lock == WEFT_SYSTEM_LOCK_MMAP)
         return "map and unmap less at once in #, or reuse the memory: page faults wait for it";
     if (is_of_function && kind != WEFT_PROBLEM_MORE_WORK && !function_of(problem))
         return "record with call stacks (as root) and debug symbols: no function is known here";
