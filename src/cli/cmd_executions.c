@@ -412,30 +412,21 @@ static int propose(struct weft_cli *cli, const struct options *opts)
     return weft_cli_end(cli, code);
 }
 
-static const char *copy_or_null(struct weft_arena *arena, struct weft_str text)
-{
-    return text.n_bytes > 0 ? weft_arena_copy(arena, text).bytes : NULL;
-}
-
 /* The rules of a detected type, by its name: they live as long as `proposals`. */
 static enum weft_code find_type(struct weft_cli *cli, struct weft_rule_options *rule,
                                 struct weft_execution_proposals **proposals)
 {
     enum weft_code code = weft_cli_open(cli);
     WEFT_THEN(code, weft_execution_proposals(cli->session, proposals, &cli->err));
-    for (size_t i = 0; code == WEFT_OK && i < (*proposals)->n && !rule->begin; i++) {
-        const struct weft_execution_proposal *one = &(*proposals)->items[i];
-        struct weft_arena *arena = (*proposals)->arena;
-        if (!weft_str_equal(one->name, weft_str_of(rule->type)))
-            continue;
-        rule->begin = copy_or_null(arena, one->begin);
-        rule->end = copy_or_null(arena, one->end);
-        rule->match = copy_or_null(arena, one->match);
-        rule->within = copy_or_null(arena, one->within);
-    }
-    return code != WEFT_OK || rule->begin
-               ? code
-               : weft_proposals_no_type(*proposals, rule->type, &cli->err);
+    const char *type = rule->type, *thread = rule->thread, *metrics = rule->metrics;
+    for (size_t i = 0; code == WEFT_OK && i < (*proposals)->n && !rule->begin; i++)
+        if (weft_str_equal((*proposals)->items[i].name, weft_str_of(type)))
+            code =
+                weft_proposal_rule(&(*proposals)->items[i], (*proposals)->arena, rule, &cli->err);
+    rule->thread = thread;
+    rule->metrics = metrics;
+    return code != WEFT_OK || rule->begin ? code
+                                          : weft_proposals_no_type(*proposals, type, &cli->err);
 }
 
 static int run(struct weft_cli *cli, int argc, char **argv)

@@ -11,6 +11,7 @@
 #include "render/human.h"
 #include "render/page/page.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ static enum weft_code ask_findings(struct weft_cli *cli, struct weft_page_answer
 /* Rows a thread, if the user did not choose, and threads: what calls over time are cut to. */
 struct room {
     struct weft_regtime_opts *settings;
+    uint32_t most_rows;
     size_t n_threads, n_omitted;
     bool is_given; /* the user wants as many rows */
 };
@@ -81,12 +83,13 @@ static enum weft_code keep_threads(struct weft_cli *cli, struct room *room)
     return code;
 }
 
-/* Fewer rows of each thread, and then fewer threads. False: there is nothing left to be cut. */
+/* Fewer rows of each thread, and then fewer threads, in few steps. False: there is nothing left to
+ * be cut. */
 static bool cut(struct room *room, uint64_t n_bytes)
 {
     /* Rows are mostly two fifths of a page that is too large, or more. */
     const double over = 2.5 * (double)(n_bytes - WEFT_PAGE_BYTES) / WEFT_PAGE_BYTES;
-    const double part = over < 0.6 ? 1 - over : 0.4;
+    const double part = over < 0.4 ? 0.6 : over < 0.6 ? 1 - over : 0.4;
     uint32_t *rows = &room->settings->glyphs;
     if (!room->is_given && *rows > LEAST_ROWS) {
         *rows = (uint32_t)(*rows * part);
@@ -120,6 +123,28 @@ static struct weft_page page_of(struct weft_cli *cli, const struct options *opts
     };
 }
 
+/* Rows that were cut for nothing come back: something else is too large. */
+static bool restore(struct room *room)
+{
+    const bool has_any = room->settings->glyphs < room->most_rows && room->n_omitted == 0;
+    if (has_any)
+        room->settings->glyphs = room->most_rows;
+    return has_any;
+}
+
+static void miss_rows(const struct room *room, struct weft_missing *missing)
+{
+    struct weft_err why = { 0 };
+    if (room->settings->glyphs >= room->most_rows)
+        return;
+    const enum weft_code code =
+        weft_fail(&why, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                  "a page has room for %" PRIu32 " rows of each thread, instead of %" PRIu32
+                  " (--glyphs gives more)",
+                  room->settings->glyphs, room->most_rows);
+    (void)weft_missing_add(missing, WEFT_MISSING_SOME_ROWS, code, &why);
+}
+
 static void miss_threads(const struct room *room, struct weft_missing *missing)
 {
     struct weft_err why = { 0 };
@@ -134,6 +159,16 @@ static void miss_threads(const struct room *room, struct weft_missing *missing)
     (void)weft_missing_add(missing, WEFT_MISSING_SOME_THREADS, code, &why);
 }
 
+/* Calls over time, and the bytes of a page with them that holds as little else as it may. */
+static enum weft_code measure(struct weft_cli *cli, const struct options *opts,
+                              struct results *results, uint64_t *n_bytes)
+{
+    weft_overview_fini(&results->overview);
+    WEFT_TRY(weft_overview_run(cli->session, &results->settings, &results->overview, &cli->err));
+    const struct weft_page page = page_of(cli, opts, results);
+    return weft_page_least_bytes(&page, n_bytes, &cli->err);
+}
+
 /* Calls over time, as many as a page has room for beside the findings. */
 static enum weft_code ask_overview(struct weft_cli *cli, const struct options *opts,
                                    struct results *results)
@@ -141,16 +176,17 @@ static enum weft_code ask_overview(struct weft_cli *cli, const struct options *o
     struct room room = { .settings = &results->settings,
                          .n_threads = WEFT_PAGE_THREADS,
                          .is_given = opts->regtime.glyphs != WEFT_GLYPHS_DEFAULT };
-    uint64_t n_bytes = WEFT_PAGE_BYTES + 1;
-    for (bool has_more = true; has_more && n_bytes > WEFT_PAGE_BYTES;) {
-        weft_overview_fini(&results->overview);
+    uint64_t n_bytes;
+    WEFT_TRY(keep_threads(cli, &room));
+    room.most_rows = results->settings.glyphs;
+    WEFT_TRY(measure(cli, opts, results, &n_bytes));
+    while (n_bytes > WEFT_PAGE_BYTES && cut(&room, n_bytes)) {
         WEFT_TRY(keep_threads(cli, &room));
-        WEFT_TRY(
-            weft_overview_run(cli->session, &results->settings, &results->overview, &cli->err));
-        const struct weft_page page = page_of(cli, opts, results);
-        WEFT_TRY(weft_page_least_bytes(&page, &n_bytes, &cli->err));
-        has_more = n_bytes > WEFT_PAGE_BYTES && cut(&room, n_bytes);
+        WEFT_TRY(measure(cli, opts, results, &n_bytes));
     }
+    if (n_bytes > WEFT_PAGE_BYTES && restore(&room))
+        WEFT_TRY(measure(cli, opts, results, &n_bytes));
+    miss_rows(&room, &results->overview.missing);
     miss_threads(&room, &results->overview.missing);
     return WEFT_OK;
 }

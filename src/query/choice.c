@@ -16,6 +16,26 @@ bool weft_proposal_is_call(const struct weft_execution_proposal *proposal)
     return proposal->kind == WEFT_PROPOSAL_CALLS || proposal->kind == WEFT_PROPOSAL_TASKS;
 }
 
+/* NULL of an empty text. False without memory. */
+static bool copy(struct weft_arena *arena, struct weft_str text, const char **copied)
+{
+    *copied = text.n_bytes > 0 ? weft_arena_copy(arena, text).bytes : NULL;
+    return *copied || text.n_bytes == 0;
+}
+
+enum weft_code weft_proposal_rule(const struct weft_execution_proposal *proposal,
+                                  struct weft_arena *arena, struct weft_rule_options *rule,
+                                  struct weft_err *err)
+{
+    *rule = (struct weft_rule_options){ .type = NULL };
+    return copy(arena, proposal->name, &rule->type) && copy(arena, proposal->begin, &rule->begin) &&
+                   copy(arena, proposal->end, &rule->end) &&
+                   copy(arena, proposal->match, &rule->match) &&
+                   copy(arena, proposal->within, &rule->within)
+               ? WEFT_OK
+               : weft_no_memory(err, "rules");
+}
+
 /* A connection may last as long as its client does, and carry many requests: what the threads of a
  * server do from wait to wait is looked at, too. */
 static bool is_beside(const struct weft_execution_proposal *proposal,

@@ -6,8 +6,10 @@
 #ifndef WEFT_QUERY_CHOICE_H
 #define WEFT_QUERY_CHOICE_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "query/executions.h"
+#include "query/rules.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +18,12 @@ enum { WEFT_PROPOSAL_EXECUTIONS = 10 }; /* fewer say nothing */
 
 /* Is it a function that repeats? */
 bool weft_proposal_is_call(const struct weft_execution_proposal *proposal);
+
+/* Its rules, as options give them: the texts live in `arena`. WEFT_E_NOMEM. */
+WEFT_CHECKED enum weft_code weft_proposal_rule(const struct weft_execution_proposal *proposal,
+                                               struct weft_arena *arena,
+                                               struct weft_rule_options *rule,
+                                               struct weft_err *err);
 
 /* Those of `type`, or, NULL, of the best kind that there is: neither connections of which each
  * carries many requests, nor threads of a runtime, nor calls that only move bytes if there are

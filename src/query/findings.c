@@ -354,11 +354,6 @@ static enum weft_code look_by_rules(struct gathering *gathering, const struct we
     return code;
 }
 
-static const char *text_or_null(const struct gathering *gathering, struct weft_str text)
-{
-    return text.n_bytes > 0 ? weft_arena_copy(gathering->basis->arena, text).bytes : NULL;
-}
-
 /* ---- what the trace suggests ----------------------------------------------------------------- */
 
 /* What the trace suggests, one by one. */
@@ -370,16 +365,13 @@ struct proposed {
     size_t n;
 };
 
-static void propose(struct gathering *gathering, struct proposed *proposed,
-                    const struct weft_execution_proposal *proposal)
+static enum weft_code propose(struct gathering *gathering, struct proposed *proposed,
+                              const struct weft_execution_proposal *proposal)
 {
-    proposed->options[proposed->n] =
-        (struct weft_rule_options){ .type = text_or_null(gathering, proposal->name),
-                                    .begin = text_or_null(gathering, proposal->begin),
-                                    .end = text_or_null(gathering, proposal->end),
-                                    .match = text_or_null(gathering, proposal->match),
-                                    .within = text_or_null(gathering, proposal->within) };
+    WEFT_TRY(weft_proposal_rule(proposal, gathering->basis->arena, &proposed->options[proposed->n],
+                                gathering->err));
     proposed->items[proposed->n++] = proposal;
+    return WEFT_OK;
 }
 
 /* A rule that cannot be read is said when its turn comes. */
@@ -529,7 +521,7 @@ static enum weft_code look_at_proposals(struct gathering *gathering)
     struct proposed proposed = { .n = 0 };
     WEFT_THEN(code, list_wholes(gathering, proposals));
     for (size_t i = 0; code == WEFT_OK && i < n; i++)
-        propose(gathering, &proposed, chosen[i]);
+        code = propose(gathering, &proposed, chosen[i]);
     findings->n_more += n_chosen - n;
     WEFT_THEN(code, find_proposed(gathering, &proposed));
     for (size_t i = 0; code == WEFT_OK && i < n; i++) {

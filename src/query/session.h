@@ -69,10 +69,11 @@ WEFT_CHECKED enum weft_code weft_session_keep_tids(struct weft_session *session,
 WEFT_CHECKED enum weft_code weft_session_keep_program(struct weft_session *session,
                                                       struct weft_err *err);
 
-/* The same by the trace's dense thread ids, ascending; one that does not exist is WEFT_E_ARG. */
 /* Of those that are kept, at most `n_most`: of most calls and events. `*n_omitted`: the others. */
 WEFT_CHECKED enum weft_code weft_session_keep_busiest(struct weft_session *session, size_t n_most,
                                                       size_t *n_omitted, struct weft_err *err);
+
+/* The same by the trace's dense thread ids, ascending; one that does not exist is WEFT_E_ARG. */
 WEFT_CHECKED enum weft_code weft_session_keep_threads(struct weft_session *session,
                                                       const uint32_t *ids, size_t n_ids,
                                                       struct weft_err *err);

@@ -15,14 +15,15 @@
 static const uint64_t MARGIN_NS = UINT64_C(1000000);
 enum { LEAST_OVERTAKING = 2 };
 
+enum { SHARE = 2 }; /* of the memory, for locks that are read once: one part in so many */
+
 /* Too many operations for the memory are none. */
 static enum weft_code open_locks(struct weft_session *session, const struct weft_locks_span *span,
                                  struct weft_locks **locks, struct weft_err *err)
 {
     const struct weft_run *run = weft_session_run(session);
     const enum weft_code code =
-        weft_locks_open(weft_session_trace(session), span,
-                        run->memory_bytes / WEFT_SESSION_LOCKS_SHARE, locks, err);
+        weft_locks_open(weft_session_trace(session), span, run->memory_bytes / SHARE, locks, err);
     if (code != WEFT_E_LIMIT)
         return code;
     weft_locks_close(*locks);

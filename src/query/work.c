@@ -38,10 +38,7 @@ static int by_thread(const struct place *x, const struct place *y)
 {
     if (x->tid != y->tid)
         return x->tid < y->tid ? -1 : 1;
-    const size_t n = x->name.n_bytes < y->name.n_bytes ? x->name.n_bytes : y->name.n_bytes;
-    const int order = n ? memcmp(x->name.bytes, y->name.bytes, n) : 0;
-    return order ? order
-                 : (x->name.n_bytes > y->name.n_bytes) - (x->name.n_bytes < y->name.n_bytes);
+    return weft_str_compare(x->name, y->name);
 }
 
 static int by_place(const void *a, const void *b)

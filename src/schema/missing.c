@@ -17,6 +17,7 @@ const char *weft_missing_name(enum weft_missing_kind kind)
         [WEFT_MISSING_SOME_PATHS] = "some critical paths",
         [WEFT_MISSING_SOME_COMPARISONS] = "some comparisons",
         [WEFT_MISSING_SHAPES] = "shapes",
+        [WEFT_MISSING_SOME_ROWS] = "some rows",
         [WEFT_MISSING_SOME_THREADS] = "some threads",
     };
     return names[kind];

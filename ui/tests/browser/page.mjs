@@ -143,7 +143,7 @@ function calm(page) {
     const act = object[name].bind(object);
     object[name] = async (...what) => {
       const done = await act(...what);
-      await settle(page);
+      if (await page.evaluate(() => Boolean(window.weftReady))) await settle(page); // else it is no page of ours
       return done;
     };
   };
@@ -165,7 +165,7 @@ export async function newContext(browser, options = {}) {
 /** Waits until the page has nothing left to do and is painted; at most so long. Other pages are at rest. */
 export async function settle(page, patience_ms = 15000) {
   const isAtRest = await page.evaluate(async patience => {
-    if (!window.weftReady) return true;
+    if (!window.weftReady) throw new Error('the page did not start');
     await window.weftReady;
     const isDone = await window.weftAtRest(patience);
     const { stage } = await window.weftReady;
