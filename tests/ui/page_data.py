@@ -11,6 +11,7 @@ import os
 import pathlib
 import random
 import re
+import string
 import subprocess
 import sys
 import tempfile
@@ -155,6 +156,27 @@ def test_size(folder, rng):
     ok(n_kept <= len(ids) <= 2012 and ids == sorted(set(ids)), "the answer has as many, by id", len(ids))
 
 
+def test_functions(folder, rng):
+    """Functions alone nearly fill a page: rows, which would gain nothing, are not cut."""
+    letters = string.ascii_letters + string.digits + "_:"
+    events, now = [], 0
+    for _ in range(12800):
+        last = rng.randrange(1, 3000)
+        name = "".join(rng.choices(letters, k=80))
+        events.append({"ph": "X", "pid": 1, "tid": 1, "name": name, "ts": now, "dur": last})
+        now += last + rng.randrange(1, 50)
+    (folder / "names.json").write_text(json.dumps({"traceEvents": events}))
+    weft("import", "-q", "-o", folder / "names.weft", folder / "names.json")
+    rows = []
+    for name, options in (("as it is", []), ("400 rows", ["--glyphs", "400"])):
+        weft("report", "-q", "--without-findings", folder / "names.weft", "-o", folder / "names.html", *options)
+        data = data_of(folder / "names.html")
+        rows.append(data["totals"]["rows_after"])
+        notes = [note["detail"] for note in data["notes"] if note["kind"] == "missing_part"]
+        ok(not any(note.startswith("some rows") for note in notes), f"{name}: no row is missing", notes)
+    ok(rows[0] == rows[1], "a page of many functions has as many rows as may be", rows)
+
+
 def main():
     rng = random.Random(SEED)
     print(f"# seed {SEED}")
@@ -192,6 +214,7 @@ def main():
         near = all(b <= a * 1.01 + 1 for a, b in zip(scores, scores[1:]))
         ok(near, "rare shapes come most surprising time first", scores[:9])
         test_size(folder, rng)
+        test_functions(folder, rng)
     print(f"1..{n_run}")
 
 
