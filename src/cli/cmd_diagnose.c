@@ -39,9 +39,9 @@ static void remark(struct weft_cli *cli, const struct weft_findings *findings)
     if (findings->n_more == 0 || cli->common.quiet)
         return;
     weft_cli_quiet_line(cli);
-    weft_say("weft: %s more than %d types of executions %s not looked at: --type NAME\n",
-             weft_human_count(findings->n_more).text, WEFT_FINDINGS_TYPES,
-             findings->n_more == 1 ? "is" : "are");
+    weft_say("weft: %s of %s types of executions were not analyzed: --type NAME\n",
+             weft_human_count(findings->n_more).text,
+             weft_human_count(findings->n_more + WEFT_FINDINGS_TYPES).text);
 }
 
 static enum weft_code diagnose(struct weft_cli *cli, const struct options *opts,

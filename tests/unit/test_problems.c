@@ -358,7 +358,8 @@ static void make_keys(struct world *world)
         }
         for (uint32_t node = 1; node < world->scene.matrix.n_nodes; node++)
             if (kinds[node] == placed[k])
-                world->keys[node] = weft_place_key(world->keys[node], places[node]);
+                world->keys[node] =
+                    weft_place_key(&world->scene.matrix, world->keys[node], places[node]);
     }
 }
 

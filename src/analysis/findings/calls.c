@@ -6,6 +6,7 @@
 
 #include "model/graph/waiting.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define NAME(text) text, sizeof(text) - 1
@@ -97,6 +98,12 @@ static const struct {
     { NAME("sem_wait"), WEFT_IN_WAIT },
     { NAME("sem_timedwait"), WEFT_IN_WAIT },
     { NAME("sem_clockwait"), WEFT_IN_WAIT },
+    { NAME("sem_post"), WEFT_IN_WAKE },
+    { NAME("pthread_cond_signal"), WEFT_IN_WAKE },
+    { NAME("pthread_cond_broadcast"), WEFT_IN_WAKE },
+    { NAME("pthread_mutex_unlock"), WEFT_IN_WAKE },
+    { NAME("pthread_rwlock_unlock"), WEFT_IN_WAKE },
+    { NAME("lll_mutex_unlock_optimized"), WEFT_IN_WAKE },
     { NAME("pthread_barrier_wait"), WEFT_IN_SERIAL },
     { NAME("pthread_join"), WEFT_IN_SERIAL },
     { NAME("pthread_clockjoin_ex"), WEFT_IN_SERIAL },
@@ -154,6 +161,18 @@ enum weft_in_call weft_call_in(const struct weft_frame_path *path,
             return found;
     }
     return found;
+}
+
+bool *weft_call_mark_functions(const struct weft_ecct_matrix *matrix)
+{
+    bool *has_function = calloc(matrix->n_nodes + 1, sizeof *has_function);
+    for (uint32_t node = 1; has_function && node < matrix->n_nodes; node++) {
+        const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
+        const bool is_own = frame->kind == WEFT_FRAME_FUNCTION && !weft_frame_is_library(frame) &&
+                            !weft_call_is_known(frame->name);
+        has_function[node] = is_own || has_function[matrix->nodes[node].parent];
+    }
+    return has_function;
 }
 
 bool weft_call_is_sleep(struct weft_str function)

@@ -26,6 +26,7 @@ enum weft_in_call {
     WEFT_IN_FAULT,
     WEFT_IN_LOCK,
     WEFT_IN_WAIT,   /* for a condition, a semaphore */
+    WEFT_IN_WAKE,   /* wakes threads */
     WEFT_IN_SERIAL, /* a barrier, the end of a thread */
     WEFT_IN_SPIN,
     WEFT_IN_YIELD,
@@ -46,6 +47,9 @@ bool weft_call_is_known(struct weft_str function);
 
 /* Is it a call that waits for any of several descriptors: epoll_wait, poll, select? */
 bool weft_call_is_of_descriptors(struct weft_str function);
+
+/* By node: is a function of the program on the way to it? To be freed; NULL without memory. */
+bool *weft_call_mark_functions(const struct weft_ecct_matrix *matrix);
 
 /* Is it a call that only lets time pass: nanosleep? */
 bool weft_call_is_sleep(struct weft_str function);

@@ -66,38 +66,69 @@ static struct place place_of(const struct weft_finding *finding, uint32_t node)
     return place;
 }
 
-/* Marks nodes there, and below. */
-static void mark_place(const struct weft_ecct_matrix *matrix, const struct place *place,
-                       bool *is_there)
+/* Nodes at which executions wait there. */
+struct waits {
+    bool *is_there;   /* below the place, too */
+    bool *is_waiting; /* blocked, or behind another thread */
+    bool *has_function;
+};
+
+static bool waits_init(struct waits *waits, const struct weft_ecct_matrix *matrix)
+{
+    waits->is_there = calloc(matrix->n_nodes + 1, sizeof *waits->is_there);
+    waits->is_waiting = calloc(matrix->n_nodes + 1, sizeof *waits->is_waiting);
+    waits->has_function = weft_call_mark_functions(matrix);
+    return waits->is_there && waits->is_waiting && waits->has_function;
+}
+
+static void waits_fini(struct waits *waits)
+{
+    free(waits->is_there);
+    free(waits->is_waiting);
+    free(waits->has_function);
+}
+
+static void mark_waits(const struct weft_ecct_matrix *matrix, const struct place *place,
+                       struct waits *waits)
 {
     for (uint32_t at = 1; at < matrix->n_nodes; at++) {
         const struct weft_frame *frame = &matrix->frames[matrix->nodes[at].frame];
+        const uint32_t parent = matrix->nodes[at].parent;
         const bool is_call = place->call.n_bytes > 0 && frame->kind == WEFT_FRAME_FUNCTION &&
+                             !waits->has_function[at] &&
                              weft_str_equal(weft_libc_name(frame->name), place->call);
         const bool is_object = place->object.n_bytes > 0 && frame->kind == WEFT_FRAME_LOCK &&
                                weft_str_equal(frame->name, place->object);
-        is_there[at] =
-            at == place->node || is_call || is_object || is_there[matrix->nodes[at].parent];
+        waits->is_there[at] = at == place->node || is_call || is_object || waits->is_there[parent];
+        waits->is_waiting[at] =
+            frame->kind == WEFT_FRAME_THREAD ||
+            (frame->kind == WEFT_FRAME_STATE && frame->state == WEFT_FRAME_BLOCKED) ||
+            waits->is_waiting[parent];
     }
+}
+
+static bool has_wait(const struct weft_ecct_matrix *matrix, uint32_t item,
+                     const struct waits *waits)
+{
+    for (uint64_t at = matrix->starts[item]; at < matrix->starts[item + 1]; at++)
+        if (matrix->ns[at] > 0 && waits->is_there[matrix->node[at]] &&
+            waits->is_waiting[matrix->node[at]])
+            return true;
+    return false;
 }
 
 bool weft_delay_is_at_usual_place(const struct weft_finding *finding, uint32_t node)
 {
-    const struct weft_ecct_matrix *matrix = finding->matrix;
     const struct weft_compare_table *table = finding->table;
     const struct place place = place_of(finding, node);
-    bool *is_there = calloc(matrix->n_nodes + 1, sizeof *is_there);
+    struct waits waits;
     size_t n = 0;
-    if (is_there)
-        mark_place(matrix, &place, is_there);
-    for (size_t i = 0; is_there && i < table->n_a; i++) {
-        const uint32_t item = table->items_a[i];
-        uint64_t at = matrix->starts[item];
-        while (at < matrix->starts[item + 1] && !(is_there[matrix->node[at]] && matrix->ns[at] > 0))
-            at++;
-        n += at < matrix->starts[item + 1];
-    }
-    free(is_there);
+    const bool is_good = waits_init(&waits, finding->matrix);
+    if (is_good)
+        mark_waits(finding->matrix, &place, &waits);
+    for (size_t i = 0; is_good && i < table->n_a; i++)
+        n += has_wait(finding->matrix, table->items_a[i], &waits);
+    waits_fini(&waits);
     return n > 0 && (double)n >= HALF * (double)table->n_a;
 }
 

@@ -21,9 +21,9 @@ bool weft_delay_is_of_ack(double wait_ns);
 bool weft_delay_is_ack_problem(const struct weft_problem *problem, const struct weft_kind *kind,
                                uint64_t n_acks);
 
-/* Do half of the usual executions spend time in the function in which those of the node wait, for
- * the same condition, or, if that is a time-out, in the same call? What they do not do is planned.
- * O(nodes + values). False without memory. */
+/* Do half of the usual executions wait in the function in which those of the node do, for the same
+ * condition, or, if that is a time-out and no function is known, in the same call? Else the limit
+ * is planned. O(nodes + values). False without memory. */
 bool weft_delay_is_at_usual_place(const struct weft_finding *finding, uint32_t node);
 
 /* Does a thread sleep, for which the execution waits, where threads of the execution's own name

@@ -15,36 +15,51 @@
 
 /* ---- the thread at the end ------------------------------------------------------------------- */
 
-/* What a thread does that is neither waiting for another one nor for a lock. */
-static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
-                                       const struct weft_path_part *part)
+static enum weft_problem_kind run_kind(enum weft_in_call call)
 {
-    const enum weft_in_call call = weft_call_in(path, part);
-    const struct weft_frame *state = part->state < part->to ? path->frames[part->state] : NULL;
-    if (!state || state->state == WEFT_FRAME_RUNNING || state->state == WEFT_FRAME_NO_STATE)
-        return call == WEFT_IN_YIELD || call == WEFT_IN_SPIN ? WEFT_PROBLEM_SPIN
-               : call == WEFT_IN_ALLOCATOR                   ? WEFT_PROBLEM_ALLOCATOR
-                                                             : WEFT_PROBLEM_CODE;
-    if (state->state == WEFT_FRAME_INTERRUPTED)
-        return WEFT_PROBLEM_INTERRUPT;
-    if (state->state == WEFT_FRAME_PREEMPTED)
-        return WEFT_PROBLEM_CPU;
-    if (state->state == WEFT_FRAME_UNKNOWN)
-        return WEFT_PROBLEM_UNKNOWN;
-    if (weft_system_lock_of(path, part, NULL) != WEFT_SYSTEM_LOCK_NONE)
-        return WEFT_PROBLEM_LOCK;
+    return call == WEFT_IN_YIELD || call == WEFT_IN_SPIN ? WEFT_PROBLEM_SPIN
+           : call == WEFT_IN_ALLOCATOR                   ? WEFT_PROBLEM_ALLOCATOR
+                                                         : WEFT_PROBLEM_CODE;
+}
+
+/* Of a wait of a block device: a page is read wherever memory is touched. */
+static enum weft_problem_kind block_kind(enum weft_in_call call)
+{
+    switch (call) {
+    case WEFT_IN_NONE:
+    case WEFT_IN_FAULT:
+    case WEFT_IN_MAP:
+    case WEFT_IN_ALLOCATOR:
+    case WEFT_IN_WAKE:
+        return WEFT_PROBLEM_FAULT;
+    default:
+        return WEFT_PROBLEM_DISK;
+    }
+}
+
+/* Of a wait that the kernel gives no reason for. */
+static enum weft_problem_kind call_kind(enum weft_in_call call)
+{
+    return call == WEFT_IN_LOCK        ? WEFT_PROBLEM_LOCK
+           : call == WEFT_IN_ALLOCATOR ? WEFT_PROBLEM_ALLOCATOR
+           : call == WEFT_IN_WAIT      ? WEFT_PROBLEM_QUEUE
+           : call == WEFT_IN_SERIAL    ? WEFT_PROBLEM_SERIAL
+           : call == WEFT_IN_NETWORK   ? WEFT_PROBLEM_NETWORK
+           : call == WEFT_IN_SLEEP     ? WEFT_PROBLEM_SLEEP
+                                       : WEFT_PROBLEM_UNKNOWN;
+}
+
+static enum weft_problem_kind blocked_kind(enum weft_path_reason reason, enum weft_in_call call)
+{
     if (call == WEFT_IN_FSYNC)
         return WEFT_PROBLEM_FSYNC;
     if (call == WEFT_IN_CHILD)
         return WEFT_PROBLEM_CHILD;
     if (call == WEFT_IN_CONNECT)
         return WEFT_PROBLEM_CONNECT;
-    switch ((enum weft_path_reason)state->reason) {
+    switch (reason) {
     case WEFT_PATH_BLOCK_DEVICE:
-        return call == WEFT_IN_FILE ? WEFT_PROBLEM_DISK
-               : call == WEFT_IN_NONE || call == WEFT_IN_FAULT || call == WEFT_IN_MAP
-                   ? WEFT_PROBLEM_FAULT
-                   : WEFT_PROBLEM_DISK;
+        return block_kind(call);
     case WEFT_PATH_DEVICE:
         return WEFT_PROBLEM_DISK;
     case WEFT_PATH_NETWORK:
@@ -57,15 +72,27 @@ static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
     case WEFT_PATH_TASK:
         return WEFT_PROBLEM_QUEUE;
     default:
-        break;
+        return call_kind(call);
     }
-    return call == WEFT_IN_LOCK        ? WEFT_PROBLEM_LOCK
-           : call == WEFT_IN_ALLOCATOR ? WEFT_PROBLEM_ALLOCATOR
-           : call == WEFT_IN_WAIT      ? WEFT_PROBLEM_QUEUE
-           : call == WEFT_IN_SERIAL    ? WEFT_PROBLEM_SERIAL
-           : call == WEFT_IN_NETWORK   ? WEFT_PROBLEM_NETWORK
-           : call == WEFT_IN_SLEEP     ? WEFT_PROBLEM_SLEEP
-                                       : WEFT_PROBLEM_UNKNOWN;
+}
+
+/* What a thread does that is neither waiting for another one nor for a lock. */
+static enum weft_problem_kind end_kind(const struct weft_frame_path *path,
+                                       const struct weft_path_part *part)
+{
+    const enum weft_in_call call = weft_call_in(path, part);
+    const struct weft_frame *state = part->state < part->to ? path->frames[part->state] : NULL;
+    if (!state || state->state == WEFT_FRAME_RUNNING || state->state == WEFT_FRAME_NO_STATE)
+        return run_kind(call);
+    if (state->state == WEFT_FRAME_INTERRUPTED)
+        return WEFT_PROBLEM_INTERRUPT;
+    if (state->state == WEFT_FRAME_PREEMPTED)
+        return WEFT_PROBLEM_CPU;
+    if (state->state == WEFT_FRAME_UNKNOWN)
+        return WEFT_PROBLEM_UNKNOWN;
+    if (weft_system_lock_of(path, part, NULL) != WEFT_SYSTEM_LOCK_NONE)
+        return WEFT_PROBLEM_LOCK;
+    return blocked_kind((enum weft_path_reason)state->reason, call);
 }
 
 /* ---- from thread to thread ------------------------------------------------------------------- */
@@ -93,8 +120,7 @@ static bool is_serial(const struct weft_frame *thread, enum weft_in_call call)
            (kind < 0 && call == WEFT_IN_SERIAL);
 }
 
-/* A lock that is held while its holder does that. */
-static enum weft_problem_kind lock_kind(enum weft_problem_kind end)
+enum weft_problem_kind weft_kind_of_lock(enum weft_problem_kind end)
 {
     switch (end) {
     case WEFT_PROBLEM_FSYNC:
@@ -103,6 +129,8 @@ static enum weft_problem_kind lock_kind(enum weft_problem_kind end)
         return WEFT_PROBLEM_LOCK_IO;
     case WEFT_PROBLEM_NETWORK:
     case WEFT_PROBLEM_CONNECT:
+    case WEFT_PROBLEM_DELAYED_ACK:
+    case WEFT_PROBLEM_TIMEOUT:
         return WEFT_PROBLEM_LOCK_NET;
     case WEFT_PROBLEM_SLEEP:
         return WEFT_PROBLEM_LOCK_SLEEP;
@@ -113,6 +141,8 @@ static enum weft_problem_kind lock_kind(enum weft_problem_kind end)
     case WEFT_PROBLEM_CHILD:
     case WEFT_PROBLEM_QUEUE:
     case WEFT_PROBLEM_SERIAL:
+    case WEFT_PROBLEM_POOL:
+    case WEFT_PROBLEM_LATE_WAKEUP:
         return WEFT_PROBLEM_LOCK_WAIT;
     default:
         return WEFT_PROBLEM_LOCK;
@@ -174,9 +204,10 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
     }
     if (function)
         hash = weft_frame_hash(hash, function);
-    return kind->holder && !is_of_system && kind->kind != WEFT_PROBLEM_LATE_WAKEUP
-               ? weft_frame_hash(hash, kind->holder)
-               : hash;
+    /* a runtime's lock has a holder after the other, an address space few that change it */
+    const bool is_any = (is_of_system && kind->system_lock != WEFT_SYSTEM_LOCK_MMAP) ||
+                        kind->kind == WEFT_PROBLEM_LATE_WAKEUP;
+    return kind->holder && !is_any ? weft_frame_hash(hash, kind->holder) : hash;
 }
 
 static const struct weft_frame *lock_name(const struct weft_frame_path *path,
@@ -414,9 +445,11 @@ static bool is_network(const struct following *it)
 static enum weft_problem_kind wait_kind(const struct following *it, enum weft_problem_kind end)
 {
     const bool is_plain = end == WEFT_PROBLEM_CODE || end == WEFT_PROBLEM_UNKNOWN;
+    if (end == WEFT_PROBLEM_OTHER) /* it is no fault of the thread at the end */
+        return end;
     switch (it->hop) {
-    case HOP_CHILD: /* what other programs take is no fault of the child */
-        return end == WEFT_PROBLEM_OTHER ? end : WEFT_PROBLEM_CHILD;
+    case HOP_CHILD:
+        return WEFT_PROBLEM_CHILD;
     case HOP_NETWORK:
         if (!is_network(it))
             return is_plain ? WEFT_PROBLEM_QUEUE : end;
@@ -443,7 +476,7 @@ static enum weft_problem_kind kind_at(const struct following *it, enum weft_prob
         return WEFT_PROBLEM_LOCK_NET;
     return it->hop != HOP_NONE && (end == WEFT_PROBLEM_CODE || end == WEFT_PROBLEM_SLEEP)
                ? WEFT_PROBLEM_LOCK_WAIT
-               : lock_kind(end);
+               : weft_kind_of_lock(end);
 }
 
 /* Does it wait for a disk? The thread behind that is one whose requests the disk served. */
@@ -480,6 +513,7 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
         follow(&it);
     }
     it.kind.kind = kind_at(&it, end_of(&it));
+    it.kind.otherwise = it.kind.kind;
     if (is_late(&it))
         it.kind.kind = WEFT_PROBLEM_LATE_WAKEUP;
     if (it.kind.kind == WEFT_PROBLEM_SLEEP && !it.kind.holder &&
@@ -527,6 +561,7 @@ void weft_kind_be_late(struct weft_kind *kind, const struct weft_frame_path *pat
     const struct weft_path_part *sleeping = kind->last ? &kind->lasting : &kind->holding;
     if (is_interpreted(path, sleeping) || !is_between(path, &kind->waiting, sleeping))
         return; /* an interpreter's threads of all kinds have one name */
+    kind->otherwise = kind->kind;
     kind->kind = WEFT_PROBLEM_LATE_WAKEUP;
     kind->key = key_of(path, kind, NULL);
 }

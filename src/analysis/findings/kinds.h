@@ -11,9 +11,11 @@
 
 struct weft_kind {
     enum weft_problem_kind kind;
-    const struct weft_frame *object; /* a lock by name, or the call waited in; NULL: none */
-    const struct weft_frame *where;  /* the function that asks for the lock; NULL: none known */
-    const struct weft_frame *holder; /* the thread waited for; NULL: none */
+    enum weft_problem_kind otherwise; /* the same, but if a limit in time is planned: no late
+                                       * wakeup, no time-out */
+    const struct weft_frame *object;  /* a lock by name, or the call waited in; NULL: none */
+    const struct weft_frame *where;   /* the function that asks for the lock; NULL: none known */
+    const struct weft_frame *holder;  /* the thread waited for; NULL: none */
     const struct weft_frame
         *last; /* another one, that the holder waits for in the end; NULL: none */
     const struct weft_frame
@@ -39,6 +41,9 @@ const struct weft_frame *weft_kind_function(const struct weft_frame_path *path,
 /* Makes a sleep of another thread a late wakeup: time is of that kind by what waits, whichever
  * thread comes late. Not that of a thread of an interpreter. */
 void weft_kind_be_late(struct weft_kind *kind, const struct weft_frame_path *path);
+
+/* Of a wait for a lock whose holder does what `end` is. */
+enum weft_problem_kind weft_kind_of_lock(enum weft_problem_kind end);
 
 /* Is it nothing that the execution's own program does? */
 bool weft_kind_is_outside(enum weft_problem_kind kind);

@@ -4,6 +4,7 @@
  */
 #include "analysis/findings/places.h"
 
+#include "analysis/findings/calls.h"
 #include "schema/problems.h"
 
 #include <stdlib.h>
@@ -16,17 +17,18 @@ struct placing {
     const struct weft_ecct_matrix *matrix;
     const uint8_t *kinds;
     uint32_t *places;
-    double *more_ns; /* by node: what slow executions have more there; */
-    double *sums_ns; /* and below it, of the kind, as far as it has no place */
-    bool *is_in;     /* is it the place that was found last, or below that? */
+    double *more_ns;    /* by node: what slow executions have more there; */
+    double *sums_ns;    /* and below it, of the kind, as far as it has no place */
+    bool *has_function; /* by node: of the program, there or above */
+    bool *is_in;        /* is it the place that was found last, or below that? */
 };
 
-/* Is no function known there, of a wait that has one elsewhere? */
+/* Is no function of the program known there, of a wait that has one elsewhere? */
 static bool is_bare(const struct placing *placing, uint32_t node)
 {
     const unsigned kind = placing->kinds[node] ? placing->kinds[node] - 1U : WEFT_PROBLEM_KINDS;
-    return placing->matrix->nodes[node].parent == 0 &&
-           (kind == WEFT_PROBLEM_DISK || kind == WEFT_PROBLEM_FAULT);
+    return !placing->has_function[node] &&
+           (kind == WEFT_PROBLEM_DISK || kind == WEFT_PROBLEM_FAULT || kind == WEFT_PROBLEM_FSYNC);
 }
 
 static bool is_open(const struct placing *placing, uint32_t node, unsigned kind)
@@ -99,7 +101,9 @@ bool weft_places_find(const struct weft_finding *finding, const uint8_t *kinds, 
     placing.more_ns = calloc(n, sizeof *placing.more_ns);
     placing.sums_ns = calloc(n, sizeof *placing.sums_ns);
     placing.is_in = calloc(n, sizeof *placing.is_in);
-    const bool is_good = placing.more_ns && placing.sums_ns && placing.is_in;
+    placing.has_function = weft_call_mark_functions(finding->matrix);
+    const bool is_good =
+        placing.more_ns && placing.sums_ns && placing.is_in && placing.has_function;
     for (size_t i = 0; is_good && i < table->n_nodes; i++) {
         const struct weft_compare_node *row = &table->nodes[i];
         placing.more_ns[row->node] = row->difference_ns > 0 ? row->difference_ns : 0;
@@ -112,10 +116,13 @@ bool weft_places_find(const struct weft_finding *finding, const uint8_t *kinds, 
     free(placing.more_ns);
     free(placing.sums_ns);
     free(placing.is_in);
+    free(placing.has_function);
     return is_good;
 }
 
-uint64_t weft_place_key(uint64_t key, uint32_t place)
+uint64_t weft_place_key(const struct weft_ecct_matrix *matrix, uint64_t key, uint32_t place)
 {
-    return (key ^ place) * UINT64_C(0x9e3779b97f4a7c15);
+    while (place && matrix->frames[matrix->nodes[place].frame].kind != WEFT_FRAME_FUNCTION)
+        place = matrix->nodes[place].parent;
+    return place ? weft_frame_hash(key, &matrix->frames[matrix->nodes[place].frame]) : key;
 }

@@ -18,6 +18,6 @@
 bool weft_places_find(const struct weft_finding *finding, const uint8_t *kinds, uint32_t *places);
 
 /* The key of what lies in a place, of the key of its kind. */
-uint64_t weft_place_key(uint64_t key, uint32_t place);
+uint64_t weft_place_key(const struct weft_ecct_matrix *matrix, uint64_t key, uint32_t place);
 
 #endif

@@ -146,7 +146,8 @@ static bool find_kinds(const struct grouping *grouping, struct node_kind *kinds)
     is_good = is_good && weft_places_find(grouping->finding, placed, places);
     for (size_t i = 0; is_good && i < table->n_nodes; i++)
         if (placed[table->nodes[i].node])
-            kinds[i].key = weft_place_key(kinds[i].key, places[table->nodes[i].node]);
+            kinds[i].key = weft_place_key(grouping->finding->matrix, kinds[i].key,
+                                          places[table->nodes[i].node]);
     free(placed);
     free(places);
     return is_good;
@@ -451,8 +452,10 @@ static bool is_more_work(const struct weft_finding *finding, uint32_t node)
     return false;
 }
 
-/* Is it time of a thread of which no function is known, or none of the program's? */
-static bool is_vague(const struct weft_problem *problem)
+/* Is it time of a thread of most of which no function is known, or none of the program's, or in
+ * which it wakes others? */
+static bool is_vague(const struct weft_problem *problem, const struct weft_frame_path *path,
+                     const struct weft_path_part *part)
 {
     const bool is_of_last = problem->kind == WEFT_PROBLEM_QUEUE && problem->lasting.n > 0;
     const struct weft_chain *chain = is_of_last               ? &problem->lasting
@@ -461,7 +464,8 @@ static bool is_vague(const struct weft_problem *problem)
     const struct weft_frame *last = chain->n > 0 ? chain->links[chain->n - 1] : NULL;
     const bool is_of_library = last && (last->module.n_bytes == 0 || weft_frame_is_library(last));
     return (problem->kind == WEFT_PROBLEM_CODE || problem->kind == WEFT_PROBLEM_QUEUE) &&
-           (!last || (is_of_library && weft_call_is_known(last->name)));
+           (!last || (is_of_library && weft_call_is_known(last->name)) ||
+            !weft_kind_function(path, part) || weft_call_in(path, part) == WEFT_IN_WAKE);
 }
 
 static void describe(struct grouping *grouping, const struct group *group, uint32_t node,
@@ -471,6 +475,9 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
     struct weft_frame_path path;
     weft_frame_path_of(matrix, node, &path);
     const struct weft_kind kind = weft_kind_of(&path);
+    const struct weft_path_part *part = kind.last     ? &kind.lasting
+                                        : kind.holder ? &kind.holding
+                                                      : &kind.waiting;
     problem->node = node;
     problem->system_lock = kind.system_lock;
     problem->object = kind.system_lock != WEFT_SYSTEM_LOCK_NONE
@@ -494,13 +501,30 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
         problem->kind = WEFT_PROBLEM_DELAYED_ACK;
     weft_chains_of(grouping->finding, grouping->of, (uint32_t)(group - grouping->groups.items) + 1,
                    problem);
-    problem->is_small |= problem->share < VAGUE_SHARE && is_vague(problem);
+    problem->is_small |= problem->share < VAGUE_SHARE && is_vague(problem, &path, part);
 }
 
 /* What usual executions wait for as well is how the program works, not a wakeup that was missed. */
 static bool is_usual(const struct weft_problem *problem)
 {
     return problem->usual_here_ns >= AS_USUAL * problem->slow_here_ns;
+}
+
+/* Is a limit in time that ended a wait what the program wants? */
+static bool is_planned(const struct grouping *grouping, const struct weft_problem *problem,
+                       uint32_t node)
+{
+    const bool is_limit =
+        problem->kind == WEFT_PROBLEM_LATE_WAKEUP || problem->kind == WEFT_PROBLEM_TIMEOUT;
+    return is_limit && !is_whole_finding(grouping->finding) &&
+           (is_usual(problem) || !weft_delay_is_at_usual_place(grouping->finding, node));
+}
+
+static enum weft_problem_kind otherwise_of(const struct grouping *grouping, uint32_t node)
+{
+    struct weft_frame_path path;
+    weft_frame_path_of(grouping->finding->matrix, node, &path);
+    return weft_kind_of(&path).otherwise;
 }
 
 /* Work takes longer now and then on any machine that has other work; groups that were given are
@@ -628,10 +652,8 @@ static struct weft_problem problem_of(struct grouping *grouping, const struct gr
     if (kind == WEFT_PROBLEM_CODE && is_more_work(grouping->finding, node))
         problem.kind = WEFT_PROBLEM_MORE_WORK;
     measure(grouping, group, &problem);
-    const bool is_limit = kind == WEFT_PROBLEM_LATE_WAKEUP || kind == WEFT_PROBLEM_TIMEOUT;
-    if (is_limit && !is_whole_finding(grouping->finding) &&
-        (is_usual(&problem) || !weft_delay_is_at_usual_place(grouping->finding, node)))
-        problem.kind = WEFT_PROBLEM_SLEEP;
+    if (is_planned(grouping, &problem, node))
+        problem.kind = otherwise_of(grouping, node);
     describe(grouping, group, node, &problem);
     return problem;
 }

@@ -68,16 +68,11 @@ static bool merge(struct weft_problems_table *table, size_t n_types)
     return true;
 }
 
-/* Is `problem` why the other one is there? Threads that spin take the CPUs of others; and what a
- * thread does with a lock is a problem for those that wait for it. */
+/* Is `problem` why the other one is there? Threads that spin take the CPUs of others. */
 static bool is_behind(const struct weft_problem *problem, const struct weft_problem *other)
 {
-    if (problem->is_small)
-        return false;
-    if (problem->kind == WEFT_PROBLEM_SPIN)
-        return other->kind == WEFT_PROBLEM_CPU && problem->finding == other->finding;
-    return weft_problem_is_of_lock(problem->kind) && other->kind == WEFT_PROBLEM_CODE &&
-           ends_in_one(&problem->holding, &other->waiting);
+    return !problem->is_small && problem->kind == WEFT_PROBLEM_SPIN &&
+           other->kind == WEFT_PROBLEM_CPU && problem->finding == other->finding;
 }
 
 static void put_causes_first(struct weft_problem *rows, size_t n)
@@ -92,34 +87,14 @@ static void put_causes_first(struct weft_problem *rows, size_t n)
     }
 }
 
-/* What a holder of a lock does, by the kind of the wait for the lock. */
-static bool is_kind_of_holder(enum weft_problem_kind lock, enum weft_problem_kind kind)
-{
-    switch (lock) {
-    case WEFT_PROBLEM_LOCK_IO:
-        return kind == WEFT_PROBLEM_FSYNC || kind == WEFT_PROBLEM_DISK ||
-               kind == WEFT_PROBLEM_FAULT;
-    case WEFT_PROBLEM_LOCK_NET:
-        return kind == WEFT_PROBLEM_NETWORK || kind == WEFT_PROBLEM_CONNECT ||
-               kind == WEFT_PROBLEM_DELAYED_ACK || kind == WEFT_PROBLEM_TIMEOUT;
-    case WEFT_PROBLEM_LOCK_SLEEP:
-        return kind == WEFT_PROBLEM_SLEEP;
-    case WEFT_PROBLEM_LOCK_WAIT:
-        return kind == WEFT_PROBLEM_QUEUE || kind == WEFT_PROBLEM_CHILD ||
-               kind == WEFT_PROBLEM_SERIAL || kind == WEFT_PROBLEM_SLEEP ||
-               kind == WEFT_PROBLEM_LATE_WAKEUP;
-    case WEFT_PROBLEM_LOCK_NO_CPU:
-        return kind == WEFT_PROBLEM_CPU;
-    default:
-        return false;
-    }
-}
-
-/* Is `other` time of executions that hold the lock of `problem`, at what the others wait for? */
+/* Is `other` time of executions that hold the lock of `problem`, at what the others wait for? What
+ * costs more than the waits is more than that. */
 static bool is_of_holder(const struct weft_problem *problem, const struct weft_problem *other)
 {
+    const bool is_kind =
+        other->kind == WEFT_PROBLEM_CODE || weft_kind_of_lock(other->kind) == problem->kind;
     return !problem->is_small && weft_problem_is_of_lock(problem->kind) &&
-           (other->kind == WEFT_PROBLEM_CODE || is_kind_of_holder(problem->kind, other->kind)) &&
+           !weft_problem_is_of_lock(other->kind) && is_kind && other->cost_ns <= problem->cost_ns &&
            (ends_in_one(&problem->holding, &other->waiting) ||
             (problem->lasting.n > 0 && ends_in_one(&problem->lasting, &other->holding)));
 }

@@ -44,17 +44,16 @@ static enum weft_system_lock runtime_lock(const struct weft_frame_path *path,
     return WEFT_SYSTEM_LOCK_NONE;
 }
 
-/* Is the innermost function the program's, or one that touches its memory: memcpy? Calls of other
- * libraries wait for what these are for. */
+/* Is the innermost function the program's, or one of libc that touches its memory: memcpy, strlen?
+ * Calls of other libraries wait for what these are for. */
 static bool may_fault(const struct weft_frame_path *path, const struct weft_path_part *part)
 {
+    static const char *const starts[] = { "mem", "__mem", "str", "__str", "wmem", "__wmem" };
     for (size_t i = part->to; i-- > part->from;) {
         const struct weft_frame *frame = path->frames[i];
         if (frame->kind == WEFT_FRAME_FUNCTION)
             return !weft_path_is_library(path, part->from, i) ||
-                   (frame->name.n_bytes > 3 &&
-                    memmem(frame->name.bytes, 6 < frame->name.n_bytes ? 6 : frame->name.n_bytes,
-                           "mem", 3));
+                   WEFT_STR_BEGINS(frame->name, starts);
     }
     return true;
 }

@@ -518,7 +518,7 @@ static void put_what_and_why(struct weft_output *out, const struct weft_finding 
         put_ordinary(out, finding, "the others find nothing to do");
         break;
     case WEFT_VERDICT_MAJORITY:
-        put_ordinary(out, finding, "which is usual: more than half are so");
+        put_ordinary(out, finding, "more than half take that long");
         break;
     case WEFT_VERDICT_TOO_FEW:
     case WEFT_VERDICT_NOT_APART:

@@ -22,7 +22,7 @@ static const char *const reasons[WEFT_VERDICTS] = {
     [WEFT_VERDICT_DUE_FIRST] = "a thread that is due more often runs first",
     [WEFT_VERDICT_IDLE] = "they wait for work",
     [WEFT_VERDICT_POLLING] = "the others find no work",
-    [WEFT_VERDICT_MAJORITY] = "which is usual: more than half are so",
+    [WEFT_VERDICT_MAJORITY] = "more than half take that long",
     [WEFT_VERDICT_NO_COMMON_CAUSE] = "no cause in common",
     [WEFT_VERDICT_NOT_APART] = "neither a gap nor a cause separates them from the others",
 };
