@@ -30,6 +30,11 @@ bool weft_loop_is_of_thread(const struct weft_loop_name *loop, struct weft_str t
            weft_str_equal(loop->thread, weft_str_stem(thread));
 }
 
+bool weft_loop_is_of_events(struct weft_str type)
+{
+    return weft_str_begins(weft_loop_name_of(type).call, "epoll_");
+}
+
 double *weft_executions_metric(const struct weft_executions_table *table, struct weft_str name)
 {
     for (size_t i = 0; i < table->n_metrics; i++)

@@ -109,6 +109,9 @@ struct weft_loop_name weft_loop_name_of(struct weft_str type);
 /* Are they of that thread, or of several whose names differ by a number? */
 bool weft_loop_is_of_thread(const struct weft_loop_name *loop, struct weft_str thread);
 
+/* Is it a type of iterations of a loop that waits for events of any of its descriptors (epoll)? */
+bool weft_loop_is_of_events(struct weft_str type);
+
 /* The values of the metric `name`, n_rows, or NULL. */
 double *weft_executions_metric(const struct weft_executions_table *table, struct weft_str name);
 

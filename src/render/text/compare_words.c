@@ -3,6 +3,7 @@
 
 #include "analysis/compare/names.h"
 #include "schema/event.h"
+#include "schema/executions.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -308,6 +309,12 @@ void weft_words_function(struct weft_output *out, struct weft_str name)
         n = 1;
     }
     put_quoted(out, name);
+}
+
+void weft_words_executions(struct weft_output *out, struct weft_str type)
+{
+    weft_output_text(out, weft_loop_name_of(type).call.n_bytes > 0 ? "iterations of " : "");
+    weft_words_function(out, type);
 }
 
 /* Of `n` places, the innermost first, how many are told: the more threads there are to tell of, the

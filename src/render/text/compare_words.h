@@ -50,6 +50,9 @@ void weft_words_argument(struct weft_output *out, struct weft_str word);
  * function. */
 void weft_words_function(struct weft_output *out, struct weft_str name);
 
+/* Executions of a type, behind their number: "get", "iterations of server after recv". */
+void weft_words_executions(struct weft_output *out, struct weft_str type);
+
 enum { WEFT_TEXT_COLUMNS = 100 };
 
 /* How many columns UTF-8 takes, one a character. */

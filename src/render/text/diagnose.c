@@ -13,6 +13,7 @@
 #include "render/text/problem_words.h"
 #include "render/text/problems.h"
 #include "render/text/tables.h"
+#include "schema/executions.h"
 #include "schema/findings.h"
 
 #include <string.h>
@@ -647,10 +648,8 @@ static void put_details(const struct weft_view *view, const struct weft_findings
 static bool is_of_wrapper(const struct weft_finding *finding)
 {
     static const char names[] = "sh|bash|dash|zsh|busybox|env|timeout|nice|sudo|xargs|make|time";
-    const struct weft_str type = finding->type;
-    const char *end = type.n_bytes ? memmem(type.bytes, type.n_bytes, " after ", 7) : NULL;
-    return end &&
-           weft_str_is_one_of((struct weft_str){ type.bytes, (size_t)(end - type.bytes) }, names);
+    const struct weft_loop_name loop = weft_loop_name_of(finding->type);
+    return loop.call.n_bytes > 0 && weft_str_is_one_of(loop.thread, names);
 }
 
 static bool are_all_of_wrappers(const struct weft_findings_table *table)

@@ -44,7 +44,7 @@ void weft_healthy_put(struct weft_output *out, const struct weft_finding *findin
 {
     const char *reason = why != WEFT_LISTED ? reasons_unlisted[why] : reasons[finding->verdict];
     weft_output_printf(out, "%s ", weft_human_count(finding->matrix->n_items).text);
-    weft_words_function(out, finding->type);
+    weft_words_executions(out, finding->type);
     weft_output_text(out, ": ");
     if (finding->verdict == WEFT_VERDICT_TOO_FEW) {
         weft_output_text(out, "too few to separate slow ones");

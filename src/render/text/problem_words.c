@@ -229,7 +229,7 @@ static void put_symptom_of_all(struct weft_output *out, const struct weft_proble
 {
     const double mean_ns = problem->share > 0 ? problem->slow_here_ns / problem->share : 0;
     weft_output_printf(out, "%s ", weft_human_count(problem->n_items).text);
-    weft_words_function(out, problem->finding->type);
+    weft_words_executions(out, problem->finding->type);
     weft_output_printf(out, " take %s on average, %s of it for this", weft_human_mean(mean_ns).text,
                        weft_human_mean(problem->slow_here_ns).text);
 }
@@ -242,7 +242,7 @@ void weft_problem_put_symptom(struct weft_output *out, const struct weft_problem
     }
     weft_output_printf(out, "%s of %s ", weft_human_count(problem->n_with).text,
                        weft_human_count(problem->n_items).text);
-    weft_words_function(out, problem->finding->type);
+    weft_words_executions(out, problem->finding->type);
     weft_output_printf(out, " took %s instead of %s", weft_human_mean(problem->slow_ns).text,
                        weft_human_mean(problem->usual_ns).text);
 }
@@ -327,6 +327,10 @@ static const char *fix_of(const struct weft_problem *problem)
         return "release the GIL in #, or use several processes";
     if (problem->system_lock == WEFT_SYSTEM_LOCK_MMAP)
         return "map and unmap less at once in #, or reuse the memory: page faults wait for it";
+    if (kind == WEFT_PROBLEM_CODE && problem->holder.n_bytes == 0 && function_of(problem) &&
+        weft_loop_is_of_events(problem->finding->type))
+        return "divide # into steps, or do it in another thread: no other event is handled "
+               "meanwhile";
     if (is_of_function && kind != WEFT_PROBLEM_MORE_WORK && !function_of(problem))
         return "record with call stacks (as root) and debug symbols: no function is known here";
     if (kind == WEFT_PROBLEM_SLEEP && problem->holder.n_bytes > 0)

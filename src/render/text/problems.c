@@ -124,7 +124,7 @@ static void put_also(const struct card *card)
     const struct weft_problem *problem = card->problem;
     for (size_t i = 0; i < problem->n_also && i < MOST_ALSO; i++) {
         weft_output_text(card->scratch, i ? ", " : "");
-        weft_words_function(card->scratch, problem->also[i]->type);
+        weft_words_executions(card->scratch, problem->also[i]->type);
     }
     if (problem->n_also > MOST_ALSO)
         weft_output_printf(card->scratch, " and %s more",

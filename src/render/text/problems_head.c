@@ -83,7 +83,7 @@ void weft_problems_put_head(const struct weft_view *view,
     for (size_t i = 0; i < findings->n_rows && i < 1; i++) {
         weft_output_printf(out, " \xc2\xb7 %s ",
                            weft_human_count(findings->rows[i].matrix->n_items).text);
-        weft_words_function(out, findings->rows[i].type);
+        weft_words_executions(out, findings->rows[i].type);
     }
     put_losses(out, trace, &losses);
     weft_words_wrapped_from(view->out, weft_output_held(out), 0, HEAD_INDENT);
