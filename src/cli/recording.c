@@ -94,11 +94,27 @@ static bool can_replace(const char *path)
     return is_writable;
 }
 
+/* A trace of another program has to be imported. */
+static enum weft_code refuse_foreign(struct weft_cli *cli, const char *path)
+{
+    const char *format = weft_import_format(path);
+    if (!format)
+        return WEFT_OK; /* an error of what opens it */
+    (void)weft_fail(&cli->err, WEFT_E_ARG, WEFT_NO_OFFSET,
+                    "expected a .weft file, found a trace of another format (%s): make one of it: "
+                    "weft import %s",
+                    format, path);
+    return weft_in_file(&cli->err, path);
+}
+
 enum weft_code weft_cli_complete(struct weft_cli *cli, const char **path)
 {
     struct weft_recording_about about = { 0 };
     struct utsname system = { 0 };
-    if (weft_own_of(*path) != WEFT_OWN_RECORDING)
+    const enum weft_own own = weft_own_of(*path);
+    if (own == WEFT_OWN_NONE)
+        return refuse_foreign(cli, *path);
+    if (own != WEFT_OWN_RECORDING)
         return WEFT_OK;
     WEFT_TRY(weft_own_recording(*path, &about, &cli->err));
     (void)uname(&system);

@@ -228,6 +228,28 @@ static const struct format *detect_bytes(const uint8_t *bytes, size_t n_bytes)
     return NULL;
 }
 
+static const struct format *detect_folder(const char *path)
+{
+    for (size_t k = 0; k < N_FORMATS; k++)
+        if (formats[k].sniff_dir && formats[k].sniff_dir(path))
+            return &formats[k];
+    return NULL;
+}
+
+const char *weft_import_format(const char *path)
+{
+    uint8_t bytes[SNIFF_BYTES];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const ssize_t n_bytes = fd < 0 ? -1 : pread(fd, bytes, sizeof bytes, 0);
+    const bool is_folder = fd >= 0 && n_bytes < 0 && errno == EISDIR;
+    const struct format *format = n_bytes > 0 ? detect_bytes(bytes, (size_t)n_bytes)
+                                  : is_folder ? detect_folder(path)
+                                              : NULL;
+    if (fd >= 0)
+        (void)close(fd);
+    return format ? format->name : NULL;
+}
+
 static bool is_known(const uint8_t *bytes, size_t n_bytes)
 {
     return detect_bytes(bytes, n_bytes) != NULL;
@@ -249,10 +271,7 @@ static const struct format *detect(const struct weft_import_opts *opts,
         const struct format *format = detect_bytes(input->file.bytes, (size_t)input->file.n_bytes);
         return format || !opts->columns ? format : csv_format();
     }
-    for (size_t k = 0; k < N_FORMATS; k++)
-        if (formats[k].sniff_dir && formats[k].sniff_dir(input->path))
-            return &formats[k];
-    return NULL;
+    return detect_folder(input->path);
 }
 
 /* ---- the message for an unknown file ----------------------------------------------------------

@@ -32,4 +32,8 @@ WEFT_CHECKED enum weft_code weft_import_run(const struct weft_import_opts *opts,
                                             struct weft_writer_totals *totals,
                                             struct weft_err *err);
 
+/* The format of a trace that weft_import_run would read, "perf.data"; NULL: of none that is seen by
+ * its first bytes as they are, or it cannot be read. */
+const char *weft_import_format(const char *path);
+
 #endif

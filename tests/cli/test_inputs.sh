@@ -134,7 +134,7 @@ ok "one trace cannot be merged" [ $status -eq 2 ]
 run merge want.weft text.weft
 ok "merge wants -o" complains 'expected -o FILE'
 run merge -q -o merged.weft want.weft plain/log.fdr
-ok "merge wants .weft files" complains 'log.fdr: byte 0x0: expected a .weft file'
+ok "merge wants .weft files" complains 'log.fdr: expected a .weft file, found a trace of another format (XRay log)'
 
 # ---- cuts
 run cut -q -o cut.weft text.weft
