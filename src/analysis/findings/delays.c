@@ -50,12 +50,16 @@ static struct place place_of(const struct weft_finding *finding, uint32_t node)
     struct place place = { .node = 0 };
     weft_frame_path_of(finding->matrix, node, &path);
     const struct weft_kind kind = weft_kind_of(&path);
-    const struct weft_frame *function = weft_kind_function(&path, &kind.waiting);
+    const struct weft_path_part *part = kind.kind != WEFT_PROBLEM_TIMEOUT ? &kind.waiting
+                                        : kind.last                       ? &kind.lasting
+                                        : kind.holder                     ? &kind.holding
+                                                                          : &kind.waiting;
+    const struct weft_frame *function = weft_kind_function(&path, part);
     if (kind.object && kind.object->kind == WEFT_FRAME_LOCK)
         place.object = kind.object->name;
     for (size_t i = path.n; i-- > 0; node = finding->matrix->nodes[node].parent) {
         const struct weft_frame *frame = path.frames[i];
-        if (i >= kind.waiting.to || frame->kind != WEFT_FRAME_FUNCTION)
+        if (i >= part->to || i < part->from || frame->kind != WEFT_FRAME_FUNCTION)
             continue;
         if (frame == function)
             place.node = node;

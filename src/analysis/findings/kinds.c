@@ -516,7 +516,7 @@ struct weft_kind weft_kind_of(const struct weft_frame_path *path)
     it.kind.otherwise = it.kind.kind;
     if (is_late(&it))
         it.kind.kind = WEFT_PROBLEM_LATE_WAKEUP;
-    if (it.kind.kind == WEFT_PROBLEM_SLEEP && !it.kind.holder &&
+    if (it.kind.kind == WEFT_PROBLEM_SLEEP &&
         (it.call == WEFT_IN_POLL || it.call == WEFT_IN_NETWORK))
         it.kind.kind = WEFT_PROBLEM_TIMEOUT;
     it.kind.is_timed_out = it.kind.kind == WEFT_PROBLEM_SLEEP && !it.kind.holder &&

@@ -510,21 +510,24 @@ static bool is_usual(const struct weft_problem *problem)
     return problem->usual_here_ns >= AS_USUAL * problem->slow_here_ns;
 }
 
+static struct weft_kind kind_at(const struct grouping *grouping, uint32_t node)
+{
+    struct weft_frame_path path;
+    weft_frame_path_of(grouping->finding->matrix, node, &path);
+    return weft_kind_of(&path);
+}
+
 /* Is a limit in time that ended a wait what the program wants? */
 static bool is_planned(const struct grouping *grouping, const struct weft_problem *problem,
                        uint32_t node)
 {
     const bool is_limit =
         problem->kind == WEFT_PROBLEM_LATE_WAKEUP || problem->kind == WEFT_PROBLEM_TIMEOUT;
-    return is_limit && !is_whole_finding(grouping->finding) &&
-           (is_usual(problem) || !weft_delay_is_at_usual_place(grouping->finding, node));
-}
-
-static enum weft_problem_kind otherwise_of(const struct grouping *grouping, uint32_t node)
-{
-    struct weft_frame_path path;
-    weft_frame_path_of(grouping->finding->matrix, node, &path);
-    return weft_kind_of(&path).otherwise;
+    if (!is_limit)
+        return false;
+    if (is_whole_finding(grouping->finding)) /* a thread that polls is waited for by all */
+        return problem->kind == WEFT_PROBLEM_TIMEOUT && kind_at(grouping, node).holder;
+    return is_usual(problem) || !weft_delay_is_at_usual_place(grouping->finding, node);
 }
 
 /* Work takes longer now and then on any machine that has other work; groups that were given are
@@ -653,7 +656,7 @@ static struct weft_problem problem_of(struct grouping *grouping, const struct gr
         problem.kind = WEFT_PROBLEM_MORE_WORK;
     measure(grouping, group, &problem);
     if (is_planned(grouping, &problem, node))
-        problem.kind = otherwise_of(grouping, node);
+        problem.kind = kind_at(grouping, node).otherwise;
     describe(grouping, group, node, &problem);
     return problem;
 }

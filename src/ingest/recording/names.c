@@ -7,6 +7,8 @@
 #include "ingest/recording/names.h"
 
 #include "base/vec.h"
+#include "ingest/recording/starts.h"
+#include "symbols/folded.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -513,9 +515,32 @@ static enum weft_code seal_objects(struct rec_names *names, const struct rec_spa
     return code;
 }
 
+/* The program's innermost function at a place behind a call in its own code, inlined or not; empty:
+ * the place is in other code, or there is no symbol. */
+static enum weft_code own_caller(struct weft_folded *folded, const struct rec_spaces *spaces,
+                                 const struct rec_place *place, uint32_t module,
+                                 struct weft_str *name, struct weft_err *err)
+{
+    const struct rec_mapping *mapping = rec_mapping_of(spaces, place->space, place->address - 1);
+    const struct weft_str path = weft_strtab_get(spaces->texts, mapping->path);
+    uint32_t id;
+    *name = (struct weft_str){ 0 };
+    if (rec_frame_class_of(path, mapping->path == rec_program_of(spaces, place->space)) !=
+        REC_FRAME_OWN)
+        return WEFT_OK;
+    if (!weft_folded_in_module(folded, module, path,
+                               place->address - mapping->begin + mapping->file_off, 1, &id))
+        return weft_no_memory(err, "names of functions");
+    const struct weft_str frame = weft_folded_get(folded, id);
+    if (!memmem(frame.bytes, frame.n_bytes, "+0x", 3))
+        *name = rec_own_function(frame);
+    return WEFT_OK;
+}
+
 /* A call returns behind itself: its last byte is in the function. */
 static enum weft_code name_caller(struct rec_names *names, const struct rec_spaces *spaces,
-                                  struct rec_place *place, struct weft_err *err)
+                                  struct weft_folded *folded, struct rec_place *place,
+                                  struct weft_err *err)
 {
     char text[300];
     uint32_t path, module;
@@ -526,7 +551,8 @@ static enum weft_code name_caller(struct rec_names *names, const struct rec_spac
     if (code == WEFT_OK && path != WEFT_ID_NONE) {
         in = weft_strtab_get(spaces->texts, path);
         code = weft_symbols_module(spaces->symbols, in, rec_build_id(spaces, path), &module, err);
-        if (code == WEFT_OK)
+        WEFT_THEN(code, own_caller(folded, spaces, place, module, &name, err));
+        if (code == WEFT_OK && name.n_bytes == 0)
             name = weft_symbols_name(spaces->symbols, module, address);
     }
     if (code == WEFT_OK && name.n_bytes == 0)
@@ -537,10 +563,14 @@ static enum weft_code name_caller(struct rec_names *names, const struct rec_spac
 static enum weft_code seal_callers(struct rec_names *names, const struct rec_spaces *spaces,
                                    struct weft_err *err)
 {
+    struct weft_folded folded;
     struct rec_place **order = sorted(&names->callers);
-    enum weft_code code = order ? WEFT_OK : weft_no_memory(err, "functions");
+    enum weft_code code = weft_folded_init(&folded, spaces->symbols) && order
+                              ? WEFT_OK
+                              : weft_no_memory(err, "functions");
     for (size_t k = 0; code == WEFT_OK && k < names->callers.n; k++)
-        code = name_caller(names, spaces, order[k], err);
+        code = name_caller(names, spaces, &folded, order[k], err);
+    weft_folded_fini(&folded);
     free(order);
     return code;
 }

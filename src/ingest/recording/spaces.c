@@ -471,6 +471,13 @@ static const struct rec_mapping *find_around(const struct rec_spaces *spaces, ui
     return found ? found : find_along(spaces, image, address, false);
 }
 
+uint32_t rec_program_of(const struct rec_spaces *spaces, uint32_t image)
+{
+    const struct rec_process *process =
+        image == REC_NO_IMAGE ? NULL : rec_process_of(spaces, spaces->images.items[image].pid);
+    return process ? process->exe : UINT32_MAX;
+}
+
 const struct rec_mapping *rec_mapping_of(const struct rec_spaces *spaces, uint32_t image,
                                          uint64_t address)
 {

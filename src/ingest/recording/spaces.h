@@ -90,6 +90,9 @@ uint32_t rec_image_next(const struct rec_spaces *spaces, uint32_t pid, uint32_t 
 /* When it begins; UINT64_MAX: never. */
 uint64_t rec_image_end(const struct rec_spaces *spaces, uint32_t pid, uint32_t image);
 
+/* The path of the program that the image's process runs, in `texts`; UINT32_MAX: unknown. */
+uint32_t rec_program_of(const struct rec_spaces *spaces, uint32_t image);
+
 /* The mapping that holds the address, in this image or one that the process had later (maps are
  * read a little after they changed), else before, else one of its parents, first as it was when the
  * process began (a child of fork that runs another program at once was not recorded before); NULL:

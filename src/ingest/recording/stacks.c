@@ -407,21 +407,11 @@ static bool make_text(struct rec_stacks *stacks, uint32_t image, size_t n_frames
     return !stacks->text.has_failed && weft_strtab_intern(stacks->texts, text, id, NULL) == WEFT_OK;
 }
 
-/* The program that the process of the image runs; UINT32_MAX: unknown. */
-static uint32_t program_of(const struct rec_stacks *stacks, uint32_t image)
-{
-    const struct rec_process *process =
-        image == REC_NO_IMAGE
-            ? NULL
-            : rec_process_of(stacks->spaces, stacks->spaces->images.items[image].pid);
-    return process ? process->exe : UINT32_MAX;
-}
-
 /* Where the thread of the stack began. False without memory. */
 static bool find_start(struct rec_stacks *stacks, uint32_t image, size_t n_frames)
 {
     const struct rec_spaces *spaces = stacks->spaces;
-    const uint32_t exe = program_of(stacks, image);
+    const uint32_t exe = rec_program_of(stacks->spaces, image);
     const struct weft_str program =
         exe == UINT32_MAX ? WEFT_STR("") : weft_str_base(weft_strtab_get(spaces->texts, exe));
     struct rec_start_text start = { 0 };
@@ -478,8 +468,9 @@ static bool own_function_at(struct rec_stacks *stacks, uint32_t image, size_t k,
     const struct rec_mapping *mapping = rec_mapping_of(stacks->spaces, image, stacks->frames[k]);
     struct weft_str name;
     *own = (struct own_function){ 0 };
-    if (!mapping || rec_frame_class_of(path_of(stacks, mapping),
-                                       mapping->path == program_of(stacks, image)) != REC_FRAME_OWN)
+    if (!mapping ||
+        rec_frame_class_of(path_of(stacks, mapping),
+                           mapping->path == rec_program_of(stacks->spaces, image)) != REC_FRAME_OWN)
         return true;
     if (!frame_name(stacks, image, stacks->frames[k], k > 0, &name))
         return false;
