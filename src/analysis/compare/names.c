@@ -25,17 +25,36 @@ static bool begins_with_any(struct weft_str text, const char *const *starts, siz
     return false;
 }
 
+/* "<u64>::rotate_left", "<[T]>::sort", "<str>::find". */
+static bool is_of_primitive(struct weft_str name)
+{
+    static const char *const types[] = {
+        "<u8>::",    "<u16>::",   "<u32>::", "<u64>::",  "<u128>::", "<i8>::",
+        "<i16>::",   "<i32>::",   "<i64>::", "<i128>::", "<f32>::",  "<f64>::",
+        "<usize>::", "<isize>::", "<str>::", "<bool>::", "<char>::", "<["
+    };
+    return begins_with_any(name, types, sizeof types / sizeof *types);
+}
+
 /* Rust's "<std::fs::File>::sync_all", "<T as core::ops::FnOnce<()>>::call_once": type and trait, as
  * a program may implement either for the other. */
 static bool is_of_rust_std(struct weft_str name)
 {
     static const char *const spaces[] = { "std::", "core::", "alloc::" };
-    static const char *const paths[] = { "core::ops::",    "core::ptr::",  "core::iter::",
-                                         "alloc::boxed::", "alloc::vec::", "alloc::sync::" };
+    static const char *const paths[] = {
+        "core::ops::",      "core::ptr::",          "core::iter::",    "core::intrinsics::",
+        "core::num::",      "core::slice::",        "core::str::",     "core::fmt::",
+        "core::hash::",     "core::cell::",         "core::option::",  "core::result::",
+        "core::cmp::",      "core::convert::",      "core::mem::",     "alloc::boxed::",
+        "alloc::vec::",     "alloc::sync::",        "alloc::string::", "alloc::slice::",
+        "alloc::raw_vec::", "alloc::collections::", "hashbrown::",
+    };
     static const char as[] = " as ";
     const size_t n_as = sizeof as - 1;
     if (!begins_with(name, "<"))
         return begins_with_any(name, paths, sizeof paths / sizeof *paths);
+    if (is_of_primitive(name))
+        return true;
     const char *trait = memmem(name.bytes, name.n_bytes, as, n_as);
     const size_t at = trait ? (size_t)(trait - name.bytes) + n_as : 1;
     const struct weft_str rest = { name.bytes + at, name.n_bytes - at };

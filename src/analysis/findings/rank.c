@@ -4,6 +4,7 @@
  */
 #include "analysis/findings/rank.h"
 
+#include "analysis/findings/causes.h"
 #include "analysis/findings/event_loops.h"
 #include "analysis/findings/kinds.h"
 #include "analysis/findings/problems.h"
@@ -17,17 +18,71 @@ static bool ends_in_one(const struct weft_chain *a, const struct weft_chain *b)
            weft_str_equal(a->links[a->n - 1]->name, b->links[b->n - 1]->name);
 }
 
+/* The thread at the end of a problem, and its functions. */
+struct culprit {
+    struct weft_str thread;
+    const struct weft_chain *chain;
+};
+
+static struct culprit culprit_of(const struct weft_problem *problem)
+{
+    if (problem->last.n_bytes > 0)
+        return (struct culprit){ problem->last, &problem->lasting };
+    if (problem->holder.n_bytes > 0)
+        return (struct culprit){ problem->holder, &problem->holding };
+    return (struct culprit){ problem->waiter, &problem->waiting };
+}
+
+/* What the thread at the end does: it works, whether others wait for it or not. */
+static enum weft_problem_kind deed_of(const struct weft_problem *problem)
+{
+    switch (problem->kind) {
+    case WEFT_PROBLEM_QUEUE:
+    case WEFT_PROBLEM_HEAD_OF_LINE:
+        return WEFT_PROBLEM_CODE;
+    case WEFT_PROBLEM_LOCK_WAIT:
+        return problem->last.n_bytes > 0 ? WEFT_PROBLEM_CODE : WEFT_PROBLEM_LOCK_WAIT;
+    default:
+        return problem->kind;
+    }
+}
+
+/* Does one thread in one function cost both: those that wait for it, and its own executions? */
+static bool is_of_one_thread(const struct weft_problem *a, const struct weft_problem *b)
+{
+    const struct culprit x = culprit_of(a), y = culprit_of(b);
+    const enum weft_problem_kind deed = deed_of(a);
+    return deed == deed_of(b) &&
+           (deed == WEFT_PROBLEM_CODE || deed == WEFT_PROBLEM_SLEEP ||
+            deed == WEFT_PROBLEM_TIMEOUT) &&
+           ends_in_one(x.chain, y.chain) && weft_threads_are_alike(x.thread, y.thread);
+}
+
 /* The row before `n` that is of the same cause, or NULL: for the same thread or object, or in the
  * same function. */
 static struct weft_problem *find_same(struct weft_problem *rows, size_t n,
                                       const struct weft_problem *problem)
 {
     for (size_t k = 0; k < n; k++)
-        if (rows[k].key == problem->key &&
-            (rows[k].holder.n_bytes > 0 || rows[k].object.n_bytes > 0 ||
-             ends_in_one(&rows[k].waiting, &problem->waiting)))
+        if (is_of_one_thread(&rows[k], problem) ||
+            (rows[k].key == problem->key &&
+             (rows[k].holder.n_bytes > 0 || rows[k].object.n_bytes > 0 ||
+              ends_in_one(&rows[k].waiting, &problem->waiting))))
             return &rows[k];
     return NULL;
+}
+
+/* Of those that wait for a thread some hold a lock meanwhile, which others of them want: it is the
+ * thread that they wait for. */
+static void keep_telling(struct weft_problem *row, const struct weft_problem *same)
+{
+    if (row->kind != WEFT_PROBLEM_LOCK_WAIT || same->kind != WEFT_PROBLEM_QUEUE ||
+        row->finding != same->finding || same->is_small)
+        return;
+    const struct weft_problem before = *row;
+    *row = *same;
+    row->also = before.also;
+    row->n_also = before.n_also;
 }
 
 /* Each type once: so there is room in `also` for those that are not its own. */
@@ -60,6 +115,7 @@ static bool merge(struct weft_problems_table *table, size_t n_types)
             same->also = WEFT_ARENA_NEW(table->arena, n_types, const struct weft_finding *);
         if (!same->also)
             return false;
+        keep_telling(same, &table->rows[i]);
         add_type(same, table->rows[i].finding);
         for (size_t k = 0; k < table->rows[i].n_also; k++) /* rows were merged before */
             add_type(same, table->rows[i].also[k]);
