@@ -441,7 +441,8 @@ static enum weft_code leave_out(struct gathering *gathering, enum weft_code code
     return WEFT_OK;
 }
 
-/* Functions that repeat: whoever waits in none of them has nothing to do. */
+/* What repeats, functions and iterations of loops: a thread that waits in none of the functions, or
+ * where its loop begins, has nothing to do. */
 static enum weft_code list_wholes(struct gathering *gathering,
                                   const struct weft_execution_proposals *proposals)
 {
@@ -451,7 +452,9 @@ static enum weft_code list_wholes(struct gathering *gathering,
         return code;
     for (size_t i = 0; i < proposals->n; i++) {
         const struct weft_str name = proposals->items[i].name;
-        if (weft_proposal_is_call(&proposals->items[i]) && !memchr(name.bytes, 0, name.n_bytes)) {
+        const bool is_loop = weft_loop_name_of(name).call.n_bytes > 0;
+        if ((is_loop || weft_proposal_is_call(&proposals->items[i])) &&
+            !memchr(name.bytes, 0, name.n_bytes)) {
             weft_output_write(out, name.bytes, name.n_bytes);
             weft_output_write(out, "", 1);
         }

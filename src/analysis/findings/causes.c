@@ -485,8 +485,9 @@ static bool is_untold(const struct weft_facts *facts, const struct weft_compare_
 }
 
 /* Is the function, which is only proposed, there to wait for something to do? It does little else,
- * and those that it waits for have nothing to do either; or it waits for another thread most of the
- * times that it is called, or always for one that sleeps and then not much longer. */
+ * and those that it waits for have nothing to do either; or it is no iteration of a loop, and waits
+ * for another thread most of the times that it is called, or always for one that sleeps and then
+ * not much longer. */
 static bool is_idle(const struct weft_facts *facts, const struct weft_compare_cause *cause,
                     struct weft_rule_try *tried)
 {
@@ -496,8 +497,8 @@ static bool is_idle(const struct weft_facts *facts, const struct weft_compare_ca
         return false;
     if (weft_facts_is_idle_at(facts, cause->node) && weft_facts_is_there_to_wait(facts))
         return true;
-    return weft_rule_above(tried, "executions", WEFT_RULE_COUNT, cause->n_items,
-                           MANY * (double)facts->matrix->n_items) ||
+    return (!facts->is_turn && weft_rule_above(tried, "executions", WEFT_RULE_COUNT, cause->n_items,
+                                               MANY * (double)facts->matrix->n_items)) ||
            (weft_node_is_blocked(facts->matrix, cause->node, WEFT_PATH_TIMER) && row &&
             row->mean_a_ns > MOST * usual_ns &&
             weft_rule_below(tried, "duration_ns", WEFT_RULE_NS, cause->duration_ns,

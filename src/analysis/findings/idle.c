@@ -9,6 +9,7 @@
 #include "analysis/findings/verdicts.h"
 #include "model/graph/waiting.h"
 #include "schema/event.h"
+#include "schema/executions.h"
 #include "schema/locks.h"
 
 #include <stdlib.h>
@@ -85,6 +86,29 @@ static size_t last_thread(const struct weft_frame_path *path)
     return at;
 }
 
+/* Does the thread wait elsewhere than where its iterations begin? Only if it is known where it
+ * waits, and begins. */
+static bool is_amid_iteration(const struct weft_facts *facts, const struct weft_frame_path *path,
+                              size_t from)
+{
+    const struct weft_str thread = path->frames[from - 1]->name;
+    bool has_loop = false, has_call = false;
+    for (size_t i = from; i < path->n; i++)
+        has_call |= path->frames[i]->kind == WEFT_FRAME_FUNCTION &&
+                    weft_is_wait_name(weft_libc_name(path->frames[i]->name));
+    for (size_t k = 0; has_call && k < facts->n_wholes; k++) {
+        const struct weft_loop_name loop = weft_loop_name_of(facts->wholes[k]);
+        if (loop.call.n_bytes == 0 || !weft_loop_is_of_thread(&loop, thread))
+            continue;
+        has_loop = true;
+        for (size_t i = from; i < path->n; i++)
+            if (path->frames[i]->kind == WEFT_FRAME_FUNCTION &&
+                weft_str_equal(weft_libc_name(path->frames[i]->name), loop.call))
+                return false;
+    }
+    return has_loop;
+}
+
 /* Does the last thread of a path wait, in no function that repeats? One that waits for a device is
  * at work. */
 static bool is_last_idle(const struct weft_facts *facts, const struct weft_frame_path *path)
@@ -94,7 +118,8 @@ static bool is_last_idle(const struct weft_facts *facts, const struct weft_frame
         return false;
     const struct weft_frame *end = path->frames[path->n - 1];
     return end->state == WEFT_FRAME_BLOCKED && end->reason != WEFT_PATH_BLOCK_DEVICE &&
-           end->reason != WEFT_PATH_DEVICE && !is_at_work(facts, path, from, path->n);
+           end->reason != WEFT_PATH_DEVICE && !is_at_work(facts, path, from, path->n) &&
+           !is_amid_iteration(facts, path, from);
 }
 
 bool weft_facts_is_idle_at(const struct weft_facts *facts, uint32_t node)

@@ -329,11 +329,13 @@ static bool are_in_one_call(const struct weft_frame_path *path, const struct wef
     return call != WEFT_IN_NONE && call == weft_call_in(path, b);
 }
 
-static bool is_read(const struct weft_frame_path *path, const struct weft_path_part *part)
+/* Is it in one of those calls of libc, of files? */
+static bool is_in_file_call(const struct weft_frame_path *path, const struct weft_path_part *part,
+                            const char *names)
 {
     for (size_t i = part->from; i < part->to; i++)
         if (path->frames[i]->kind == WEFT_FRAME_FUNCTION &&
-            weft_str_is_one_of(weft_libc_name(path->frames[i]->name), "read|readv"))
+            weft_str_is_one_of(weft_libc_name(path->frames[i]->name), names))
             return weft_call_in(path, part) == WEFT_IN_FILE;
     return false;
 }
@@ -344,14 +346,16 @@ static bool is_pool(const struct following *it, const struct weft_frame *thread,
                     const struct weft_path_part *next)
 {
     const int kind = thread->waited_for - 1;
-    const bool is_wait = kind == WEFT_LOCK_CONDITION || kind == WEFT_LOCK_SEMAPHORE ||
-                         ((kind < 0 || kind == WEFT_LOCK_FUTEX) && it->call == WEFT_IN_WAIT) ||
-                         (kind < 0 && is_read(it->path, &it->part)); /* tokens in a pipe */
+    const bool is_wait =
+        kind == WEFT_LOCK_CONDITION || kind == WEFT_LOCK_SEMAPHORE ||
+        ((kind < 0 || kind == WEFT_LOCK_FUTEX) && it->call == WEFT_IN_WAIT) ||
+        (kind < 0 && is_in_file_call(it->path, &it->part, "read|readv")); /* tokens in a pipe */
     if (!is_wait || thread->module.n_bytes > 0)
         return false;
     const struct weft_str wait = innermost_own(it->path, &it->part);
     struct weft_path_part holding = *next; /* past those that wait for the same */
     while (holding.to < it->path->n && !holding.is_preempted && wait.n_bytes > 0 &&
+           weft_call_in(it->path, &holding) == it->call &&
            weft_str_equal(innermost_own(it->path, &holding), wait))
         holding = weft_path_part_at(it->path, holding.to + 1);
     const bool is_reading =
@@ -365,8 +369,10 @@ static enum hop hop_of(const struct following *it, const struct weft_frame *thre
     const enum weft_in_call call = it->call;
     const bool is_ready = call == WEFT_IN_POLL || call == WEFT_IN_READY;
     const bool is_of_child = thread->flags & WEFT_FRAME_OF_CHILD;
+    const bool is_output = call == WEFT_IN_FILE && /* of the child, not what it reads */
+                           !is_in_file_call(it->path, &it->part, "write|writev");
     return call == WEFT_IN_CHILD                                ? HOP_CHILD
-           : is_of_child && (is_ready || call == WEFT_IN_FILE)  ? HOP_CHILD
+           : is_of_child && (is_ready || is_output)             ? HOP_CHILD
            : call == WEFT_IN_NETWORK || call == WEFT_IN_CONNECT ? HOP_NETWORK
            : is_ready && thread->module.n_bytes > 0             ? HOP_NETWORK
            : is_serial(thread, call)                            ? HOP_SERIAL
@@ -449,7 +455,7 @@ static enum weft_problem_kind wait_kind(const struct following *it, enum weft_pr
         return end;
     switch (it->hop) {
     case HOP_CHILD:
-        return WEFT_PROBLEM_CHILD;
+        return end == WEFT_PROBLEM_SLEEP ? end : WEFT_PROBLEM_CHILD;
     case HOP_NETWORK:
         if (!is_network(it))
             return is_plain ? WEFT_PROBLEM_QUEUE : end;

@@ -53,7 +53,8 @@ static const struct words {
     [WEFT_PROBLEM_SERIAL] = { "Serial section: others wait for %", "wait for it",
                               "share the work of # between threads" },
     [WEFT_PROBLEM_POOL] = { "Pool too small: waiting for @", "wait for it",
-                            "allow more at a time, or hold it for less in #" },
+                            "allow more at a time, hold it for less in #, or see whether each "
+                            "is given back" },
     [WEFT_PROBLEM_HEAD_OF_LINE] = { "Event loop % blocked by #", "wait for it",
                                     "move # to another thread, or divide it into steps" },
     [WEFT_PROBLEM_QUEUE] = { "Waiting for thread %, in #", "wait for it",

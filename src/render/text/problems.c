@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TYPE_COLUMNS = 32, MOST_ALSO = 3, DEADLOCK_INDENT = 4 };
+enum { TYPE_COLUMNS = 32, SYMPTOM_INDENT = 4, MOST_ALSO = 3, DEADLOCK_INDENT = 4 };
 
 /* ---- cards ----------------------------------------------------------------------------------- */
 
@@ -92,8 +92,9 @@ static void put_headline(const struct card *card)
     if (is_one || is_path)
         return;
     weft_output_text(card->out, "    ");
-    weft_problem_put_symptom(card->out, problem);
-    weft_output_text(card->out, "\n");
+    weft_problem_put_symptom(card->scratch, problem);
+    weft_words_wrapped(card->out, weft_output_held(card->scratch), SYMPTOM_INDENT);
+    weft_output_clear(card->scratch);
 }
 
 enum { LABELLED = 16 };
