@@ -29,8 +29,8 @@ enum { FIRST_SLOTS = 64 };
 
 bool weft_str_begins_with_any(struct weft_str text, const char *const *fronts, size_t n_fronts)
 {
-    for (size_t i = 0; i < n_fronts; i++)
-        if (weft_str_begins(text, fronts[i]))
+    for (size_t i = 0; i < n_fronts; i++) /* most differ in the first byte */
+        if (text.n_bytes > 0 && text.bytes[0] == fronts[i][0] && weft_str_begins(text, fronts[i]))
             return true;
     return false;
 }

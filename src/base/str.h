@@ -61,7 +61,8 @@ static inline bool weft_str_take_end(struct weft_str *text, const char *end)
     return is_there;
 }
 
-/* Does the text begin with one of `n_fronts`? WEFT_STR_BEGINS: of an array of them. */
+/* Does the text begin with one of `n_fronts`, none of them empty? WEFT_STR_BEGINS: of an array of
+ * them. */
 bool weft_str_begins_with_any(struct weft_str text, const char *const *fronts, size_t n_fronts);
 #define WEFT_STR_BEGINS(text, fronts)                                                              \
     weft_str_begins_with_any(text, fronts, sizeof(fronts) / sizeof *(fronts))

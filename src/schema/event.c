@@ -20,11 +20,7 @@ bool weft_module_is_library(struct weft_str path)
         "libzstd.so",   "liblzma.so",  "libbz2.so",   "liblz4.so", "libcrypto.so", "libssl.so",
         "libjemalloc",  "libtcmalloc", "libmimalloc", "libpng16.", "libjpeg.so",
     };
-    const struct weft_str file = weft_str_base(path);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (file.n_bytes >= strlen(files[i]) && memcmp(file.bytes, files[i], strlen(files[i])) == 0)
-            return true;
-    return false;
+    return WEFT_STR_BEGINS(weft_str_base(path), files);
 }
 
 static const char *const event_names[WEFT_EVENT_KINDS] = {

@@ -11,20 +11,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool begins_with(struct weft_str text, const char *start)
-{
-    const size_t n_bytes = strlen(start);
-    return text.n_bytes >= n_bytes && memcmp(text.bytes, start, n_bytes) == 0;
-}
-
-static bool begins_with_any(struct weft_str text, const char *const *starts, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (begins_with(text, starts[i]))
-            return true;
-    return false;
-}
-
 /* "<u64>::rotate_left", "<[T]>::sort", "<str>::find". */
 static bool is_of_primitive(struct weft_str name)
 {
@@ -33,7 +19,7 @@ static bool is_of_primitive(struct weft_str name)
         "<i16>::",   "<i32>::",   "<i64>::", "<i128>::", "<f32>::",  "<f64>::",
         "<usize>::", "<isize>::", "<str>::", "<bool>::", "<char>::", "<["
     };
-    return begins_with_any(name, types, sizeof types / sizeof *types);
+    return WEFT_STR_BEGINS(name, types);
 }
 
 /* Rust's "<std::fs::File>::sync_all", "<T as core::ops::FnOnce<()>>::call_once": type and trait, as
@@ -51,8 +37,8 @@ static bool is_of_rust_std(struct weft_str name)
     };
     static const char as[] = " as ";
     const size_t n_as = sizeof as - 1;
-    if (!begins_with(name, "<"))
-        return begins_with_any(name, paths, sizeof paths / sizeof *paths);
+    if (!weft_str_begins(name, "<"))
+        return WEFT_STR_BEGINS(name, paths);
     if (is_of_primitive(name))
         return true;
     const char *trait = memmem(name.bytes, name.n_bytes, as, n_as);
@@ -60,8 +46,8 @@ static bool is_of_rust_std(struct weft_str name)
     const struct weft_str rest = { name.bytes + at, name.n_bytes - at };
     const struct weft_str type = { name.bytes + 1, trait ? at - n_as - 1 : 0 };
     const bool is_own = type.n_bytes > 0 && memmem(type.bytes, type.n_bytes, "::", 2) &&
-                        !begins_with_any(type, spaces, sizeof spaces / sizeof *spaces);
-    return !is_own && begins_with_any(rest, spaces, sizeof spaces / sizeof *spaces);
+                        !WEFT_STR_BEGINS(type, spaces);
+    return !is_own && WEFT_STR_BEGINS(rest, spaces);
 }
 
 bool weft_name_is_of_std(struct weft_str name)
@@ -71,8 +57,7 @@ bool weft_name_is_of_std(struct weft_str name)
     for (size_t i = 0; i < name.n_bytes && name.bytes[i] != '(' && name.bytes[i] != '<'; i++)
         at = name.bytes[i] == ' ' ? i + 1 : at;
     const struct weft_str rest = { name.bytes + at, name.n_bytes - at };
-    return is_of_rust_std(name) || begins_with_any(name, spaces, sizeof spaces / sizeof *spaces) ||
-           begins_with_any(rest, spaces, sizeof spaces / sizeof *spaces);
+    return is_of_rust_std(name) || WEFT_STR_BEGINS(name, spaces) || WEFT_STR_BEGINS(rest, spaces);
 }
 
 bool weft_frame_is_address(const struct weft_frame *frame)
@@ -86,7 +71,7 @@ bool weft_frame_is_address(const struct weft_frame *frame)
 /* Code that a JVM makes for itself. */
 static bool is_of_jvm(struct weft_str name)
 {
-    return weft_str_equal(name, WEFT_STR("Interpreter")) || begins_with(name, "StubRoutines (");
+    return weft_str_equal(name, WEFT_STR("Interpreter")) || weft_str_begins(name, "StubRoutines (");
 }
 
 bool weft_frame_is_library(const struct weft_frame *frame)
@@ -96,11 +81,9 @@ bool weft_frame_is_library(const struct weft_frame *frame)
     static const char *const names[] = { "__",           "syscall", "do_syscall", "entry_SYSCALL",
                                          "start_thread", "clone",   "_start",     "[vdso" };
     const struct weft_str module = weft_str_base(frame->module);
-    return weft_module_is_library(module) ||
-           begins_with_any(module, modules, sizeof modules / sizeof *modules) ||
-           begins_with_any(frame->name, names, sizeof names / sizeof *names) ||
-           (weft_frame_is_address(frame) &&
-            begins_with_any(frame->name, modules, sizeof modules / sizeof *modules)) ||
+    return weft_module_is_library(module) || WEFT_STR_BEGINS(module, modules) ||
+           WEFT_STR_BEGINS(frame->name, names) ||
+           (weft_frame_is_address(frame) && WEFT_STR_BEGINS(frame->name, modules)) ||
            weft_name_is_of_std(frame->name) || is_of_jvm(frame->name);
 }
 
@@ -109,7 +92,7 @@ static bool is_start(const struct weft_frame *frame)
 {
     static const char *const names[] = { "start_thread", "clone",        "_start",
                                          "__libc_start", "__GI___clone", "__clone" };
-    return begins_with_any(frame->name, names, sizeof names / sizeof *names);
+    return WEFT_STR_BEGINS(frame->name, names);
 }
 
 static bool is_inlined(const struct weft_frame *frame)
@@ -122,7 +105,7 @@ static bool is_inlined(const struct weft_frame *frame)
 
 bool weft_frame_is_nameless(const struct weft_frame *frame)
 {
-    return begins_with(frame->name, "[kernel]+0x");
+    return weft_str_begins(frame->name, "[kernel]+0x");
 }
 
 static bool is_named(const struct weft_frame *frame)
@@ -173,11 +156,11 @@ static bool is_glue(const struct weft_frame *frame)
     static const char *const methods[] = { "lock", "unlock" }; /* not the program's "lock_row" */
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         const size_t n = strlen(methods[i]);
-        if (begins_with(frame->name, methods[i]) &&
+        if (weft_str_begins(frame->name, methods[i]) &&
             (frame->name.n_bytes == n || strchr("( <", frame->name.bytes[n])))
             return true;
     }
-    return begins_with_any(frame->name, starts, sizeof starts / sizeof *starts);
+    return WEFT_STR_BEGINS(frame->name, starts);
 }
 
 bool weft_path_is_library(const struct weft_frame_path *path, size_t from, size_t at)

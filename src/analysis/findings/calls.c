@@ -133,7 +133,7 @@ enum weft_in_call weft_call_of(struct weft_str name)
 {
     const struct weft_str text = weft_libc_name(name);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        if (text.n_bytes == calls[i].n_bytes &&
+        if (text.n_bytes == calls[i].n_bytes && text.bytes[0] == calls[i].name[0] &&
             memcmp(text.bytes, calls[i].name, text.n_bytes) == 0)
             return calls[i].call;
     return WEFT_IN_NONE;

@@ -333,10 +333,12 @@ static bool are_in_one_call(const struct weft_frame_path *path, const struct wef
 static bool is_in_file_call(const struct weft_frame_path *path, const struct weft_path_part *part,
                             const char *names)
 {
+    if (weft_call_in(path, part) != WEFT_IN_FILE)
+        return false;
     for (size_t i = part->from; i < part->to; i++)
         if (path->frames[i]->kind == WEFT_FRAME_FUNCTION &&
             weft_str_is_one_of(weft_libc_name(path->frames[i]->name), names))
-            return weft_call_in(path, part) == WEFT_IN_FILE;
+            return true;
     return false;
 }
 

@@ -468,6 +468,16 @@ static bool is_vague(const struct weft_problem *problem, const struct weft_frame
             !weft_kind_function(path, part) || weft_call_in(path, part) == WEFT_IN_WAKE);
 }
 
+/* Does a thread sleep that gets its work from within the program, and that no execution waits for?
+ * A pause in the background delays nothing. */
+static bool is_of_background(const struct weft_problem *problem)
+{
+    const enum weft_in_call call = weft_call_of(weft_loop_name_of(problem->finding->type).call);
+    return problem->kind == WEFT_PROBLEM_SLEEP && problem->holder.n_bytes == 0 &&
+           !is_whole_finding(problem->finding) && !problem->finding->is_versus &&
+           (call == WEFT_IN_WAIT || call == WEFT_IN_SLEEP);
+}
+
 static void describe(struct grouping *grouping, const struct group *group, uint32_t node,
                      struct weft_problem *problem)
 {
@@ -501,6 +511,7 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
         problem->kind = WEFT_PROBLEM_DELAYED_ACK;
     weft_chains_of(grouping->finding, grouping->of, (uint32_t)(group - grouping->groups.items) + 1,
                    problem);
+    problem->is_small |= is_of_background(problem);
     problem->is_small |= problem->share < VAGUE_SHARE && is_vague(problem, &path, part);
 }
 

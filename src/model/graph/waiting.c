@@ -268,7 +268,8 @@ struct weft_str weft_libc_name(struct weft_str name)
     static const char *const before[] = { "__GI_",     "__libc_", "__x64_sys_", "__arm64_sys_",
                                           "__se_sys_", "__new_",  "__" };
     bool is_of_libc = false;
-    for (size_t i = 0; i < sizeof before / sizeof *before;) {
+    for (size_t i = 0;
+         i < sizeof before / sizeof *before && name.n_bytes > 0 && name.bytes[0] == '_';) {
         const size_t n = strlen(before[i]);
         const bool is_there = name.n_bytes > n && memcmp(name.bytes, before[i], n) == 0;
         if (is_there)
@@ -282,8 +283,8 @@ struct weft_str weft_libc_name(struct weft_str name)
     if (name.n_bytes > inlined.n_bytes &&
         memcmp(name.bytes + name.n_bytes - inlined.n_bytes, inlined.bytes, inlined.n_bytes) == 0)
         name.n_bytes -= inlined.n_bytes;
-    for (size_t i = 0; i < name.n_bytes; i++)
-        if (name.bytes[i] == '@')
-            name.n_bytes = i;
+    const char *version = name.n_bytes ? memchr(name.bytes, '@', name.n_bytes) : NULL;
+    if (version)
+        name.n_bytes = (size_t)(version - name.bytes);
     return name;
 }
