@@ -9,31 +9,32 @@
 #include "analysis/findings/calls.h"
 #include "analysis/findings/kinds.h"
 #include "base/str.h"
+#include "base/vec.h"
+
+#include <string.h>
 
 enum { LEVELS = 128 }; /* functions of a stack */
-/* Frames of paths that a chain looks at: of very deep recursion only the outer functions. */
-static const size_t MOST_FRAMES = 16000000;
+/* Functions of all stacks of a problem together: of more than that stacks are left out. */
+static const size_t MOST_FUNCTIONS = 4000000;
 static const double MOST = 0.5;
 
 /* Whose functions are descended. */
 enum whose { WAITING, HOLDING, LASTING };
 
-struct descent {
-    const struct weft_finding *finding;
-    const struct weft_problem *problem;
-    const uint32_t *of;
-    uint32_t group;
-    enum whose whose;
-    const struct weft_frame *links[LEVELS];
+/* Functions of a thread at a node, and how much lies there. */
+struct weft_chain_stack {
+    size_t from; /* in `functions` */
     size_t n;
-    size_t n_looked; /* at frames */
+    double ns;
 };
 
-/* The function that has most, as far as is known. */
-struct vote {
-    const struct weft_frame *frame;
-    double weight, frame_ns, all_ns;
-};
+void weft_chain_stacks_fini(struct weft_chain_stacks *stacks)
+{
+    WEFT_VEC_FINI(&stacks->functions);
+    WEFT_VEC_FINI(stacks);
+}
+
+/* ---- functions of a thread ------------------------------------------------------------------- */
 
 /* Functions of a part that count, the outermost first; their number, at most `most`. Of a thread
  * that runs the last stack may be that of its last wait: then a function of libc says nothing. */
@@ -72,105 +73,132 @@ static bool is_running_in(const struct weft_finding *finding, const struct weft_
     return state == WEFT_FRAME_RUNNING || state == WEFT_FRAME_PREEMPTED;
 }
 
-/* Which function is next below the links so far, of a path: NULL if the path does not lead there,
- * or is not of the threads that the problem names. *has_any: does it have functions at all? */
-static const struct weft_frame *next_of(const struct descent *descent,
-                                        const struct weft_frame_path *path, bool *has_any)
+/* Of the threads that the problem names; 0: the path is not of these, or has no functions. */
+static size_t functions_at(const struct weft_finding *finding, const struct weft_problem *problem,
+                           const struct weft_frame_path *path, enum whose whose,
+                           const struct weft_frame **functions)
 {
-    const struct weft_frame *functions[LEVELS];
     const struct weft_kind kind = weft_kind_of(path);
-    const struct weft_path_part *part = descent->whose == WAITING   ? &kind.waiting
-                                        : descent->whose == HOLDING ? &kind.holding
-                                                                    : &kind.lasting;
-    const bool is_other = descent->whose == LASTING &&
-                          (!kind.last || !weft_str_equal(kind.last->name, descent->problem->last));
-    const bool is_running = is_running_in(descent->finding, path, part);
-    const size_t n = is_other ? 0 : functions_of(path, part, is_running, functions, LEVELS);
-    *has_any = n > 0;
-    for (size_t i = 0; i < descent->n; i++)
-        if (i >= n || !weft_str_equal(functions[i]->name, descent->links[i]->name))
-            return NULL;
-    return descent->n < n ? functions[descent->n] : NULL;
+    const struct weft_path_part *part = whose == WAITING   ? &kind.waiting
+                                        : whose == HOLDING ? &kind.holding
+                                                           : &kind.lasting;
+    const bool is_other =
+        whose == LASTING && (!kind.last || !weft_str_equal(kind.last->name, problem->last));
+    return is_other
+               ? 0
+               : functions_of(path, part, is_running_in(finding, path, part), functions, LEVELS);
 }
 
-/* Calls for each path of the group: which function is next, and how much lies there. */
-typedef void (*see_fn)(struct vote *vote, const struct weft_frame *next, double ns);
+/* ---- stacks ---------------------------------------------------------------------------------- */
 
-static void see_all(struct descent *descent, struct vote *vote, see_fn see)
+static bool add_stack(struct weft_chain_stacks *stacks, const struct weft_frame *const *functions,
+                      size_t n, double ns)
 {
-    const struct weft_compare_table *table = descent->finding->table;
-    for (size_t i = 0; i < table->n_nodes; i++) {
-        const struct weft_compare_node *row = &table->nodes[i];
-        struct weft_frame_path path;
-        bool has_any;
-        if (descent->of[row->node] != descent->group || row->difference_ns <= 0)
-            continue;
-        weft_frame_path_of(descent->finding->matrix, row->node, &path);
-        descent->n_looked += path.n;
-        const struct weft_frame *next = next_of(descent, &path, &has_any);
-        if (has_any) /* where no stack is known, all is open */
-            see(vote, next, row->difference_ns);
-    }
-}
-
-/* The only one that can have more than half (Boyer and Moore 1981). */
-static void choose(struct vote *vote, const struct weft_frame *next, double ns)
-{
-    if (!next)
-        return;
-    if (vote->frame && weft_str_equal(vote->frame->name, next->name)) {
-        vote->weight += ns;
-    } else if (!vote->frame || ns > vote->weight) {
-        vote->weight = vote->frame ? ns - vote->weight : ns;
-        vote->frame = next;
-    } else {
-        vote->weight -= ns;
-    }
-}
-
-static void count(struct vote *vote, const struct weft_frame *next, double ns)
-{
-    vote->all_ns += ns;
-    vote->frame_ns += next && weft_str_equal(next->name, vote->frame->name) ? ns : 0;
-}
-
-/* One level further inward; false at the end. */
-static bool descend(struct descent *descent)
-{
-    struct vote vote = { .frame = NULL };
-    see_all(descent, &vote, choose);
-    if (!vote.frame || descent->n == LEVELS || descent->n_looked > MOST_FRAMES)
+    const size_t from = stacks->functions.n;
+    struct weft_chain_stack *stack = WEFT_VEC_PUSH(stacks);
+    if (!stack || !weft_vec_reserve(&stacks->functions.items, &stacks->functions.cap, from + n,
+                                    sizeof *stacks->functions.items))
         return false;
-    see_all(descent, &vote, count);
-    if (vote.frame_ns < MOST * vote.all_ns)
-        return false;
-    descent->links[descent->n++] = vote.frame;
+    memcpy(&stacks->functions.items[from], functions, n * sizeof(*functions));
+    stacks->functions.n += n;
+    *stack = (struct weft_chain_stack){ from, n, ns };
     return true;
 }
 
-static struct weft_chain chain_of(struct descent descent, enum whose whose)
+/* What slow executions have more at the nodes of the group. */
+static bool gather(struct weft_chain_stacks *stacks, const struct weft_finding *finding,
+                   const struct weft_problem *problem, const uint32_t *of, uint32_t group,
+                   enum whose whose)
 {
+    const struct weft_frame *functions[LEVELS];
+    const struct weft_compare_table *table = finding->table;
+    stacks->n = stacks->functions.n = 0;
+    for (size_t i = 0; i < table->n_nodes && stacks->functions.n < MOST_FUNCTIONS; i++) {
+        const struct weft_compare_node *row = &table->nodes[i];
+        struct weft_frame_path path;
+        if (of[row->node] != group || row->difference_ns <= 0)
+            continue;
+        weft_frame_path_of(finding->matrix, row->node, &path);
+        const size_t n = functions_at(finding, problem, &path, whose, functions);
+        if (n > 0 && !add_stack(stacks, functions, n, row->difference_ns))
+            return false; /* where no stack is known, all is open */
+    }
+    return true;
+}
+
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+/* The only function that can have more than half of what lies `level` functions deep (Boyer and
+ * Moore 1981); NULL: none. */
+static const struct weft_frame *choose(const struct weft_chain_stacks *stacks, size_t level)
+{
+    const struct weft_frame *chosen = NULL;
+    double weight = 0;
+    for (size_t i = 0; i < stacks->n; i++) {
+        const struct weft_chain_stack *stack = &stacks->items[i];
+        if (stack->n <= level)
+            continue;
+        const struct weft_frame *next = stacks->functions.items[stack->from + level];
+        if (chosen && weft_str_equal(chosen->name, next->name)) {
+            weight += stack->ns;
+        } else if (!chosen || stack->ns > weight) {
+            weight = chosen ? stack->ns - weight : stack->ns;
+            chosen = next;
+        } else {
+            weight -= stack->ns;
+        }
+    }
+    return chosen;
+}
+
+/* Keeps the stacks that have the function at that level; how much lies there. */
+static double keep(struct weft_chain_stacks *stacks, size_t level, struct weft_str name)
+{
+    double ns = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < stacks->n; i++) {
+        const struct weft_chain_stack stack = stacks->items[i];
+        if (stack.n <= level ||
+            !weft_str_equal(stacks->functions.items[stack.from + level]->name, name))
+            continue;
+        stacks->items[n++] = stack;
+        ns += stack.ns;
+    }
+    stacks->n = n;
+    return ns;
+}
+
+static struct weft_chain descend(struct weft_chain_stacks *stacks)
+{
+    const struct weft_frame *links[LEVELS];
     struct weft_chain chain = { .n = 0 };
-    descent.whose = whose;
-    while (descend(&descent))
-        ;
-    const size_t n = descent.n;
+    double all_ns = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < stacks->n; i++)
+        all_ns += stacks->items[i].ns;
+    while (n < LEVELS && (links[n] = choose(stacks, n)) &&
+           keep(stacks, n, links[n]->name) >= MOST * all_ns)
+        n++;
     const size_t from = n > WEFT_CHAIN_LINKS ? n - WEFT_CHAIN_LINKS : 0;
     for (size_t i = from; i < n; i++)
-        chain.links[chain.n++] = descent.links[i];
+        chain.links[chain.n++] = links[i];
     chain.is_cut = from > 0;
     return chain;
 }
 
-void weft_chains_of(const struct weft_finding *finding, const uint32_t *of, uint32_t group,
-                    struct weft_problem *problem)
+bool weft_chains_of(struct weft_chain_stacks *stacks, const struct weft_finding *finding,
+                    const uint32_t *of, uint32_t group, struct weft_problem *problem)
 {
-    const struct descent descent = {
-        .finding = finding, .problem = problem, .of = of, .group = group
+    struct weft_chain *const chains[] = {
+        [WAITING] = &problem->waiting, [HOLDING] = &problem->holding, [LASTING] = &problem->lasting
     };
-    problem->waiting = chain_of(descent, WAITING);
-    if (problem->holder.n_bytes > 0)
-        problem->holding = chain_of(descent, HOLDING);
-    if (problem->last.n_bytes > 0)
-        problem->lasting = chain_of(descent, LASTING);
+    for (enum whose whose = WAITING; whose <= LASTING; whose++) {
+        if ((whose == HOLDING && problem->holder.n_bytes == 0) ||
+            (whose == LASTING && problem->last.n_bytes == 0))
+            continue;
+        if (!gather(stacks, finding, problem, of, group, whose))
+            return false;
+        *chains[whose] = descend(stacks);
+    }
+    return true;
 }

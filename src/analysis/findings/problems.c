@@ -77,6 +77,8 @@ struct grouping {
     double slower_ns;  /* what the slow ones last longer, all together; */
     double outside_ns; /* of that for nothing that the program does */
     size_t n_tests;    /* groups of which slow ones have more */
+    struct weft_chain_stacks stacks;
+    bool has_failed; /* no memory for these */
 };
 
 enum { USUAL, SLOW };
@@ -242,6 +244,7 @@ static void grouping_fini(struct grouping *grouping)
     WEFT_VEC_FINI(&grouping->groups);
     free(grouping->ns);
     free(grouping->touched);
+    weft_chain_stacks_fini(&grouping->stacks);
 }
 
 /* ---- executions ------------------------------------------------------------------------------ */
@@ -509,8 +512,9 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
     problem->is_small |= kind.is_timed_out; /* nothing came: it had nothing to do */
     if (weft_delay_is_ack_problem(problem, &kind, group->n_acks))
         problem->kind = WEFT_PROBLEM_DELAYED_ACK;
-    weft_chains_of(grouping->finding, grouping->of, (uint32_t)(group - grouping->groups.items) + 1,
-                   problem);
+    grouping->has_failed |=
+        !weft_chains_of(&grouping->stacks, grouping->finding, grouping->of,
+                        (uint32_t)(group - grouping->groups.items) + 1, problem);
     problem->is_small |= is_of_background(problem);
     problem->is_small |= problem->share < VAGUE_SHARE && is_vague(problem, &path, part);
 }
@@ -704,5 +708,5 @@ enum weft_code weft_problems_add(const struct weft_finding *finding,
         table->n_rows += list_problems(&grouping, &table->rows[table->n_rows]);
     }
     grouping_fini(&grouping);
-    return is_good ? WEFT_OK : weft_no_memory(err, "problems");
+    return is_good && !grouping.has_failed ? WEFT_OK : weft_no_memory(err, "problems");
 }
