@@ -82,6 +82,8 @@ static void test_vague(void)
     FOUND("waiting_for_thread", SHARE(0.3, signaling));
     FOUND("waiting_for_thread small", SHARE(0.2, behind));
     FOUND("waiting_for_thread", SHARE(0.3, behind));
+    FOUND("waiting_for_thread small",
+          SHARE(0.2, WAY("c", "libc.so.6|pthread_cond_wait", "@worker", "read")));
     FOUND("slower_code", SHARE(0.2, WAY("", "put", "copy", ":running")));
     FOUND("waiting_for_thread",
           SHARE(0.2, WAY("c", "pthread_cond_wait", "@b", "put", "copy", ":running")));
@@ -95,6 +97,8 @@ static void test_vague_threads(void)
           SHARE(0.2, WAY("--", "get", "recv", "=b", "ask", "recv", "=c", "parse", ":running")));
     FOUND("waiting_for_thread small", SHARE(0.2, WAY("--", "get", "recv", "=b", "ask", "recv", "=c",
                                                      "libc.so.6|memcpy", ":running")));
+    FOUND("waiting_for_thread", SHARE(0.2, WAY("--", "libc.so.6|recv", "=b", "libc.so.6|recv", "=c",
+                                               "parse", ":running")));
     FOUND("waiting_for_thread", SHARE(0.2, WAY("c", "get", "-cv", "@b", "put", ":running")));
     FOUND("waiting_for_thread small", SHARE(0.2, WAY("c", "get", "-cv", "@b", ":running")));
 }
