@@ -83,6 +83,8 @@ static void test_best(const struct weft_trace *trace)
 {
     CHOSEN("get, put", ITEM(MARKED, "get", 10), ITEM(MARKED, "put", 1000), ITEM(CALLS, "f", 5000));
     CHOSEN("put", ITEM(MARKED, "get", 9), ITEM(MARKED, "put", 10));
+    CHOSEN("f, g", ITEM(MARKED, "get", 9), ITEM(CALLS, "f", 15), ITEM(CALLS, "g", 10),
+           ITEM(TURNS, "main after poll", 10));
     CHOSEN("", ITEM(MARKED, "get", 9));
     CHOSEN("main after poll", ITEM(TURNS, "main after poll", 20), ITEM(CONNECTIONS, "peer", 20));
     CHOSEN_OF(trace, "f", "f", ITEM(MARKED, "get", 10), ITEM(CALLS, "f", 3));

@@ -76,6 +76,7 @@ static void test_vague(void)
     const struct way *behind = WAY("c", "pthread_cond_wait", "@worker", "read");
     FOUND("slower_code small", SHARE(0.2, read));
     FOUND("slower_code", SHARE(0.3, read));
+    FOUND("slower_code small", SHARE(0.2, WAY("", "read", ":running")));
     FOUND("slower_code small", SHARE(0.2, posting));
     FOUND("slower_code", SHARE(0.3, posting));
     FOUND("waiting_for_thread small", SHARE(0.2, signaling));
