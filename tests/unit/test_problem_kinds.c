@@ -365,6 +365,7 @@ static void test_keys_of_system_locks(void)
     TWO(GIL("get", "@b", "work"), MONITOR("get", "@b", "work"));
     ONE(MMAP("get", "=b"), MMAP("put", "=b"));
     TWO(MMAP("get", "=b"), MMAP("get", "=c"));
+    TWO(WAY("-", "=b", "publish", "munmap"), WAY("m", "=b", "publish", "munmap"));
 }
 
 static void test_keys_of_threads(void)
@@ -469,6 +470,26 @@ static void test_bare(void)
     }
 }
 
+/* Waits without a function are where most others of their own kind are. */
+static void test_bare_of_kinds(void)
+{
+    struct scene scene;
+    begin(&scene, "request");
+    const uint32_t nodes[] = { PATH(&scene, "commit", "fsync"), PATH(&scene, "fsync"),
+                               PATH(&scene, "scan", "pread64"), PATH(&scene, "pread64") };
+    uint8_t placed[MOST] = { 0 };
+    uint32_t places[MOST] = { 0 };
+    for (size_t k = 0; k < 4; k++) {
+        placed[nodes[k]] = (k < 2 ? WEFT_PROBLEM_FSYNC : WEFT_PROBLEM_DISK) + 1;
+        scene.rows[scene.table.n_nodes++] =
+            (struct weft_compare_node){ .node = nodes[k], .difference_ns = 100 };
+    }
+    const struct weft_finding finding = { .matrix = &scene.matrix, .table = &scene.table };
+    tap_ok(weft_places_find(&finding, placed, places) && places[nodes[1]] == nodes[0] &&
+               places[nodes[3]] == nodes[2],
+           "places of two kinds");
+}
+
 /* A place is known by the function that it is in. */
 static void test_place_keys(void)
 {
@@ -508,6 +529,7 @@ int main(void)
     test_functions();
     test_marks();
     test_bare();
+    test_bare_of_kinds();
     test_place_keys();
     return tap_done();
 }

@@ -121,6 +121,16 @@ static void test_vague_functions(void)
                "slower_code", "and a function of the program is not");
 }
 
+/* A wait that a limit ended as nothing came is small, however long; not a sleep. */
+static void test_nothing_came(void)
+{
+    FOUND("sleep small", SHARE(0.8, WAY("", "serve", "epoll_wait", ":blocked: timer")));
+    FOUND("sleep small", SHARE(0.8, WAY("", "next", "pthread_cond_timedwait", ":blocked: timer")));
+    FOUND("sleep", SHARE(0.8, WAY("", "back_off", "nanosleep", ":blocked: timer")));
+    FOUND("sleep", SHARE(0.8, WAY("c", "get", "pthread_cond_wait", "@b", "back_off", "nanosleep",
+                                  ":blocked: timer")));
+}
+
 /* ---- limits in time -------------------------------------------------------------------------- */
 
 #define TAKE "render", "pthread_cond_wait", "=pool", "take"
@@ -206,6 +216,7 @@ int main(void)
     test_vague();
     test_vague_threads();
     test_vague_functions();
+    test_nothing_came();
     test_half_wait();
     test_as_usual();
     test_otherwise();

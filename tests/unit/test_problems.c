@@ -33,7 +33,7 @@ static void make_nodes(struct world *world, uint64_t *seed)
     for (unsigned i = 0; i < PATHS; i++) {
         const char *function = functions[tap_random(seed) % 3];
         const char *thread = threads[tap_random(seed) % 2];
-        switch (tap_random(seed) % 5) {
+        switch (tap_random(seed) % 7) {
         case 0:
             world->nodes[i] = PATH(scene, function, ":running");
             break;
@@ -47,6 +47,12 @@ static void make_nodes(struct world *world, uint64_t *seed)
         case 3:
             world->nodes[i] = PATH(scene, function, "pthread_mutex_lock", thread, "flush");
             set_waits(scene, world->nodes[i], "m");
+            break;
+        case 4:
+            world->nodes[i] = PATH(scene, function, "pread64", ":blocked: block device");
+            break;
+        case 5:
+            world->nodes[i] = PATH(scene, "pread64", ":blocked: block device");
             break;
         default:
             world->nodes[i] =
@@ -106,6 +112,15 @@ static bool is_under(const struct world *world, uint32_t node, uint32_t above)
     return node == above;
 }
 
+/* A wait for a disk for which no function of the program is known. */
+static bool is_bare(const struct world *world, const int *kinds, uint32_t node)
+{
+    const bool is_disk = kinds[node] == WEFT_PROBLEM_DISK;
+    while (world->scene.nodes[node].parent != 0)
+        node = world->scene.nodes[node].parent;
+    return is_disk && weft_str_equal(world->scene.frames[node].name, WEFT_STR("pread64"));
+}
+
 /* What slow executions have more of a kind below a node, of what has no place yet. */
 static double open_below(const struct world *world, const int *kinds, const uint32_t *places,
                          int kind, uint32_t above)
@@ -113,7 +128,8 @@ static double open_below(const struct world *world, const int *kinds, const uint
     double sum = 0;
     for (size_t i = 0; i < world->scene.table.n_nodes; i++) {
         const struct weft_compare_node *row = &world->scene.rows[i];
-        if (kinds[row->node] == kind && places[row->node] == 0 && is_under(world, row->node, above))
+        if (kinds[row->node] == kind && places[row->node] == 0 &&
+            !is_bare(world, kinds, row->node) && is_under(world, row->node, above))
             sum += fmax(row->difference_ns, 0);
     }
     return sum;
@@ -150,7 +166,8 @@ static void make_keys(struct world *world)
         for (unsigned n = 0; n < 4; n++) {
             const uint32_t place = descend_from(world, kinds, places, placed[k]);
             for (uint32_t node = 1; place && node < world->scene.matrix.n_nodes; node++)
-                if (kinds[node] == placed[k] && places[node] == 0 && is_under(world, node, place))
+                if (kinds[node] == placed[k] && places[node] == 0 &&
+                    (is_bare(world, kinds, node) ? n == 0 : is_under(world, node, place)))
                     places[node] = place;
         }
         for (uint32_t node = 1; node < world->scene.matrix.n_nodes; node++)
