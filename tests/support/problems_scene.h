@@ -53,8 +53,9 @@ enum { MOST_SOME = 5 }; /* ways in which executions are usual, or slow */
 
 /* Executions that are compared: what all do takes `base_ns`. */
 struct beside {
-    const char *thread, *type; /* NULL: "worker", "request" */
-    uint64_t base_ns;          /* 0: 100 */
+    const char *thread, *type;   /* NULL: "worker", "request" */
+    uint64_t base_ns;            /* 0: 100 */
+    const struct way *slow_base; /* what slow ones do instead; NULL: the same */
     struct some usual[MOST_SOME], slow[MOST_SOME];
     bool is_detected; /* slow ones are those that are slow; else both groups were given */
 };
@@ -69,7 +70,9 @@ static size_t add_some(struct scene *scene, const struct beside *beside, const s
                        uint32_t *items)
 {
     size_t n_items = 0;
-    const uint32_t base = PATH(scene, "handle", ":running");
+    const uint32_t base = some == beside->slow && beside->slow_base
+                              ? add_way(scene, beside->slow_base)
+                              : PATH(scene, "handle", ":running");
     for (; some->n > 0; some++) {
         const uint32_t node = add_way(scene, some->way);
         for (unsigned i = 0; i < some->n; i++) {

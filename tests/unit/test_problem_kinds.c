@@ -402,6 +402,9 @@ static void test_keys_of_functions(void)
         tap_ok(key_of(WAY("", "get", "libc.so.6|g", waits[i][0], waits[i][1])) !=
                    key_of(WAY("", "put", "libc.so.6|g", waits[i][0], waits[i][1])),
                "in two functions: %s", waits[i][0]);
+    ONE(WAY("", "get", "-cv", ":blocked: thread"), WAY("", "put", "-cv", ":blocked: thread"));
+    TWO(WAY("", "get", "-cv", ":blocked: thread"), WAY("", "get", "-full", ":blocked: thread"));
+    TWO(WAY("", "get", "-cv", ":blocked: thread"), WAY("", "get", ":blocked: thread"));
     ONE(WAY("", "get", ":running"), WAY("", "put", ":running"));
     ONE(WAY("", "get", "fsync", ":blocked: device"), WAY("", "put", "fsync", ":blocked: device"));
     TWO(WAY("", "get", ":running"), WAY("", "get", "fsync", ":blocked: device"));

@@ -7,6 +7,9 @@
 #include "problems_scene.h"
 #include "tap.h"
 
+#define TAKE "render", "pthread_cond_wait", "=pool", "take"
+#define LATE WAY("c", TAKE, "pthread_cond_timedwait", ":blocked: timer")
+
 /* ---- what is small --------------------------------------------------------------------------- */
 
 /* Of the time of all executions 12 slow ones of 36 spend `share` there more than usual ones do. */
@@ -121,6 +124,78 @@ static void test_vague_functions(void)
                "slower_code", "and a function of the program is not");
 }
 
+/* ---- what may be chance, or no fault of the program ------------------------------------------ */
+
+#define SLEEP WAY("", "back_off", "nanosleep", ":blocked: timer")
+/* One of `n` executions has a path for a share of the time of all. */
+#define ONE_OF(n, share, way)                                                                      \
+    .base_ns = (uint64_t)(MS * (1 - (share)) / ((n) * (share))),                                   \
+    .usual = { { (n)-1, HANDLE, 1 } }, .slow = { { 1, way, MS } }
+
+/* Too few for a test are worth a look if they cost most of the time, of enough executions. */
+static void test_chance(void)
+{
+    FOUND("sleep", ONE_OF(25, 0.65, SLEEP));
+    FOUND("sleep small", ONE_OF(25, 0.55, SLEEP));
+    FOUND("sleep", ONE_OF(20, 0.65, SLEEP));
+    FOUND("sleep small", ONE_OF(19, 0.65, SLEEP));
+    FOUND("late_wakeup small", .base_ns = 1, .slow = { { 1, LATE, MS } },
+          .usual = { { 12, WAY("c", TAKE, "work", ":running"), 100 }, { 12, HANDLE, 100 } });
+    FOUND("unknown small", SHARE(0.8, WAY("", "get", ":unknown")));
+}
+
+/* `n` of 40 slow executions sleep; p is multiplied by the groups of which these have more. */
+static void test_too_few(void)
+{
+#define SLEEPING(n)                                                                                \
+    .usual = { { 20, HANDLE, 100 } }, .slow = {                                                    \
+        { n, SLEEP, MS },                                                                          \
+        { 20, WAY("", "ask", "recv", ":blocked: network"), 200 },                                  \
+        { 20 - (n), WAY("", "commit", "fsync", ":blocked: device"), 200 }                          \
+    }
+    FOUND("sleep", SLEEPING(4));
+    FOUND("sleep small", SLEEPING(5));
+    FOUND("sleep", SLEEPING(12));
+}
+
+/* Sharing CPUs within the program is a fault if it lasts, and other programs leave it some. */
+static const char *found_of_cpu(bool is_full, uint64_t trace_ns)
+{
+    static struct compared it;
+    compare(&it, &(const struct beside){ SHARE(0.5, WAY("-", "get", ":preempted", "@other")) });
+    it.finding.is_full = is_full;
+    it.finding.trace_ns = trace_ns;
+    return said_of(problems_of(&it.finding, 1));
+}
+
+static void test_cpu(void)
+{
+    tap_eq_str(found_of_cpu(false, 1100 * MS), "cpu_saturation", "more than 1 %% of the trace");
+    tap_eq_str(found_of_cpu(false, 1300 * MS), "cpu_saturation small", "less than that");
+    tap_eq_str(found_of_cpu(true, 1100 * MS), "cpu_saturation small", "other programs fill CPUs");
+}
+
+/* Slow executions sleep while another program has the CPU for a third of their time; `n` of 12 are
+ * slow for that for the most part. */
+static const char *found_beside_other(unsigned n)
+{
+    static struct compared it;
+    compare(&it,
+            &(const struct beside){ .base_ns = MS,
+                                    .slow_base = WAY("-", "handle", ":preempted", "!burner"),
+                                    .usual = { { 24, HANDLE, 1 } },
+                                    .slow = { { 12 - n, SLEEP, 2 * MS }, { n, SLEEP, MS / 2 } },
+                                    .is_detected = true });
+    it.finding.tail = (struct weft_slow_tail){ .fast_max_ns = MS, .fast_median_ns = MS };
+    return said_of(problems_of(&it.finding, 1));
+}
+
+static void test_other_program(void)
+{
+    tap_eq_str(found_beside_other(1), "sleep; other_program small", "one in twelve");
+    tap_eq_str(found_beside_other(2), "sleep; other_program", "two in twelve");
+}
+
 /* A wait that a limit ended as nothing came is small, however long; not a sleep. */
 static void test_nothing_came(void)
 {
@@ -133,8 +208,6 @@ static void test_nothing_came(void)
 
 /* ---- limits in time -------------------------------------------------------------------------- */
 
-#define TAKE "render", "pthread_cond_wait", "=pool", "take"
-#define LATE WAY("c", TAKE, "pthread_cond_timedwait", ":blocked: timer")
 #define SELECT WAY("", "ask", "select", ":blocked: timer")
 #define SLOW(way) .slow = { { 12, way, MS } }
 /* `n` of 24 usual executions spend so long on a path. */
@@ -216,6 +289,10 @@ int main(void)
     test_vague();
     test_vague_threads();
     test_vague_functions();
+    test_chance();
+    test_too_few();
+    test_cpu();
+    test_other_program();
     test_nothing_came();
     test_half_wait();
     test_as_usual();

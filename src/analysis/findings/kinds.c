@@ -183,6 +183,17 @@ static bool tells_apart(enum weft_problem_kind kind)
            kind == WEFT_PROBLEM_QUEUE || kind == WEFT_PROBLEM_SERIAL;
 }
 
+/* What is waited for in a part, if it has a name. */
+static const struct weft_frame *lock_name(const struct weft_frame_path *path,
+                                          const struct weft_path_part *part)
+{
+    size_t to = part->to;
+    while (to > part->from && path->frames[to - 1]->kind == WEFT_FRAME_STATE)
+        to--;
+    return to > part->from && path->frames[to - 1]->kind == WEFT_FRAME_LOCK ? path->frames[to - 1]
+                                                                            : NULL;
+}
+
 static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kind *kind,
                        const struct weft_path_part *lock)
 {
@@ -203,9 +214,9 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
         function = NULL;
     } else { /* whichever thread comes late */
         hash = add_text(hash, weft_problem_kind_name(kind->kind));
-        function = kind->kind == WEFT_PROBLEM_LATE_WAKEUP && kind->object ? kind->object
-                   : tells_apart(kind->kind) ? weft_kind_function(path, &kind->waiting)
-                                             : NULL;
+        function = tells_apart(kind->kind) ? lock_name(path, &kind->waiting) : NULL;
+        if (tells_apart(kind->kind) && !function)
+            function = weft_kind_function(path, &kind->waiting);
     }
     if (function)
         hash = weft_frame_hash(hash, function);
@@ -213,14 +224,6 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
     const bool is_any = (is_of_system && kind->system_lock != WEFT_SYSTEM_LOCK_MMAP) ||
                         kind->kind == WEFT_PROBLEM_LATE_WAKEUP;
     return kind->holder && !is_any ? weft_frame_hash(hash, kind->holder) : hash;
-}
-
-static const struct weft_frame *lock_name(const struct weft_frame_path *path,
-                                          const struct weft_path_part *part)
-{
-    return part->to > part->from && path->frames[part->to - 1]->kind == WEFT_FRAME_LOCK
-               ? path->frames[part->to - 1]
-               : NULL;
 }
 
 /* Threads of the kernel that end waits for files: processes of their own, called after what they
