@@ -51,6 +51,36 @@ static void test_no_holders(void)
           .slow = { { 1, wait, 13 * MS }, { 12, WAY("", "commit", ":running"), MS } });
 }
 
+/* Small ones come last; threads that spin come before those whose CPUs they take. */
+static void test_order(void)
+{
+    const struct way *spinning = WAY("", "get", "sched_yield", ":running");
+    const struct way *taken = WAY("-", "get", ":preempted", "@other");
+    FOUND("lock_held_across_io; network; fsync small", USUAL,
+          .slow = {
+              { 12, WAY("m", "put", "-m", "@log", "commit", "fsync", ":blocked: device"), 3 * MS },
+              { 12, WAY("", "commit", "fsync", ":blocked: device"), 2 * MS },
+              { 12, WAY("", "ask", "recv", ":blocked: network"), MS } });
+    FOUND("spinning; cpu_saturation", USUAL,
+          .slow = { { 12, spinning, MS }, { 12, taken, 2 * MS } });
+    FOUND("cpu_saturation; slower_code", USUAL,
+          .slow = { { 12, WAY("", "get", ":running"), MS }, { 12, taken, 2 * MS } });
+    FOUND("cpu_saturation; spinning small", .base_ns = 100, .usual = { { 24, HANDLE, 100 } },
+          .slow = { { 1, spinning, 11 * MS }, { 12, taken, 2 * MS } });
+}
+
+/* What may be chance comes behind what is none; a type that is slow for other programs alone has no
+ * problem. */
+static void test_steps_back(void)
+{
+    const struct way *network = WAY("", "ask", "recv", ":blocked: network");
+    const struct way *disk = WAY("", "commit", "fsync", ":blocked: device");
+    FOUND("fsync; network small", USUAL, .slow = { { 1, network, 60 * MS }, { 12, disk, 2 * MS } });
+    FOUND("network", USUAL, .slow = { { 1, network, 60 * MS } });
+    FOUND("", USUAL, .slow = { { 12, WAY("-", "get", ":preempted", "!burner"), MS } });
+    FOUND("", USUAL, .slow = { { 12, WAY("", "get", ":interrupted"), MS } });
+}
+
 /* What the holder waits for, for which others wait as well. */
 static void test_holders_that_wait(void)
 {
@@ -262,6 +292,8 @@ int main(void)
 {
     test_holders();
     test_no_holders();
+    test_order();
+    test_steps_back();
     test_holders_that_wait();
     test_two_types();
     test_random_rows();
