@@ -178,6 +178,7 @@ static void test_lesser(const struct weft_trace *trace)
         tap_eq_str(chosen_of(trace, names[i], items), names[i], "%s, where it is given", names[i]);
     }
     CHOSEN("read, get", ITEM(SPANS, "read", 20), ITEM(SPANS, "get", 20));
+    CHOSEN("std::sort, get", ITEM(SPANS, "std::sort", 20), ITEM(SPANS, "get", 20));
     CHOSEN("read_row, get", ITEM(CALLS, "read_row", 20), ITEM(CALLS, "get", 20));
     CHOSEN("get", ITEM(TASKS, "write", 20), ITEM(TASKS, "get", 20));
 }
