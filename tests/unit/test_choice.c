@@ -179,6 +179,7 @@ static void test_lesser(const struct weft_trace *trace)
     }
     CHOSEN("read, get", ITEM(SPANS, "read", 20), ITEM(SPANS, "get", 20));
     CHOSEN("std::sort, get", ITEM(SPANS, "std::sort", 20), ITEM(SPANS, "get", 20));
+    CHOSEN_OF(trace, "read", "read, read", ITEM(CALLS, "read", 20), ITEM(SPANS, "read", 20));
     CHOSEN("read_row, get", ITEM(CALLS, "read_row", 20), ITEM(CALLS, "get", 20));
     CHOSEN("get", ITEM(TASKS, "write", 20), ITEM(TASKS, "get", 20));
 }
