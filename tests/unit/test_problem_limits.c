@@ -155,14 +155,17 @@ static void test_too_few(void)
     }
     FOUND("sleep", SLEEPING(4));
     FOUND("sleep small", SLEEPING(5));
+    FOUND("sleep small", SLEEPING(8));
     FOUND("sleep", SLEEPING(12));
+    FOUND("sleep", .usual = { { 20, HANDLE, 100 } },
+          .slow = { { 8, SLEEP, MS }, { 32, HANDLE, 100 } });
 }
 
 /* Sharing CPUs within the program is a fault if it lasts, and other programs leave it some. */
-static const char *found_of_cpu(bool is_full, uint64_t trace_ns)
+static const char *found_in_trace(const struct way *way, bool is_full, uint64_t trace_ns)
 {
     static struct compared it;
-    compare(&it, &(const struct beside){ SHARE(0.5, WAY("-", "get", ":preempted", "@other")) });
+    compare(&it, &(const struct beside){ SHARE(0.5, way) });
     it.finding.is_full = is_full;
     it.finding.trace_ns = trace_ns;
     return said_of(problems_of(&it.finding, 1));
@@ -170,19 +173,22 @@ static const char *found_of_cpu(bool is_full, uint64_t trace_ns)
 
 static void test_cpu(void)
 {
-    tap_eq_str(found_of_cpu(false, 1100 * MS), "cpu_saturation", "more than 1 %% of the trace");
-    tap_eq_str(found_of_cpu(false, 1300 * MS), "cpu_saturation small", "less than that");
-    tap_eq_str(found_of_cpu(true, 1100 * MS), "cpu_saturation small", "other programs fill CPUs");
+    const struct way *taken = WAY("-", "get", ":preempted", "@other");
+    const struct way *code = WAY("", "compress", ":running");
+    tap_eq_str(found_in_trace(taken, false, 1100 * MS), "cpu_saturation", "more than 1 %% of it");
+    tap_eq_str(found_in_trace(taken, false, 1300 * MS), "cpu_saturation small", "less than that");
+    tap_eq_str(found_in_trace(taken, true, 1100 * MS), "cpu_saturation small", "CPUs are full");
+    tap_eq_str(found_in_trace(code, true, 1300 * MS), "slower_code", "code, whatever the CPUs do");
 }
 
-/* Slow executions sleep while another program has the CPU for a third of their time; `n` of 12 are
- * slow for that for the most part. */
-static const char *found_beside_other(unsigned n)
+/* Slow executions sleep, and spend a third of their time in another way; `n` of 12 are slow for
+ * that for the most part. */
+static const char *found_beside(const struct way *other, unsigned n)
 {
     static struct compared it;
     compare(&it,
             &(const struct beside){ .base_ns = MS,
-                                    .slow_base = WAY("-", "handle", ":preempted", "!burner"),
+                                    .slow_base = other,
                                     .usual = { { 24, HANDLE, 1 } },
                                     .slow = { { 12 - n, SLEEP, 2 * MS }, { n, SLEEP, MS / 2 } },
                                     .is_detected = true });
@@ -190,10 +196,15 @@ static const char *found_beside_other(unsigned n)
     return said_of(problems_of(&it.finding, 1));
 }
 
+/* Another program is worth a line if a tenth are slow for it, whatever it costs; a cause within the
+ * program is if one is. */
 static void test_other_program(void)
 {
-    tap_eq_str(found_beside_other(1), "sleep; other_program small", "one in twelve");
-    tap_eq_str(found_beside_other(2), "sleep; other_program", "two in twelve");
+    const struct way *other = WAY("-", "handle", ":preempted", "!burner");
+    const struct way *disk = WAY("", "commit", "fsync", ":blocked: device");
+    tap_eq_str(found_beside(other, 1), "sleep; other_program small", "one in twelve");
+    tap_eq_str(found_beside(other, 2), "sleep; other_program", "two in twelve");
+    tap_eq_str(found_beside(disk, 1), "sleep; fsync", "one in twelve waits longer for a disk");
 }
 
 /* A wait that a limit ended as nothing came is small, however long; not a sleep. */
