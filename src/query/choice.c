@@ -84,14 +84,24 @@ static bool is_of_many(const struct weft_execution_proposals *proposals,
     return false;
 }
 
+/* The first that occurs often enough; NULL: none does. */
+static const struct weft_execution_proposal *
+best_of(const struct weft_execution_proposals *proposals)
+{
+    for (size_t i = 0; i < proposals->n; i++)
+        if (proposals->items[i].count >= WEFT_PROPOSAL_EXECUTIONS)
+            return &proposals->items[i];
+    return NULL;
+}
+
 static bool is_wanted(const struct weft_trace *trace,
                       const struct weft_execution_proposals *proposals, size_t i, const char *type)
 {
     const struct weft_execution_proposal *proposal = &proposals->items[i],
-                                         *best = &proposals->items[0];
+                                         *best = best_of(proposals);
     if (type)
         return weft_str_equal(proposal->name, weft_str_of(type));
-    return proposal->count >= WEFT_PROPOSAL_EXECUTIONS && !is_of_runtime(trace, proposal) &&
+    return best && proposal->count >= WEFT_PROPOSAL_EXECUTIONS && !is_of_runtime(trace, proposal) &&
            (proposal->kind != WEFT_PROPOSAL_CONNECTIONS || !is_of_many(proposals, proposal)) &&
            (proposal->kind == best->kind || is_beside(proposal, best));
 }

@@ -68,8 +68,9 @@ static uint32_t child(struct scene *scene, uint32_t parent, uint8_t kind, const 
     return node;
 }
 
-/* A path of frames, NULL at its end: a function, or "-lock", ":state", "@thread", "!thread of
- * another program", "=thread of the same process", "<thread of a child process". */
+/* A path of frames, NULL at its end: a function, "~function that its callers wait in", "module|its
+ * function", or "-lock", ":state", "@thread", "!thread of another program", "=thread of the same
+ * process", "<thread of a child process". */
 static uint32_t path(struct scene *scene, const char *const *names)
 {
     uint32_t node = 0;
@@ -79,11 +80,17 @@ static uint32_t path(struct scene *scene, const char *const *names)
                              : first == ':'          ? WEFT_FRAME_STATE
                              : strchr("@!=<", first) ? WEFT_FRAME_THREAD
                                                      : WEFT_FRAME_FUNCTION;
-        node = child(scene, node, kind, *names + (kind != WEFT_FRAME_FUNCTION));
-        if (first == '!')
+        const char *end = kind == WEFT_FRAME_FUNCTION ? strchr(*names, '|') : NULL;
+        const bool is_marked = kind != WEFT_FRAME_FUNCTION || first == '~';
+        node = child(scene, node, kind, end ? end + 1 : *names + is_marked);
+        if (end)
+            scene->frames[node].module = (struct weft_str){ *names, (size_t)(end - *names) };
+        else if (first == '!')
             scene->frames[node].module = WEFT_STR("other");
-        else if (first == '=' || first == '<')
-            scene->frames[node].flags = first == '=' ? WEFT_FRAME_OF_PROCESS : WEFT_FRAME_OF_CHILD;
+        else if (strchr("=<~", first))
+            scene->frames[node].flags = first == '='   ? WEFT_FRAME_OF_PROCESS
+                                        : first == '<' ? WEFT_FRAME_OF_CHILD
+                                                       : WEFT_FRAME_WRAPS_WAITS;
     }
     return node;
 }

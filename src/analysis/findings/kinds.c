@@ -161,12 +161,17 @@ const struct weft_frame *weft_kind_function(const struct weft_frame_path *path,
 {
     size_t places[WEFT_NAMED_FUNCTIONS];
     const size_t n = weft_path_functions(path, part, places);
-    size_t at = 0;
-    while (at + 1 < n && (weft_frame_is_library(path->frames[places[at]]) ||
-                          (path->frames[places[at]]->flags & WEFT_FRAME_WRAPS_WAITS) ||
-                          weft_call_of(path->frames[places[at]]->name) != WEFT_IN_NONE))
-        at++;
-    return n > 0 ? path->frames[places[at]] : NULL;
+    const struct weft_frame *function = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct weft_frame *frame = path->frames[places[i]];
+        if (frame->kind != WEFT_FRAME_FUNCTION)
+            continue; /* a lock: its name is that of what is waited for */
+        function = frame;
+        if (!weft_frame_is_library(frame) && !(frame->flags & WEFT_FRAME_WRAPS_WAITS) &&
+            weft_call_of(frame->name) == WEFT_IN_NONE)
+            break;
+    }
+    return function;
 }
 
 static bool tells_apart(enum weft_problem_kind kind)
@@ -176,6 +181,17 @@ static bool tells_apart(enum weft_problem_kind kind)
            kind == WEFT_PROBLEM_LATE_WAKEUP || kind == WEFT_PROBLEM_TIMEOUT ||
            kind == WEFT_PROBLEM_UNKNOWN || kind == WEFT_PROBLEM_LOCK ||
            kind == WEFT_PROBLEM_QUEUE || kind == WEFT_PROBLEM_SERIAL;
+}
+
+/* What is waited for in a part, if it has a name. */
+static const struct weft_frame *lock_name(const struct weft_frame_path *path,
+                                          const struct weft_path_part *part)
+{
+    size_t to = part->to;
+    while (to > part->from && path->frames[to - 1]->kind == WEFT_FRAME_STATE)
+        to--;
+    return to > part->from && path->frames[to - 1]->kind == WEFT_FRAME_LOCK ? path->frames[to - 1]
+                                                                            : NULL;
 }
 
 static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kind *kind,
@@ -198,9 +214,9 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
         function = NULL;
     } else { /* whichever thread comes late */
         hash = add_text(hash, weft_problem_kind_name(kind->kind));
-        function = tells_apart(kind->kind) ? weft_kind_function(path, &kind->waiting) : NULL;
-        if (kind->kind == WEFT_PROBLEM_LATE_WAKEUP && kind->object)
-            hash = weft_frame_hash(hash, kind->object);
+        function = tells_apart(kind->kind) ? lock_name(path, &kind->waiting) : NULL;
+        if (tells_apart(kind->kind) && !function)
+            function = weft_kind_function(path, &kind->waiting);
     }
     if (function)
         hash = weft_frame_hash(hash, function);
@@ -208,14 +224,6 @@ static uint64_t key_of(const struct weft_frame_path *path, const struct weft_kin
     const bool is_any = (is_of_system && kind->system_lock != WEFT_SYSTEM_LOCK_MMAP) ||
                         kind->kind == WEFT_PROBLEM_LATE_WAKEUP;
     return kind->holder && !is_any ? weft_frame_hash(hash, kind->holder) : hash;
-}
-
-static const struct weft_frame *lock_name(const struct weft_frame_path *path,
-                                          const struct weft_path_part *part)
-{
-    return part->to > part->from && path->frames[part->to - 1]->kind == WEFT_FRAME_LOCK
-               ? path->frames[part->to - 1]
-               : NULL;
 }
 
 /* Threads of the kernel that end waits for files: processes of their own, called after what they

@@ -34,7 +34,8 @@ struct weft_kind {
 /* Of a path, which must stay as long as what is pointed to. */
 struct weft_kind weft_kind_of(const struct weft_frame_path *path);
 
-/* The innermost function of the program in a part of a path; NULL if none is known. */
+/* The innermost function of the program in a part of a path; one of a library if there is no other;
+ * NULL if none is known. */
 const struct weft_frame *weft_kind_function(const struct weft_frame_path *path,
                                             const struct weft_path_part *part);
 

@@ -465,10 +465,11 @@ static bool is_vague(const struct weft_problem *problem, const struct weft_frame
                                      : problem->holding.n > 0 ? &problem->holding
                                                               : &problem->waiting;
     const struct weft_frame *last = chain->n > 0 ? chain->links[chain->n - 1] : NULL;
+    const struct weft_frame *function = weft_kind_function(path, part);
     const bool is_of_library = last && (last->module.n_bytes == 0 || weft_frame_is_library(last));
     return (problem->kind == WEFT_PROBLEM_CODE || problem->kind == WEFT_PROBLEM_QUEUE) &&
-           (!last || (is_of_library && weft_call_is_known(last->name)) ||
-            !weft_kind_function(path, part) || weft_call_in(path, part) == WEFT_IN_WAKE);
+           (!last || (is_of_library && weft_call_is_known(last->name)) || !function ||
+            weft_frame_is_library(function) || weft_call_in(path, part) == WEFT_IN_WAKE);
 }
 
 /* Does a thread sleep that gets its work from within the program, and that no execution waits for?
