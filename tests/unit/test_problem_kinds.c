@@ -87,8 +87,23 @@ static void test_kinds(void)
     KIND(WEFT_PROBLEM_LOCK_WAIT, "m-", "get", "-m", "=b", "ask", "recv", "=resolver", "parse",
          ":running");
     KIND(WEFT_PROBLEM_CHILD, "-", "convert", "poll", "<filter", "main", ":running");
-    KIND(WEFT_PROBLEM_CHILD, "-", "convert", "read", "<filter", "main", "nanosleep",
+    KIND(WEFT_PROBLEM_CHILD, "-", "convert", "read", "<filter", "main", "pread64",
+         ":blocked: block device");
+    KIND(WEFT_PROBLEM_SLEEP, "-", "convert", "read", "<filter", "main", "nanosleep",
          ":blocked: timer");
+    KIND(WEFT_PROBLEM_SLEEP, "-", "convert", "waitpid", "@sleep", "nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_QUEUE, "-", "log", "write", "<shipper", "main", "ship", ":running");
+    KIND(WEFT_PROBLEM_TIMEOUT, "-", "ask", "recv", "=resolver", "resolve", "poll",
+         ":blocked: timer");
+    KIND(WEFT_PROBLEM_TIMEOUT, "-", "ask", "pthread_cond_wait", "@resolver", "resolve", "recv",
+         ":blocked: timer");
+    KIND(WEFT_PROBLEM_LOCK_NET, "m", "ask", "-m", "@resolver", "resolve", "recv",
+         ":blocked: timer");
+    KIND(WEFT_PROBLEM_POOL, "s-", "serve", "call", "sem_wait", "-slots", "@serve", "serve", "call",
+         "read", "=upstream", "answer", "nanosleep", ":blocked: timer");
+    KIND(WEFT_PROBLEM_POOL, "ss-", "serve", "call", "sem_wait", "-slots", "@serve", "serve", "call",
+         "sem_wait", "-slots", "@serve", "serve", "call", "read", "=upstream", "answer",
+         ":running");
     KIND(WEFT_PROBLEM_QUEUE, "-", "convert", "poll", "@service", "main", ":running");
     KIND(WEFT_PROBLEM_QUEUE, "-", "convert", "read", "=worker", "work", ":running");
     KIND(WEFT_PROBLEM_OTHER, "--", "convert", "poll", "<filter", "main", ":preempted", "!burner");

@@ -81,15 +81,16 @@ static void test_steps_back(void)
     FOUND("", USUAL, .slow = { { 12, WAY("", "get", ":interrupted"), MS } });
 }
 
-/* What the holder waits for, for which others wait as well. */
+/* What the holder waits for, for which others wait as well: the thread at the end is the cause, if
+ * enough wait for it without the lock. */
 static void test_holders_that_wait(void)
 {
     const struct way *wait =
         WAY("mc", "put", "-m", "@log", "commit", "pthread_cond_wait", "@zip", "pack", ":running");
     const struct way *same = WAY("c", "rotate", "pthread_cond_wait", "@zip", "pack", ":running");
     const struct way *other = WAY("c", "rotate", "pthread_cond_wait", "@zip", "sort", ":running");
-    FOUND("lock_held_while_waiting; waiting_for_thread small", USUAL,
-          .slow = { { 12, wait, 2 * MS }, { 12, same, MS } });
+    FOUND("waiting_for_thread", USUAL, .slow = { { 12, wait, 2 * MS }, { 12, same, MS } });
+    FOUND("lock_held_while_waiting", USUAL, .slow = { { 12, wait, 5 * MS }, { 12, same, MS } });
     FOUND("lock_held_while_waiting; waiting_for_thread", USUAL,
           .slow = { { 12, wait, 2 * MS }, { 12, other, MS } });
 }
@@ -140,6 +141,16 @@ static void test_two_types(void)
     TWO_FOUND("waiting_for_thread of get, also put",
               WAY("c", "get", "pthread_cond_wait", "@b", "work", ":running"),
               WAY("c", "put", "pthread_cond_wait", "@b", "work", ":running"));
+    TWO_FOUND("waiting_for_thread of get, also put",
+              WAY("c", "get", "pthread_cond_wait", "@worker", "work", ":running"),
+              WAY("", "work", ":running"));
+    TWO_FOUND("waiting_for_thread of get; slower_code of put",
+              WAY("c", "get", "pthread_cond_wait", "@b", "work", ":running"),
+              WAY("", "work", ":running"));
+    TWO_FOUND(
+        "sleep of get, also put",
+        WAY("c", "get", "pthread_cond_wait", "@worker", "retry", "nanosleep", ":blocked: timer"),
+        WAY("", "retry", "nanosleep", ":blocked: timer"));
     TWO_FOUND("fsync of get, also put", WAY("", "get", "commit", "fsync", ":blocked: device"),
               WAY("", "put", "commit", "fsync", ":blocked: device"));
 }
@@ -185,13 +196,14 @@ static void make_rows(struct rows *it, uint64_t *seed)
     }
 }
 
-/* Of one cause: of one key, and for a thread or an object, or in one function. */
+/* Of one cause: of one key, for a thread or an object; or threads alike in one function. */
 static bool is_same(const struct weft_problem *a, const struct weft_problem *b)
 {
     const bool is_named = a->holder.n_bytes > 0 || a->object.n_bytes > 0;
     const bool is_in_one = a->waiting.n > 0 && b->waiting.n > 0 &&
                            weft_str_equal(a->waiting.links[0]->name, b->waiting.links[0]->name);
-    return a->key == b->key && (is_named || is_in_one);
+    const bool is_by_itself = a->holder.n_bytes == 0 && b->holder.n_bytes == 0;
+    return (a->key == b->key && is_named) || (is_in_one && (a->key == b->key || is_by_itself));
 }
 
 static bool has_type(const struct weft_problem *problem, struct weft_str type)

@@ -490,9 +490,10 @@ static enum weft_problem_kind kind_at(const struct following *it, enum weft_prob
         return wait_kind(it, end);
     if (it->hop == HOP_NETWORK && is_network(it))
         return WEFT_PROBLEM_LOCK_NET;
-    return it->hop != HOP_NONE && (end == WEFT_PROBLEM_CODE || end == WEFT_PROBLEM_SLEEP)
-               ? WEFT_PROBLEM_LOCK_WAIT
-               : weft_kind_of_lock(end);
+    if (it->hop != HOP_NONE && (end == WEFT_PROBLEM_CODE || end == WEFT_PROBLEM_SLEEP))
+        return WEFT_PROBLEM_LOCK_WAIT;
+    const bool is_time_out = end == WEFT_PROBLEM_SLEEP && it->call == WEFT_IN_NETWORK;
+    return weft_kind_of_lock(is_time_out ? WEFT_PROBLEM_TIMEOUT : end);
 }
 
 /* Does it wait for a disk? The thread behind that is one whose requests the disk served. */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double WITHOUT_LOCK = 0.25; /* of what waits for a lock cost */
+
 static bool ends_in_one(const struct weft_chain *a, const struct weft_chain *b)
 {
     return a->n > 0 && b->n > 0 &&
@@ -77,7 +79,8 @@ static struct weft_problem *find_same(struct weft_problem *rows, size_t n,
 static void keep_telling(struct weft_problem *row, const struct weft_problem *same)
 {
     if (row->kind != WEFT_PROBLEM_LOCK_WAIT || same->kind != WEFT_PROBLEM_QUEUE ||
-        row->finding != same->finding || same->is_small)
+        row->finding != same->finding || same->is_small ||
+        same->cost_ns < WITHOUT_LOCK * row->cost_ns)
         return;
     const struct weft_problem before = *row;
     *row = *same;
