@@ -25,6 +25,7 @@ const char *weft_problem_kind_name(enum weft_problem_kind kind)
         [WEFT_PROBLEM_FSYNC] = "fsync",
         [WEFT_PROBLEM_DISK] = "disk_io",
         [WEFT_PROBLEM_FAULT] = "page_faults",
+        [WEFT_PROBLEM_MINOR_FAULT] = "minor_page_faults",
         [WEFT_PROBLEM_NETWORK] = "network",
         [WEFT_PROBLEM_CONNECT] = "connect",
         [WEFT_PROBLEM_DELAYED_ACK] = "delayed_ack",

@@ -28,7 +28,8 @@ enum weft_problem_kind {
     WEFT_PROBLEM_QUEUE,        /* for a thread that has to signal, post or wake */
     WEFT_PROBLEM_FSYNC,
     WEFT_PROBLEM_DISK,
-    WEFT_PROBLEM_FAULT, /* page faults that are read from a disk */
+    WEFT_PROBLEM_FAULT,       /* page faults that are read from a disk, */
+    WEFT_PROBLEM_MINOR_FAULT, /* and those that are not: time of the kernel */
     WEFT_PROBLEM_NETWORK,
     WEFT_PROBLEM_CONNECT,
     WEFT_PROBLEM_DELAYED_ACK, /* both ends of a connection wait for as long as TCP delays an ACK */

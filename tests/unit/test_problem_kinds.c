@@ -91,6 +91,11 @@ static void test_kinds(void)
          ":blocked: block device");
     KIND(WEFT_PROBLEM_SLEEP, "-", "convert", "read", "<filter", "main", "nanosleep",
          ":blocked: timer");
+    KIND(WEFT_PROBLEM_MINOR_FAULT, "", "decode", "asm_exc_page_fault", "handle_mm_fault",
+         ":running");
+    KIND(WEFT_PROBLEM_MINOR_FAULT, "-", "ask", "recv", "=worker", "decode", "exc_page_fault",
+         ":running");
+    KIND(WEFT_PROBLEM_LOCK, "m", "get", "-m", "@worker", "decode", "exc_page_fault", ":running");
     KIND(WEFT_PROBLEM_SLEEP, "-", "convert", "waitpid", "@sleep", "nanosleep", ":blocked: timer");
     KIND(WEFT_PROBLEM_QUEUE, "-", "log", "write", "<shipper", "main", "ship", ":running");
     KIND(WEFT_PROBLEM_TIMEOUT, "-", "ask", "recv", "=resolver", "resolve", "poll",

@@ -151,6 +151,10 @@ static void test_two_types(void)
         "sleep of get, also put",
         WAY("c", "get", "pthread_cond_wait", "@worker", "retry", "nanosleep", ":blocked: timer"),
         WAY("", "retry", "nanosleep", ":blocked: timer"));
+    TWO_FOUND("cpu_saturation of get, also put", WAY("-", "get", ":preempted", "@other"),
+              WAY("-", "put", ":preempted", "@other"));
+    TWO_FOUND("cpu_saturation of get; cpu_saturation of put",
+              WAY("-", "get", ":preempted", "@other"), WAY("-", "put", ":preempted", "@third"));
     TWO_FOUND("fsync of get, also put", WAY("", "get", "commit", "fsync", ":blocked: device"),
               WAY("", "put", "commit", "fsync", ":blocked: device"));
 }

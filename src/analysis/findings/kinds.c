@@ -19,6 +19,7 @@ static enum weft_problem_kind run_kind(enum weft_in_call call)
 {
     return call == WEFT_IN_YIELD || call == WEFT_IN_SPIN ? WEFT_PROBLEM_SPIN
            : call == WEFT_IN_ALLOCATOR                   ? WEFT_PROBLEM_ALLOCATOR
+           : call == WEFT_IN_FAULT                       ? WEFT_PROBLEM_MINOR_FAULT
                                                          : WEFT_PROBLEM_CODE;
 }
 

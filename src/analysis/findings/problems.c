@@ -98,7 +98,8 @@ static bool is_of_place(const struct weft_kind *kind)
     return !kind->holder &&
            (kind->kind == WEFT_PROBLEM_CODE || kind->kind == WEFT_PROBLEM_SPIN ||
             kind->kind == WEFT_PROBLEM_ALLOCATOR || kind->kind == WEFT_PROBLEM_FSYNC ||
-            kind->kind == WEFT_PROBLEM_DISK || kind->kind == WEFT_PROBLEM_FAULT);
+            kind->kind == WEFT_PROBLEM_DISK || kind->kind == WEFT_PROBLEM_FAULT ||
+            kind->kind == WEFT_PROBLEM_MINOR_FAULT);
 }
 
 static bool take_node(struct grouping *grouping, const struct weft_compare_node *row,
@@ -550,7 +551,9 @@ static bool is_planned(const struct grouping *grouping, const struct weft_proble
  * compared for just that. */
 static double small_share(const struct weft_problem *problem)
 {
-    const bool is_work = problem->kind == WEFT_PROBLEM_CODE || problem->kind == WEFT_PROBLEM_QUEUE;
+    const bool is_work = problem->kind == WEFT_PROBLEM_CODE ||
+                         problem->kind == WEFT_PROBLEM_QUEUE ||
+                         problem->kind == WEFT_PROBLEM_MINOR_FAULT;
     return is_work && !problem->finding->is_versus ? SMALL_OF_WORK : SMALL_SHARE;
 }
 
@@ -612,6 +615,7 @@ static bool is_avoidable(const struct weft_problem *problem)
     case WEFT_PROBLEM_INTERRUPT:
     case WEFT_PROBLEM_MORE_WORK:
     case WEFT_PROBLEM_CODE:
+    case WEFT_PROBLEM_MINOR_FAULT:
     case WEFT_PROBLEM_UNKNOWN:
         return false;
     default:

@@ -56,8 +56,15 @@ static bool is_of_one_thread(const struct weft_problem *a, const struct weft_pro
     const enum weft_problem_kind deed = deed_of(a);
     return deed == deed_of(b) &&
            (deed == WEFT_PROBLEM_CODE || deed == WEFT_PROBLEM_SLEEP ||
-            deed == WEFT_PROBLEM_TIMEOUT) &&
+            deed == WEFT_PROBLEM_TIMEOUT || deed == WEFT_PROBLEM_MINOR_FAULT) &&
            ends_in_one(x.chain, y.chain) && weft_threads_are_alike(x.thread, y.thread);
+}
+
+/* Does one thread have the CPUs that both need? */
+static bool is_for_one_thread(const struct weft_problem *a, const struct weft_problem *b)
+{
+    return a->kind == b->kind && (a->kind == WEFT_PROBLEM_CPU || a->kind == WEFT_PROBLEM_OTHER) &&
+           a->preemptor.n_bytes > 0 && weft_threads_are_alike(a->preemptor, b->preemptor);
 }
 
 /* The row before `n` that is of the same cause, or NULL: for the same thread or object, or in the
@@ -66,7 +73,7 @@ static struct weft_problem *find_same(struct weft_problem *rows, size_t n,
                                       const struct weft_problem *problem)
 {
     for (size_t k = 0; k < n; k++)
-        if (is_of_one_thread(&rows[k], problem) ||
+        if (is_of_one_thread(&rows[k], problem) || is_for_one_thread(&rows[k], problem) ||
             (rows[k].key == problem->key &&
              (rows[k].holder.n_bytes > 0 || rows[k].object.n_bytes > 0 ||
               ends_in_one(&rows[k].waiting, &problem->waiting))))

@@ -66,6 +66,9 @@ static const struct words {
     [WEFT_PROBLEM_FAULT] = { "Page faults from disk in #", "wait for them",
                              "read the pages before they are needed (madvise, mlock), or with "
                              "read()" },
+    [WEFT_PROBLEM_MINOR_FAULT] = { "Minor page faults in #", "spend it there",
+                                   "reuse memory instead of giving it back (free, munmap, "
+                                   "madvise), or map it before it is needed (MAP_POPULATE)" },
     [WEFT_PROBLEM_NETWORK] = { "Waiting for the network in #", "wait for it",
                                "see what the other side did; ask for less, earlier, or at once" },
     [WEFT_PROBLEM_CONNECT] = { "Waiting for a connection in #", "wait for it",

@@ -231,6 +231,7 @@ const KINDS: Record<string, KindLook> = {
   fsync: { words: 'in fsync', look: LOOK.DISK, letter: 'D' },
   disk_io: DISK,
   page_faults: { words: 'in page faults', look: LOOK.DISK, letter: 'D' },
+  minor_page_faults: { words: 'in page faults', look: LOOK.RUN, letter: '' },
   network: { words: 'waiting for the network', look: LOOK.NETWORK, letter: 'N' },
   connect: { words: 'waiting for a connection', look: LOOK.NETWORK, letter: 'N' },
   delayed_ack: { words: 'waiting for an ACK', look: LOOK.NETWORK, letter: 'N' },
