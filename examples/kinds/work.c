@@ -5,8 +5,10 @@
 #include "kinds.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { RARE = 40, KEYS = 20000 };
 
@@ -54,7 +56,39 @@ CALL void handle_page(unsigned number, bool is_broken)
     compress(is_broken && number % RARE == 0 ? 9000 : 90);
 }
 
-/* ---- first use ---- */
+/* ---- memory that is given back while it is in use ---- */
+
+enum { TILE_BYTES = 6 << 20, PAGE_BYTES = 4096 };
+
+static atomic_uchar *tile;
+
+CALL void map_tile(bool is_broken)
+{
+    (void)is_broken;
+    tile = mmap(NULL, TILE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (tile == MAP_FAILED)
+        fail("mmap");
+}
+
+CALL void decode_tile(void)
+{
+    for (size_t i = 0; i < TILE_BYTES; i += PAGE_BYTES)
+        atomic_fetch_add_explicit(&tile[i], 1, memory_order_relaxed);
+}
+
+CALL void handle_tile(unsigned number, bool is_broken)
+{
+    (void)number;
+    (void)is_broken;
+    decode_tile();
+}
+
+CALL void trim_memory(bool is_broken)
+{
+    pause_us(50000);
+    if (is_broken)
+        madvise(tile, TILE_BYTES, MADV_DONTNEED);
+}
 
 /* ---- threads that are more than the CPUs ---- */
 
@@ -92,6 +126,7 @@ CALL void handle_short(unsigned number, bool is_broken)
 const struct kind work_kinds[] = {
     { "more-work", make_keys, handle_find, NULL, 0, 0, NULL },
     { "slower-code", NULL, handle_page, NULL, 0, 0, NULL },
+    { "minor-faults", map_tile, handle_tile, trim_memory, 500, 6000, NULL },
     { "cpu", NULL, handle_short, recompute_all, 0, 0, NULL },
     { 0 },
 };

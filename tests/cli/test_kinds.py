@@ -37,6 +37,7 @@ PLANTED = {
     "pool": (("pool_too_small",), "connections", "query_database", None),
     "more-work": (("slower_code", "more_work"), None, "find_key", None),
     "slower-code": (("slower_code", "more_work"), None, "compress", None),
+    "minor-faults": (("minor_page_faults",), None, "decode_tile", None),
     "herd": (("thundering_herd",), "jobs_ready", "take_job", "submit_job"),
     "imbalance": (("load_imbalance",), "step_barrier", "run_steps", "run_steps"),
     "wait-function": (("sleep", "waiting_for_thread"), None, "lock_row", "archive_rows"),
