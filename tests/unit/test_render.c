@@ -5,6 +5,7 @@
 #include "render/human.h"
 #include "render/json/json.h"
 #include "render/strip.h"
+#include "render/text/compare_words.h"
 #include "render/text/table.h"
 #include "schema/regtime.h"
 #include "tap.h"
@@ -477,8 +478,41 @@ static void strips(void)
     weft_arena_free(arena);
 }
 
+/* Functions and types of executions as sentences name them. */
+static void names_in_sentences(void)
+{
+    static const struct {
+        const char *name, *said;
+    } names[] = {
+        { "look_up.isra.0", "look_up" },
+        { "decode (inlined)", "decode" },
+        { "f(int) [clone .isra.0]", "f(int)" },
+        { "int store::find<int>(int)", "store::find<int>(int)" },
+        { "std::vector<int> (anonymous namespace)::load<int>(int)",
+          "(anonymous namespace)::load<int>(int)" },
+        { "(anonymous namespace)::serve(int)", "(anonymous namespace)::serve(int)" },
+        { "bool operator==(a const&, b const&)", "bool operator==(a const&, b const&)" },
+        { "main.(*server).handle", "main.(*server).handle" },
+        { "<logd::File as std::io::Write>::write", "<logd::File as std::io::Write>::write" },
+        { "anonymous [server.js:18]", "anonymous [server.js:18]" },
+        { "void parser::walk<node, visitor, allocator>(node const&, visitor const&)",
+          "parser::walk<\xe2\x80\xa6>(node const&, visitor const&)" },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct weft_output *out = memory();
+        weft_words_function(out, weft_str_of(names[i].name));
+        expect(out, names[i].said, names[i].said);
+    }
+    struct weft_output *out = memory();
+    weft_words_executions(out, WEFT_STR("server after recv in run"));
+    weft_output_text(out, ", ");
+    weft_words_executions(out, WEFT_STR("get"));
+    expect(out, "iterations of server after recv in run, get", "types of executions");
+}
+
 int main(void)
 {
+    names_in_sentences();
     shared_numbers();
     numbers();
     utf8();

@@ -274,8 +274,8 @@ static size_t told_bytes(struct weft_str name)
 /* Without what a compiler adds to a copy of a function: "f.isra.0", "f.part.1". */
 static struct weft_str without_clone(struct weft_str name)
 {
-    static const char *const suffixes[] = { ".isra.", ".part.", ".constprop.", ".cold",
-                                            ".lto_priv." };
+    static const char *const suffixes[] = { " [clone ",    ".isra.", ".part.",
+                                            ".constprop.", ".cold",  ".lto_priv." };
     for (size_t at = 1; at < name.n_bytes; at++)
         for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
             if (name.n_bytes - at >= strlen(suffixes[i]) &&
@@ -284,11 +284,34 @@ static struct weft_str without_clone(struct weft_str name)
     return name;
 }
 
+/* Of a function made of a template, "void f<int>(int)", without the type that it returns. */
+static struct weft_str without_return_type(struct weft_str name)
+{
+    size_t start = 0, depth = 0;
+    if (name.n_bytes == 0 || memmem(name.bytes, name.n_bytes, "operator", 8))
+        return name;
+    for (size_t at = 0; at < name.n_bytes; at++) {
+        const char byte = name.bytes[at];
+        const size_t n_inside = depth == 0 && byte == '(' ? bracketed(name, at) : 0;
+        if (byte == '<')
+            depth++;
+        else if (byte == '>' && depth > 0)
+            depth--;
+        else if (byte == ' ' && depth == 0)
+            start = at + 1;
+        else if (n_inside > 0 && at + n_inside < name.n_bytes && name.bytes[at + n_inside] == ':')
+            at += n_inside - 1; /* "(anonymous namespace)::f" */
+        else if (byte == '(' && depth == 0)
+            return (struct weft_str){ name.bytes + start, name.n_bytes - start };
+    }
+    return name;
+}
+
 /* In a sentence: of a long name of C++ no arguments, neither of templates nor of the function. */
 void weft_words_function(struct weft_output *out, struct weft_str name)
 {
     const struct weft_str no_name = WEFT_STR("(anonymous namespace)");
-    name = without_clone((struct weft_str){ name.bytes, told_bytes(name) });
+    name = without_return_type(without_clone((struct weft_str){ name.bytes, told_bytes(name) }));
     for (size_t at = 0, n;
          name.n_bytes > LONG_NAME && name.n_bytes < NAME_LOOKED_AT && at < name.n_bytes; at += n) {
         n = 1;
