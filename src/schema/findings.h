@@ -216,7 +216,8 @@ struct weft_findings_table {
                                              * path of the thread that matters most is; else NULL */
     const struct weft_findings_left_out *left_out;
     size_t n_left_out;
-    size_t n_more; /* types that were not looked at: there are too many */
+    size_t n_more;       /* types that were not looked at: there are too many */
+    bool has_goroutines; /* the critical path of `whole` is one of threads that carry goroutines */
 };
 
 enum { WEFT_FINDING_SLOWEST = 3 };
@@ -226,8 +227,8 @@ enum { WEFT_FINDING_SLOWEST = 3 };
 size_t weft_finding_slowest(const struct weft_finding *finding,
                             uint32_t slowest[WEFT_FINDING_SLOWEST]);
 
-/* The type of which the first problem is that was found by comparing executions; without one, the
- * type reported first; NULL: there are no executions. */
+/* The type of which the first problem is that was found by comparing executions; without one, that
+ * of which there are most; NULL: there are no executions. */
 const struct weft_finding *weft_findings_first(const struct weft_findings_table *findings);
 
 /* Stable names: "program", "trifle". */

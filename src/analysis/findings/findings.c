@@ -385,9 +385,11 @@ enum weft_code weft_findings_add_whole(struct weft_findings_table *table,
     const size_t n_before = problems->n_rows;
     WEFT_TRY(weft_problems_add(whole, problems, err));
     /* a program that hangs has no path worth reading */
-    for (size_t i = n_before; i < problems->n_rows; i++)
-        problems->rows[i].is_small |=
-            problems->n_deadlocks > 0 || is_of_goroutines(&problems->rows[i]);
+    for (size_t i = n_before; i < problems->n_rows; i++) {
+        const bool is_of_go = is_of_goroutines(&problems->rows[i]);
+        problems->rows[i].is_small |= problems->n_deadlocks > 0 || is_of_go;
+        table->has_goroutines |= is_of_go;
+    }
     return WEFT_OK;
 }
 

@@ -731,7 +731,16 @@ static void print_text(const struct weft_view *view, const struct weft_findings_
             view->out, "\nThe trace has no scheduling events: a thread that is longer in a "
                        "function may have run there, or waited for a CPU. Record as root, or with "
                        "CAP_BPF and CAP_PERFMON, to see which.\n");
-    if (is_any || !view->trace)
+    if (table->has_goroutines) {
+        weft_output_text(view->out, "\n");
+        weft_words_wrapped(view->out,
+                           WEFT_STR("A Go program: its threads carry goroutines from one to the "
+                                    "other, so that no request of a goroutine is followed. Work on "
+                                    "CPUs is shown by 'weft flame', waits of threads by 'weft "
+                                    "states'."),
+                           0);
+    }
+    if (is_any || !view->trace || table->has_goroutines)
         return;
     weft_output_text(view->out, "\nwhich threads wait for which: weft interplay ");
     weft_words_argument(view->out, weft_str_of(view->path));
@@ -917,6 +926,7 @@ static void print_json(const struct weft_view *view, const struct weft_findings_
     }
     weft_json_end_array(json);
     weft_json_u64(json, "types_not_examined", table->n_more);
+    weft_json_bool(json, "goroutines", table->has_goroutines);
     weft_json_end_object(json);
     weft_view_json_end(view, json);
 }

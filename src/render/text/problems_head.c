@@ -5,7 +5,6 @@
 #include "render/human.h"
 #include "render/text/compare_words.h"
 #include "render/text/notes.h"
-#include "render/text/problem_words.h"
 #include "render/text/problems.h"
 
 #include <string.h>
@@ -63,20 +62,6 @@ static void put_losses(struct weft_output *out, const struct weft_trace *trace,
         weft_output_text(out, " \xc2\xb7 complete");
 }
 
-/* The type of executions of the first problem, else that of which there are most; or NULL. */
-static const struct weft_finding *type_of(const struct weft_findings_table *findings)
-{
-    const struct weft_problems_table *problems = findings->problems;
-    const struct weft_finding *most = NULL;
-    if (problems && problems->n_rows > 0 && !problems->rows[0].is_small &&
-        !weft_problem_is_of_path(&problems->rows[0]))
-        return problems->rows[0].finding;
-    for (size_t i = 0; i < findings->n_rows; i++)
-        if (!most || findings->rows[i].matrix->n_items > most->matrix->n_items)
-            most = &findings->rows[i];
-    return most;
-}
-
 void weft_problems_put_head(const struct weft_view *view,
                             const struct weft_findings_table *findings)
 {
@@ -95,10 +80,10 @@ void weft_problems_put_head(const struct weft_view *view,
         weft_output_text(out, " \xc2\xb7 critical path of ");
         weft_words_name(out, findings->whole->type);
     }
-    const struct weft_finding *main_type = type_of(findings);
-    if (main_type) {
-        weft_output_printf(out, " \xc2\xb7 %s ", weft_human_count(main_type->matrix->n_items).text);
-        weft_words_executions(out, main_type->type);
+    const struct weft_finding *first = weft_findings_first(findings);
+    if (first) {
+        weft_output_printf(out, " \xc2\xb7 %s ", weft_human_count(first->matrix->n_items).text);
+        weft_words_executions(out, first->type);
     }
     put_losses(out, trace, &losses);
     weft_words_wrapped_from(view->out, weft_output_held(out), 0, HEAD_INDENT);
