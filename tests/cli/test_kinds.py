@@ -30,7 +30,7 @@ PLANTED = {
     "fsync": (("fsync",), None, "save_order", None),
     "network": (("network", "lock_held_across_network"), None, "handle_remote", "ask_peer"),
     "sleep": (("sleep",), None, "retry_later", None),
-    "child": (("child_process",), None, "run_converter", None),
+    "child": (("child_process", "sleep"), None, "run_converter", None),
     "child-pipe": (("child_process",), None, "filter_document", "answer_pipe"),
     "resolver": (("waiting_for_thread",), None, "resolve_name", "parse_zone"),
     "pool-condition": (("pool_too_small",), "link_free", "exchange", "exchange"),
