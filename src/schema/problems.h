@@ -46,6 +46,9 @@ enum weft_problem_kind {
     WEFT_PROBLEM_KINDS,
 };
 
+/* The name of the process that records, among those that have the CPU. */
+#define WEFT_RECORDER_NAME "weft-record"
+
 /* Is it time spent waiting for a lock that another thread holds? */
 static inline bool weft_problem_is_of_lock(enum weft_problem_kind kind)
 {

@@ -12,6 +12,7 @@
 #include "record/session/mark.h"
 #include "record/session/recorder_pieces.h"
 #include "record/session/ticks.h"
+#include "schema/problems.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -605,6 +607,7 @@ enum weft_code weft_recorder_run(const struct weft_recorder_opts *opts,
     struct sigaction before[N_SIGNALS];
     const int niceness = getpriority(PRIO_PROCESS, 0);
     *result = (struct weft_recorder_result){ 0 };
+    (void)prctl(PR_SET_NAME, WEFT_RECORDER_NAME); /* as it takes CPU time from what it records */
     catch_signals(before);
     enum weft_code code = run(&recorder, err);
     /* Where the program could not be run at all nothing is left. */

@@ -337,6 +337,9 @@ static const char *fix_of(const struct weft_problem *problem)
                "meanwhile";
     if (is_of_function && kind != WEFT_PROBLEM_MORE_WORK && !function_of(problem))
         return "record with call stacks (as root) and debug symbols: no function is known here";
+    if (kind == WEFT_PROBLEM_OTHER &&
+        weft_str_equal(problem->preemptor, WEFT_STR(WEFT_RECORDER_NAME)))
+        return "record less ('weft record --help'), or leave the recorder a CPU of its own";
     if (kind == WEFT_PROBLEM_SLEEP && problem->holder.n_bytes > 0)
         return "do not sleep in # while others wait for %";
     if (kind == WEFT_PROBLEM_CONNECT && problem->n_with > 0 &&
