@@ -207,6 +207,15 @@ static struct weft_str next_function(struct weft_str *names)
     return name;
 }
 
+/* What headers of the C library put in the place of a call of the same name, to check it. */
+static bool is_checked_call(struct weft_str name)
+{
+    return weft_str_take_end(&name, " (inlined)") &&
+           weft_str_is_one_of(name, "read|pread|pread64|recv|recvfrom|poll|ppoll|open|open64|"
+                                    "openat|openat64|mq_open|readlink|readlinkat|fread|fgets|"
+                                    "getline|printf|fprintf|dprintf|vfprintf|vdprintf|syslog");
+}
+
 struct weft_str rec_own_function(struct weft_str frame)
 {
     struct weft_str found = { 0 };
@@ -214,7 +223,8 @@ struct weft_str rec_own_function(struct weft_str frame)
         struct weft_str full = next_function(&frame);
         struct name name;
         shorten(full, WEFT_STR(""), &name);
-        if (name.is_bad || name.n == 0 || is_of_language(text_of(&name)) || is_entry(full))
+        if (name.is_bad || name.n == 0 || is_of_language(text_of(&name)) || is_entry(full) ||
+            is_checked_call(full))
             continue;
         (void)weft_str_take_end(&full, " (inlined)");
         found = full;
