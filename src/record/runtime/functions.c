@@ -10,7 +10,7 @@
 
 #define WEFT_HOOK __attribute__((visibility("default")))
 
-bool weft_functions_are_filtered;
+bool weft_functions_are_filtered = true;
 
 void weft_functions_write(enum weft_unit_kind kind, uint64_t address, uint64_t now)
 {
@@ -41,6 +41,7 @@ __attribute__((noinline)) void weft_functions_record_slow(enum weft_unit_kind ki
 
 __attribute__((noinline)) void weft_functions_record_odd(enum weft_unit_kind kind, uint64_t address)
 {
+    weft_ring_begin_first();
     if (weft_functions_are_filtered)
         weft_filtered_record(kind, address);
     else
@@ -82,7 +83,7 @@ void weft_library_begin(void)
 /* As early as a library can: 101 is the first priority that is not the implementation's. */
 __attribute__((constructor(101))) static void functions_begin(void)
 {
-    weft_ring_begin();
+    weft_ring_prepare();
     if (weft_ring_is_on)
         weft_xray_begin();
 }

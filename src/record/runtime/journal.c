@@ -50,8 +50,15 @@ static struct weft_journal *map_journal(const char *folder)
     return NULL;
 }
 
-/* As it was, of a process that has no /proc (any more). */
-static uint32_t own_namespace(void)
+/* A child of fork is in another pid namespace than its parent only if it does not see that, or is
+ * the first there, or was left to the first. */
+static bool may_be_in_another(uint32_t pid)
+{
+    const pid_t parent = getppid();
+    return pid == 1 || parent == 0 || parent == 1;
+}
+
+uint32_t weft_journal_namespace(void)
 {
     const uint32_t pid = (uint32_t)getpid();
     const int kept_errno = errno;
@@ -59,7 +66,7 @@ static uint32_t own_namespace(void)
     struct stat about;
     if (known >> 32 == pid)
         return (uint32_t)known;
-    if (stat("/proc/self/ns/pid", &about) == 0)
+    if ((known == 0 || may_be_in_another(pid)) && stat("/proc/self/ns/pid", &about) == 0)
         known = (uint32_t)about.st_ino;
     known = (uint32_t)known | (uint64_t)pid << 32;
     atomic_store(&known_namespace, known);
@@ -79,7 +86,7 @@ void weft_journal_open(void)
     if (folder && !journal)
         journal = map_journal(folder);
     if (journal)
-        (void)own_namespace();
+        (void)weft_journal_namespace();
     errno = kept_errno;
 }
 
@@ -92,7 +99,7 @@ static bool put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint
         atomic_fetch_add(&journal->lost, 1);
         return false;
     }
-    const uint32_t pid_namespace = own_namespace();
+    const uint32_t pid_namespace = weft_journal_namespace();
     const uint64_t number = atomic_fetch_add(&journal->head, 1);
     struct weft_journal_entry *entry = &journal->entries[number % WEFT_JOURNAL_ENTRIES];
     const size_t n_path = strlen(path);

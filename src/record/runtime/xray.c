@@ -110,6 +110,9 @@ static void search_symbols(const struct image *image, uintptr_t base, struct xra
     }
 }
 
+static const char sleds_name[] = "xray_instr_map";
+enum { NAMES_BYTES = 1 << 11 };
+
 /* Where the program was loaded, and whether it has sleds at all: most have not, and their symbols
  * are not read. */
 static int find_base(struct dl_phdr_info *info, size_t n_bytes, void *base)
@@ -128,10 +131,28 @@ static bool has_sleds(const struct image *image)
     if (!sections || head->e_shstrndx >= head->e_shnum)
         return false;
     for (unsigned i = 0; i < head->e_shnum; i++)
-        if (strcmp(name_at(image, &sections[head->e_shstrndx], sections[i].sh_name),
-                   "xray_instr_map") == 0)
+        if (strcmp(name_at(image, &sections[head->e_shstrndx], sections[i].sh_name), sleds_name) ==
+            0)
             return true;
     return false;
+}
+
+/* False: the file certainly has none. Two reads of the names of its sections are cheaper than a map
+ * of all of it; where names are more than fit, it may have some. */
+static bool may_have_sleds(int fd)
+{
+    ElfW(Ehdr) head;
+    ElfW(Shdr) strings;
+    char names[NAMES_BYTES];
+    if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
+        head.e_shentsize != sizeof strings || head.e_shstrndx >= head.e_shnum ||
+        pread(fd, &strings, sizeof strings,
+              (off_t)(head.e_shoff + head.e_shstrndx * sizeof strings)) != (ssize_t)sizeof strings)
+        return false;
+    if (strings.sh_size > sizeof names)
+        return true;
+    const ssize_t n_read = pread(fd, names, strings.sh_size, (off_t)strings.sh_offset);
+    return n_read > 0 && memmem(names, (size_t)n_read, sleds_name, sizeof sleds_name - 1);
 }
 
 static void search_program(struct xray *xray)
@@ -141,7 +162,7 @@ static void search_program(struct xray *xray)
     const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/exe", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    if (fstat(fd, &file) == 0 && file.st_size > 0) {
+    if (may_have_sleds(fd) && fstat(fd, &file) == 0 && file.st_size > 0) {
         struct image image = { .n_bytes = (uint64_t)file.st_size };
         void *map = mmap(NULL, image.n_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
         if (map != MAP_FAILED) {
