@@ -25,6 +25,7 @@ struct descent {
     uint32_t group;
     enum whose whose;
     const struct weft_frame *links[LEVELS];
+    const struct weft_frame **functions; /* room for LEVELS, of the path that is looked at */
     size_t n;
     size_t n_looked; /* at frames */
 };
@@ -77,7 +78,7 @@ static bool is_running_in(const struct weft_finding *finding, const struct weft_
 static const struct weft_frame *next_of(const struct descent *descent,
                                         const struct weft_frame_path *path, bool *has_any)
 {
-    const struct weft_frame *functions[LEVELS];
+    const struct weft_frame **const functions = descent->functions;
     const struct weft_kind kind = weft_kind_of(path);
     const struct weft_path_part *part = descent->whose == WAITING   ? &kind.waiting
                                         : descent->whose == HOLDING ? &kind.holding
@@ -99,9 +100,9 @@ typedef void (*see_fn)(struct vote *vote, const struct weft_frame *next, double 
 static void see_all(struct descent *descent, struct vote *vote, see_fn see)
 {
     const struct weft_compare_table *table = descent->finding->table;
+    struct weft_frame_path path;
     for (size_t i = 0; i < table->n_nodes; i++) {
         const struct weft_compare_node *row = &table->nodes[i];
-        struct weft_frame_path path;
         bool has_any;
         if (descent->of[row->node] != descent->group || row->difference_ns <= 0)
             continue;
@@ -165,9 +166,12 @@ static struct weft_chain chain_of(struct descent descent, enum whose whose)
 void weft_chains_of(const struct weft_finding *finding, const uint32_t *of, uint32_t group,
                     struct weft_problem *problem)
 {
-    const struct descent descent = {
-        .finding = finding, .problem = problem, .of = of, .group = group
-    };
+    const struct weft_frame *functions[LEVELS];
+    const struct descent descent = { .finding = finding,
+                                     .problem = problem,
+                                     .of = of,
+                                     .group = group,
+                                     .functions = functions };
     problem->waiting = chain_of(descent, WAITING);
     if (problem->holder.n_bytes > 0)
         problem->holding = chain_of(descent, HOLDING);
