@@ -145,7 +145,7 @@ static enum weft_in_call call_of(const struct weft_frame *frame)
     uint8_t known = weft_frame_known(&frame->in_call);
     if (!known) {
         const enum weft_in_call call =
-            frame->kind == WEFT_FRAME_FUNCTION    ? weft_call_of(frame->name)
+            frame->kind == WEFT_FRAME_FUNCTION  ? weft_call_of(frame->name)
             : frame->flags & WEFT_FRAME_IN_CALL ? weft_call_of(weft_frame_call(frame))
                                                 : WEFT_IN_NONE;
         known = (uint8_t)(1 + call);

@@ -167,11 +167,9 @@ void weft_chains_of(const struct weft_finding *finding, const uint32_t *of, uint
                     struct weft_problem *problem)
 {
     const struct weft_frame *functions[LEVELS];
-    const struct descent descent = { .finding = finding,
-                                     .problem = problem,
-                                     .of = of,
-                                     .group = group,
-                                     .functions = functions };
+    const struct descent descent = {
+        .finding = finding, .problem = problem, .of = of, .group = group, .functions = functions
+    };
     problem->waiting = chain_of(descent, WAITING);
     if (problem->holder.n_bytes > 0)
         problem->holding = chain_of(descent, HOLDING);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the compiler refers to where a cancelled thread, or an exception, unwinds through a wrapper.
- * The unwinder is the program's, or the C library has loaded it for a thread that is cancelled: so it
- * is looked up then. Linked with it, each process that is recorded would load it, and most need it
- * for nothing (0.08 ms).
+ * The unwinder is the program's, or the C library has loaded it for a thread that is cancelled: so
+ * it is looked up then. Linked with it, each process that is recorded would load it, and most need
+ * it for nothing (0.08 ms).
  */
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -109,9 +109,7 @@ static bool take_hex(struct weft_str *rest, char after, uint64_t *value)
     uint64_t sum = 0;
     for (; n < rest->n_bytes && n <= 16; n++) {
         const char c = rest->bytes[n];
-        const int digit = c >= '0' && c <= '9'   ? c - '0'
-                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                                 : -1;
+        const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
         if (digit < 0)
             break;
         sum = sum << 4 | (uint64_t)digit;
