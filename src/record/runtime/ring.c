@@ -150,6 +150,7 @@ static bool is_child_of_vfork(const struct process *process)
 static struct process *prepare(void)
 {
     struct process *process = atomic_load(&the_process);
+    weft_journal_open();
     if (!process && weft_reach_folder() && !(process = make_process(weft_reach_slots())))
         weft_reach_report(WEFT_REACH_MEMORY);
     if (process && !has_clock && !(has_clock = weft_clock_begin())) {
@@ -164,7 +165,6 @@ static struct process *prepare(void)
 static bool begin(void)
 {
     int status = STATUS_NONE;
-    weft_journal_open();
     struct process *process = prepare();
     if (!process || is_child_of_vfork(process))
         return false;

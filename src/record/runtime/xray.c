@@ -137,6 +137,12 @@ static bool has_sleds(const struct image *image)
     return false;
 }
 
+/* Past the wrappers. */
+static bool read_at(int fd, uint64_t off, void *bytes, size_t n_bytes)
+{
+    return syscall(SYS_pread64, fd, bytes, n_bytes, (off_t)off) == (long)n_bytes;
+}
+
 /* False: the file certainly has none. Two reads of the names of its sections are cheaper than a map
  * of all of it; where names are more than fit, it may have some. */
 static bool may_have_sleds(int fd)
@@ -144,15 +150,13 @@ static bool may_have_sleds(int fd)
     ElfW(Ehdr) head;
     ElfW(Shdr) strings;
     char names[NAMES_BYTES];
-    if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
-        head.e_shentsize != sizeof strings || head.e_shstrndx >= head.e_shnum ||
-        pread(fd, &strings, sizeof strings,
-              (off_t)(head.e_shoff + head.e_shstrndx * sizeof strings)) != (ssize_t)sizeof strings)
+    if (!read_at(fd, 0, &head, sizeof head) || head.e_shentsize != sizeof strings ||
+        head.e_shstrndx >= head.e_shnum ||
+        !read_at(fd, head.e_shoff + head.e_shstrndx * sizeof strings, &strings, sizeof strings))
         return false;
-    if (strings.sh_size > sizeof names)
-        return true;
-    const ssize_t n_read = pread(fd, names, strings.sh_size, (off_t)strings.sh_offset);
-    return n_read > 0 && memmem(names, (size_t)n_read, sleds_name, sizeof sleds_name - 1);
+    return strings.sh_size > sizeof names ||
+           (read_at(fd, strings.sh_offset, names, strings.sh_size) &&
+            memmem(names, strings.sh_size, sleds_name, sizeof sleds_name - 1));
 }
 
 static void search_program(struct xray *xray)
@@ -192,6 +196,7 @@ void weft_xray_begin(void)
             for (uint64_t id = 1; id < n_ids; id++)
                 addresses[id] = xray.function_address((int32_t)id);
             n_addresses = n_ids;
+            weft_ring_begin();
             if (xray.set_handler(handle) == 1)
                 (void)xray.patch();
         }

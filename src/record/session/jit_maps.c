@@ -254,6 +254,11 @@ static void look_at(struct jit_maps *maps, struct jit_map *map, struct weft_str 
         open_dump(map, text);
 }
 
+bool jit_maps_has(const struct jit_maps *maps, uint32_t pid)
+{
+    return find(maps, pid) != NULL;
+}
+
 bool jit_maps_look(struct jit_maps *maps, uint32_t pid, struct weft_str text)
 {
     struct jit_map *known = find(maps, pid);

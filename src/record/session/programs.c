@@ -242,7 +242,7 @@ static bool runs_still(struct programs *programs, uint32_t pid, struct weft_str 
 static enum maps_found read_maps(struct programs *programs, const struct program_news *news)
 {
     struct proc_text then = { 0 };
-    if (news->is_fork)
+    if (news->is_fork && !jit_maps_has(&programs->jit, news->parent))
         return MAPS_NONE;
     const bool has_then = news->name && news->is_new && read_then(programs, news->name, &then);
     const bool is_begun =

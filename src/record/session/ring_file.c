@@ -150,9 +150,8 @@ static bool is_sound(const struct file_look *look, const char *name, uint64_t fi
                         strtoul(end + 1, &end, 10) == look->library && *end == '.' &&
                         end[1] != '\0';
     return (look->library == WEFT_RING_OPERATIONS || look->library == WEFT_RING_FUNCTIONS) &&
-           is_its && look->n_slots > 0 && look->n_slots <= SLOTS_MAX &&
-           look->n_units > 0 && look->n_units <= UNITS_MAX &&
-           (look->n_units & (look->n_units - 1)) == 0 &&
+           is_its && look->n_slots > 0 && look->n_slots <= SLOTS_MAX && look->n_units > 0 &&
+           look->n_units <= UNITS_MAX && (look->n_units & (look->n_units - 1)) == 0 &&
            look->functions_cap <= WEFT_RING_FUNCTIONS_MAX &&
            is_within(look, look->functions_off, look->functions_cap, sizeof(uint64_t),
                      file_bytes) &&
