@@ -71,6 +71,7 @@ struct weft_frame {
     /* What its name says, once it was asked for: 1 + the answer; 0: not asked for yet. */
     uint8_t is_library; /* analysis/compare/names.h */
     uint8_t in_call;    /* analysis/findings/calls.h */
+    uint8_t in_lock;    /* analysis/findings/system_locks.h */
 };
 
 /* Such an answer; any number of threads may ask at a time. */
