@@ -110,15 +110,26 @@ static void search_symbols(const struct image *image, uintptr_t base, struct xra
     }
 }
 
-static const char sleds_name[] = "xray_instr_map";
-enum { NAMES_BYTES = 1 << 11 };
+/* Where the program was loaded, and whether it may have sleds: most have not, and their files are
+ * not read. The runtime of XRay is begun by the array of what comes before all constructors. */
+struct program {
+    uintptr_t base;
+    bool may_have_sleds;
+};
 
-/* Where the program was loaded, and whether it has sleds at all: most have not, and their symbols
- * are not read. */
-static int find_base(struct dl_phdr_info *info, size_t n_bytes, void *base)
+static int look_at_program(struct dl_phdr_info *info, size_t n_bytes, void *context)
 {
+    struct program *program = context;
     (void)n_bytes;
-    *(uintptr_t *)base = info->dlpi_addr;
+    program->base = info->dlpi_addr;
+    for (unsigned k = 0; k < info->dlpi_phnum; k++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[k];
+        if (part->p_type != PT_DYNAMIC)
+            continue;
+        const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(info->dlpi_addr + part->p_vaddr);
+        for (; entry->d_tag != DT_NULL; entry++)
+            program->may_have_sleds |= entry->d_tag == DT_PREINIT_ARRAY;
+    }
     return 1; /* the program is the first */
 }
 
@@ -131,49 +142,29 @@ static bool has_sleds(const struct image *image)
     if (!sections || head->e_shstrndx >= head->e_shnum)
         return false;
     for (unsigned i = 0; i < head->e_shnum; i++)
-        if (strcmp(name_at(image, &sections[head->e_shstrndx], sections[i].sh_name), sleds_name) ==
-            0)
+        if (strcmp(name_at(image, &sections[head->e_shstrndx], sections[i].sh_name),
+                   "xray_instr_map") == 0)
             return true;
     return false;
-}
-
-/* Past the wrappers. */
-static bool read_at(int fd, uint64_t off, void *bytes, size_t n_bytes)
-{
-    return syscall(SYS_pread64, fd, bytes, n_bytes, (off_t)off) == (long)n_bytes;
-}
-
-/* False: the file certainly has none. Two reads of the names of its sections are cheaper than a map
- * of all of it; where names are more than fit, it may have some. */
-static bool may_have_sleds(int fd)
-{
-    ElfW(Ehdr) head;
-    ElfW(Shdr) strings;
-    char names[NAMES_BYTES];
-    if (!read_at(fd, 0, &head, sizeof head) || head.e_shentsize != sizeof strings ||
-        head.e_shstrndx >= head.e_shnum ||
-        !read_at(fd, head.e_shoff + head.e_shstrndx * sizeof strings, &strings, sizeof strings))
-        return false;
-    return strings.sh_size > sizeof names ||
-           (read_at(fd, strings.sh_offset, names, strings.sh_size) &&
-            memmem(names, strings.sh_size, sleds_name, sizeof sleds_name - 1));
 }
 
 static void search_program(struct xray *xray)
 {
     struct stat file;
-    uintptr_t base = 0;
+    struct program program = { 0 };
+    (void)dl_iterate_phdr(look_at_program, &program);
+    if (!program.may_have_sleds)
+        return;
     const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/exe", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    if (may_have_sleds(fd) && fstat(fd, &file) == 0 && file.st_size > 0) {
+    if (fstat(fd, &file) == 0 && file.st_size > 0) {
         struct image image = { .n_bytes = (uint64_t)file.st_size };
         void *map = mmap(NULL, image.n_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
         if (map != MAP_FAILED) {
             image.bytes = map;
-            (void)dl_iterate_phdr(find_base, &base);
             if (has_sleds(&image))
-                search_symbols(&image, base, xray);
+                search_symbols(&image, program.base, xray);
             (void)munmap(map, image.n_bytes);
         }
     }
