@@ -37,7 +37,7 @@ def main():
     parser.add_argument("-n", "--rounds", type=int, default=7)
     parser.add_argument("-p", "--processes", type=int, default=200)
     args = parser.parse_args()
-    builds = [pathlib.Path(build).resolve() for build in args.build or [ROOT / "build/release"]]
+    builds = [pathlib.Path(build).absolute() for build in args.build or [ROOT / "build/release"]]
     configurations = [("alone", None, ())]
     configurations += [(f"{name}, {build.name}", build / "weft", options)
                        for name, options in MODES.items() for build in builds]
