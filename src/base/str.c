@@ -166,7 +166,7 @@ struct weft_str weft_strtab_get(const struct weft_strtab *table, uint32_t id)
 bool weft_str_is_one_of(struct weft_str text, const char *names)
 {
     while (*names) {
-        const size_t n_name = strcspn(names, "|");
+        const size_t n_name = (size_t)(strchrnul(names, '|') - names);
         if (n_name == text.n_bytes && memcmp(names, text.bytes, n_name) == 0)
             return true;
         names += n_name;

@@ -68,7 +68,22 @@ struct weft_frame {
     uint8_t flags;          /* enum weft_frame_flag */
     uint8_t waited_for; /* of a thread that ended a wait: 1 + the enum weft_lock_kind of what was
                          * waited for; 0: unknown, or no lock */
+    /* What its name says, once it was asked for: 1 + the answer; 0: not asked for yet. */
+    uint8_t is_library; /* analysis/compare/names.h */
+    uint8_t in_call;    /* analysis/findings/calls.h */
+    uint8_t in_lock;    /* analysis/findings/system_locks.h */
 };
+
+/* Such an answer; any number of threads may ask at a time. */
+static inline uint8_t weft_frame_known(const uint8_t *answer)
+{
+    return __atomic_load_n(answer, __ATOMIC_RELAXED);
+}
+
+static inline void weft_frame_know(const uint8_t *answer, uint8_t value)
+{
+    __atomic_store_n((uint8_t *)(uintptr_t)answer, value, __ATOMIC_RELAXED);
+}
 
 /* The state in which a thread is for that reason: "blocked: lock, in flight". Of the reason CALL
  * the call that it waits in: "blocked: in recv". */

@@ -518,17 +518,21 @@ static bool is_at_hand(struct event_load *load)
     return is_held(load);
 }
 
-/* The run of a row's block; its summary must be that of the index. NULL if there is none. A reader
- * of thread after thread finds it next to the one before. */
+/* The run of a row's block; its summary must be that of the index. NULL if there is none. It is
+ * where it was the last time; or, for a reader of thread after thread, next to the one before. */
 static const struct event_run *run_find(const struct event_load *load, uint32_t row)
 {
     struct weft_event_buf *buf = load->buf;
     const struct event_chunk *chunk = buf->chunk;
-    size_t at = buf->last_run < chunk->runs.n ? buf->last_run : 0;
+    const size_t known = atomic_load_explicit(&load->block->run, memory_order_relaxed);
+    size_t at = known > 0 ? known : buf->last_run;
+    at = at < chunk->runs.n ? at : 0;
     for (size_t i = 0; i < chunk->runs.n; i++) {
         const struct event_run *run = &chunk->runs.items[at];
         if (run->head.thread_id == row && run->head_checksum == load->block->head_checksum) {
             buf->last_run = at;
+            if (at != known)
+                atomic_store_explicit(&load->block->run, (uint32_t)at, memory_order_relaxed);
             return run;
         }
         at = at + 1 < chunk->runs.n ? at + 1 : 0;

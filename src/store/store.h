@@ -45,6 +45,7 @@ struct store_event_block {
     struct weft_event_block_info info;
     uint64_t off;
     uint64_t head_checksum; /* of the summary in the index: the block must have the same */
+    _Atomic uint32_t run;   /* where it was found in its chunk */
     _Atomic bool is_valid;  /* the checksum was compared */
 };
 

@@ -26,11 +26,13 @@
  * for each cause, each execution's time in all nodes with the cause's likeness (names.c), and
  * tests the two samples. A cause spread over many nodes would pass no test node by node. */
 
-static uint64_t likeness_of(const struct weft_ecct_matrix *matrix, uint32_t node)
+static void find_likenesses(const struct weft_ecct_matrix *matrix, uint64_t *likenesses)
 {
     struct weft_frame_path path;
-    weft_frame_path_of(matrix, node, &path);
-    return weft_path_likeness(&path);
+    for (uint32_t node = 0; node < matrix->n_nodes; node++) {
+        weft_frame_path_of(matrix, node, &path);
+        likenesses[node] = weft_path_likeness(&path);
+    }
 }
 
 /* A group's time in the nodes that are alike. */
@@ -59,8 +61,7 @@ static enum weft_code weft_compare_causes_test(const struct weft_ecct_matrix *ma
     uint64_t *likenesses = calloc(matrix->n_nodes + 1, sizeof *likenesses);
     if (!likenesses)
         return weft_no_memory(err, "the causes");
-    for (uint32_t node = 0; node < matrix->n_nodes; node++)
-        likenesses[node] = likeness_of(matrix, node);
+    find_likenesses(matrix, likenesses);
     for (size_t i = 0; i < table->n_causes; i++) {
         struct weft_compare_cause *cause = &table->causes[i];
         cause->p = 1;

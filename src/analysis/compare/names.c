@@ -74,7 +74,7 @@ static bool is_of_jvm(struct weft_str name)
     return weft_str_equal(name, WEFT_STR("Interpreter")) || weft_str_begins(name, "StubRoutines (");
 }
 
-bool weft_frame_is_library(const struct weft_frame *frame)
+static bool is_library(const struct weft_frame *frame)
 {
     static const char *const modules[] = { "libc.",   "libc-", "libpthread", "ld-linux",  "libweft",
                                            "[kernel", "[vdso", "linux-vdso", "libstdc++." };
@@ -85,6 +85,16 @@ bool weft_frame_is_library(const struct weft_frame *frame)
            WEFT_STR_BEGINS(frame->name, names) ||
            (weft_frame_is_address(frame) && WEFT_STR_BEGINS(frame->name, modules)) ||
            weft_name_is_of_std(frame->name) || is_of_jvm(frame->name);
+}
+
+bool weft_frame_is_library(const struct weft_frame *frame)
+{
+    uint8_t known = weft_frame_known(&frame->is_library);
+    if (!known) {
+        known = (uint8_t)(1 + is_library(frame));
+        weft_frame_know(&frame->is_library, known);
+    }
+    return known - 1;
 }
 
 /* Where threads and programs begin: says nothing of what they do. */

@@ -33,6 +33,10 @@ struct weft_ecct_tree {
         struct weft_ecct_node *items;
         size_t n, cap;
     } nodes;
+    struct {
+        uint32_t *items; /* by node: those above it */
+        size_t n, cap;
+    } depths;
 };
 
 struct weft_ecct_tree *weft_ecct_tree_new(void)
@@ -44,11 +48,13 @@ struct weft_ecct_tree *weft_ecct_tree_new(void)
     tree->frame_of = weft_map_new();
     tree->node_of = weft_map_new();
     struct weft_ecct_node *root = WEFT_VEC_PUSH(&tree->nodes);
-    if (!tree->texts || !tree->frame_of || !tree->node_of || !root) {
+    uint32_t *depth = WEFT_VEC_PUSH(&tree->depths);
+    if (!tree->texts || !tree->frame_of || !tree->node_of || !root || !depth) {
         weft_ecct_tree_free(tree);
         return NULL;
     }
     *root = (struct weft_ecct_node){ .parent = WEFT_ID_NONE, .frame = WEFT_ID_NONE };
+    *depth = 0;
     return tree;
 }
 
@@ -61,6 +67,7 @@ void weft_ecct_tree_free(struct weft_ecct_tree *tree)
     weft_map_free(tree->node_of);
     WEFT_VEC_FINI(&tree->frames);
     WEFT_VEC_FINI(&tree->nodes);
+    WEFT_VEC_FINI(&tree->depths);
     free(tree);
 }
 
@@ -155,11 +162,14 @@ enum weft_code weft_ecct_tree_node(struct weft_ecct_tree *tree, uint32_t parent,
     if (place == WEFT_MAP_NONE)
         return weft_no_memory(err, "a tree of executions");
     *node = place + 1; /* the root has no parent, and is not in the map */
-    struct weft_ecct_node *made = is_new ? WEFT_VEC_PUSH(&tree->nodes) : NULL;
+    uint32_t *depth = is_new ? WEFT_VEC_PUSH(&tree->depths) : NULL;
+    struct weft_ecct_node *made = depth ? WEFT_VEC_PUSH(&tree->nodes) : NULL;
     if (*node >= tree->nodes.n)
         return weft_no_memory(err, "a tree of executions");
-    if (made)
+    if (made) {
         *made = (struct weft_ecct_node){ .parent = parent, .frame = frame };
+        *depth = tree->depths.items[parent] + 1;
+    }
     *near = *node;
     made = &tree->nodes.items[*node];
     if (confidence > made->confidence)
@@ -171,14 +181,6 @@ void weft_ecct_tree_trust(struct weft_ecct_tree *tree)
 {
     for (size_t i = 0; i < tree->nodes.n; i++)
         tree->nodes.items[i].confidence = WEFT_CONFIDENCE_EXACT;
-}
-
-static size_t depth_of(const struct weft_ecct_node *nodes, uint32_t node)
-{
-    size_t depth = 0;
-    for (; node; node = nodes[node].parent)
-        depth++;
-    return depth;
 }
 
 static int by_frame(const struct weft_frame *a, const struct weft_frame *b)
@@ -198,7 +200,7 @@ static int by_frame(const struct weft_frame *a, const struct weft_frame *b)
 int weft_ecct_tree_compare(const struct weft_ecct_tree *tree, uint32_t a, uint32_t b)
 {
     const struct weft_ecct_node *nodes = tree->nodes.items;
-    size_t depth_a = depth_of(nodes, a), depth_b = depth_of(nodes, b);
+    uint32_t depth_a = tree->depths.items[a], depth_b = tree->depths.items[b];
     const int by_depth = (depth_a > depth_b) - (depth_a < depth_b);
     for (; depth_a > depth_b; depth_a--)
         a = nodes[a].parent;

@@ -139,6 +139,21 @@ enum weft_in_call weft_call_of(struct weft_str name)
     return WEFT_IN_NONE;
 }
 
+/* Of a function what it is, of a state what the thread waits in. */
+static enum weft_in_call call_of(const struct weft_frame *frame)
+{
+    uint8_t known = weft_frame_known(&frame->in_call);
+    if (!known) {
+        const enum weft_in_call call =
+            frame->kind == WEFT_FRAME_FUNCTION  ? weft_call_of(frame->name)
+            : frame->flags & WEFT_FRAME_IN_CALL ? weft_call_of(weft_frame_call(frame))
+                                                : WEFT_IN_NONE;
+        known = (uint8_t)(1 + call);
+        weft_frame_know(&frame->in_call, known);
+    }
+    return (enum weft_in_call)(known - 1);
+}
+
 enum weft_in_call weft_call_in(const struct weft_frame_path *path,
                                const struct weft_path_part *part)
 {
@@ -146,10 +161,7 @@ enum weft_in_call weft_call_in(const struct weft_frame_path *path,
     for (size_t i = part->to; i-- > part->from;) {
         const struct weft_frame *frame = path->frames[i];
         const bool is_function = frame->kind == WEFT_FRAME_FUNCTION;
-        const enum weft_in_call call = is_function ? weft_call_of(frame->name)
-                                       : frame->flags & WEFT_FRAME_IN_CALL
-                                           ? weft_call_of(weft_frame_call(frame))
-                                           : WEFT_IN_NONE;
+        const enum weft_in_call call = call_of(frame);
         const bool is_own = is_function && !weft_path_is_library(path, part->from, i);
         if (is_own && frame->module.n_bytes > 0)
             return found;
@@ -169,7 +181,7 @@ bool *weft_call_mark_functions(const struct weft_ecct_matrix *matrix)
     for (uint32_t node = 1; has_function && node < matrix->n_nodes; node++) {
         const struct weft_frame *frame = &matrix->frames[matrix->nodes[node].frame];
         const bool is_own = frame->kind == WEFT_FRAME_FUNCTION && !weft_frame_is_library(frame) &&
-                            !weft_call_is_known(frame->name);
+                            !weft_frame_is_call(frame);
         has_function[node] = is_own || has_function[matrix->nodes[node].parent];
     }
     return has_function;
@@ -180,9 +192,20 @@ bool weft_call_is_sleep(struct weft_str function)
     return weft_call_of(function) == WEFT_IN_SLEEP;
 }
 
+static bool is_futex(struct weft_str function)
+{
+    return weft_str_equal(function, WEFT_STR("futex"));
+}
+
 bool weft_call_is_known(struct weft_str function)
 {
-    return weft_call_of(function) != WEFT_IN_NONE || weft_str_equal(function, WEFT_STR("futex"));
+    return weft_call_of(function) != WEFT_IN_NONE || is_futex(function);
+}
+
+bool weft_frame_is_call(const struct weft_frame *frame)
+{
+    return frame->kind == WEFT_FRAME_FUNCTION &&
+           (call_of(frame) != WEFT_IN_NONE || is_futex(frame->name));
 }
 
 bool weft_call_is_of_descriptors(struct weft_str function)

@@ -44,6 +44,7 @@ enum weft_in_call weft_call_in(const struct weft_frame_path *path,
 
 /* Is it a function of libc or of the kernel that tells what a thread waits for? */
 bool weft_call_is_known(struct weft_str function);
+bool weft_frame_is_call(const struct weft_frame *frame);
 
 /* Is it a call that waits for any of several descriptors: epoll_wait, poll, select? */
 bool weft_call_is_of_descriptors(struct weft_str function);

@@ -49,7 +49,7 @@ static size_t functions_of(const struct weft_frame_path *path, const struct weft
             continue;
         if (frame->flags & WEFT_FRAME_WRAPS_WAITS && n > 0)
             continue;
-        const bool is_call = frame->module.n_bytes == 0 && weft_call_is_known(frame->name);
+        const bool is_call = frame->module.n_bytes == 0 && weft_frame_is_call(frame);
         if (is_call || weft_path_is_library(path, part->from, i) ||
             (weft_frame_is_address(frame) && n > 0)) /* within a function with a name */
             library = frame;

@@ -64,7 +64,7 @@ static struct place place_of(const struct weft_finding *finding, uint32_t node)
         if (frame == function)
             place.node = node;
         if (kind.kind == WEFT_PROBLEM_TIMEOUT && place.call.n_bytes == 0 &&
-            weft_call_is_known(frame->name))
+            weft_frame_is_call(frame))
             place.call = weft_libc_name(frame->name);
     }
     return place;

@@ -130,8 +130,8 @@ static size_t list_items(const struct weft_finding *finding, const bool *is_mark
 static void mark_nodes(const struct weft_problem *problem, bool *is_marked)
 {
     const struct weft_compare_table *table = problem->finding->table;
+    struct weft_frame_path path;
     for (size_t i = 0; i < table->n_nodes; i++) {
-        struct weft_frame_path path;
         if (table->nodes[i].node == 0 || table->nodes[i].difference_ns <= 0)
             continue;
         weft_frame_path_of(problem->finding->matrix, table->nodes[i].node, &path);

@@ -135,9 +135,9 @@ static bool find_kinds(const struct grouping *grouping, struct node_kind *kinds)
     const size_t n_nodes = grouping->finding->matrix->n_nodes + 1;
     uint8_t *placed = calloc(n_nodes, sizeof *placed);
     uint32_t *places = calloc(n_nodes, sizeof *places);
+    struct weft_frame_path path;
     bool is_good = placed && places;
     for (size_t i = 0; is_good && i < table->n_nodes; i++) {
-        struct weft_frame_path path;
         weft_frame_path_of(grouping->finding->matrix, table->nodes[i].node, &path);
         struct weft_kind kind = weft_kind_of(&path);
         if (weft_delay_is_of_idle_peer(grouping->finding->type, &kind))

@@ -18,6 +18,21 @@ static bool is_monitor(struct weft_str function)
     return WEFT_STR_BEGINS(function, starts);
 }
 
+/* Which lock the function is entered for, by its name. */
+static enum weft_system_lock lock_of(const struct weft_frame *function)
+{
+    uint8_t known = weft_frame_known(&function->in_lock);
+    if (!known) {
+        const enum weft_system_lock lock =
+            weft_str_is_one_of(function->name, "take_gil|gvl_acquire_basic") ? WEFT_SYSTEM_LOCK_GIL
+            : is_monitor(function->name) ? WEFT_SYSTEM_LOCK_MONITOR
+                                         : WEFT_SYSTEM_LOCK_NONE;
+        known = (uint8_t)(1 + lock);
+        weft_frame_know(&function->in_lock, known);
+    }
+    return (enum weft_system_lock)(known - 1);
+}
+
 /* The lock of a language's runtime for which a thread waits there: that of Python's or Ruby's
  * interpreter, or a monitor of Java's. Python's programs without symbols still
  * export the variable that its condition is part of. */
@@ -33,15 +48,11 @@ static enum weft_system_lock runtime_lock(const struct weft_frame_path *path,
     const struct weft_frame *state = part->state < part->to ? path->frames[part->state] : NULL;
     if (part->is_preempted || (state && state->state == WEFT_FRAME_RUNNING))
         return WEFT_SYSTEM_LOCK_NONE;
-    for (size_t i = part->from; i < part->to; i++) {
-        if (path->frames[i]->kind != WEFT_FRAME_FUNCTION)
-            continue;
-        if (weft_str_is_one_of(path->frames[i]->name, "take_gil|gvl_acquire_basic"))
-            return WEFT_SYSTEM_LOCK_GIL;
-        if (is_monitor(path->frames[i]->name))
-            return WEFT_SYSTEM_LOCK_MONITOR;
-    }
-    return WEFT_SYSTEM_LOCK_NONE;
+    enum weft_system_lock found = WEFT_SYSTEM_LOCK_NONE;
+    for (size_t i = part->from; i < part->to && found == WEFT_SYSTEM_LOCK_NONE; i++)
+        if (path->frames[i]->kind == WEFT_FRAME_FUNCTION)
+            found = lock_of(path->frames[i]);
+    return found;
 }
 
 /* Is the innermost function the program's, or one of libc that touches its memory: memcpy, strlen?

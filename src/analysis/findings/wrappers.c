@@ -65,7 +65,7 @@ static const struct weft_frame *frame_of(const struct weft_ecct_matrix *matrix, 
 static bool is_passed_over(const struct weft_frame *frame)
 {
     return frame->kind != WEFT_FRAME_FUNCTION || weft_frame_is_library(frame) ||
-           weft_call_is_known(frame->name) || (frame->flags & WEFT_FRAME_WRAPS_WAITS);
+           weft_frame_is_call(frame) || (frame->flags & WEFT_FRAME_WRAPS_WAITS);
 }
 
 static bool is_end(const struct weft_ecct_matrix *matrix, uint32_t node)

@@ -6,6 +6,7 @@
 #include "analysis/states/histories.h"
 
 #include "model/calls/scan.h"
+#include "model/events.h"
 #include "model/graph/trace.h"
 
 #include <stdlib.h>
@@ -33,11 +34,16 @@ enum weft_code weft_histories_init(struct weft_histories *histories, const struc
                                           .n = n,
                                           .mem_bytes = mem_bytes,
                                           .n_items = weft_scan_n_threads(trace, ids, n_ids) };
-    return histories->items ? WEFT_OK : weft_no_memory(err, "states of threads");
+    if (!histories->items)
+        return weft_no_memory(err, "states of threads");
+    weft_events_keep(trace, run->memory_bytes); /* threads share chunks */
+    return WEFT_OK;
 }
 
 void weft_histories_fini(struct weft_histories *histories)
 {
+    if (histories->items)
+        weft_events_drop(histories->trace);
     for (unsigned i = 0; histories->items && i < histories->n; i++)
         weft_history_close(histories->items[i]);
     free(histories->items);

@@ -10,7 +10,8 @@
 #include "record/runtime/numbers.h"
 #include "record/runtime/ring.h"
 
-/* Whether calls go through the filters (filtered.h). */
+/* Whether calls go through the filters (filtered.h); likewise before the first record, when it is
+ * not known. */
 extern bool weft_functions_are_filtered;
 
 /* The hooks that compilers call. */

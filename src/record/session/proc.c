@@ -102,21 +102,55 @@ uint64_t proc_start(uint32_t pid, struct proc_text *room)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* "7f00-8f00 r-xp 00001000 fe:00 123   /usr/lib/x.so": five words, then the path. */
+/* Of at most 16 hexadecimal digits, with `after` behind them; false: there are none. */
+static bool take_hex(struct weft_str *rest, char after, uint64_t *value)
+{
+    size_t n = 0;
+    uint64_t sum = 0;
+    for (; n < rest->n_bytes && n <= 16; n++) {
+        const char c = rest->bytes[n];
+        const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (digit < 0)
+            break;
+        sum = sum << 4 | (uint64_t)digit;
+    }
+    if (n == 0 || n > 16 || n == rest->n_bytes || rest->bytes[n] != after)
+        return false;
+    *value = sum;
+    rest->bytes += n + 1;
+    rest->n_bytes -= n + 1;
+    return true;
+}
+
+/* The next word, with the blanks behind it; none: there is no more. */
+static struct weft_str take_word(struct weft_str *rest)
+{
+    size_t n = 0;
+    while (n < rest->n_bytes && rest->bytes[n] != ' ')
+        n++;
+    const struct weft_str word = { rest->bytes, n };
+    while (n < rest->n_bytes && rest->bytes[n] == ' ')
+        n++;
+    rest->bytes += n;
+    rest->n_bytes -= n;
+    return word;
+}
+
+/* "7f00-8f00 r-xp 00001000 fe:00 123   /usr/lib/x.so": five words, then the path. By hand, as each
+ * program that starts has some 30 of them, which are read several times. */
 static bool parse_mapping(struct weft_str line, struct proc_map *map)
 {
-    char front[128]; /* sscanf looks for the end of all the text */
-    const size_t n_front = line.n_bytes < sizeof front ? line.n_bytes : sizeof front - 1;
-    int at = 0;
-    memcpy(front, line.bytes, n_front);
-    front[n_front] = '\0';
-    if (sscanf(front, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s%n", &map->begin, &map->end,
-               map->rights, &map->file_off, &at) != 4 ||
-        at <= 0 || strlen(map->rights) < 3)
+    if (!take_hex(&line, '-', &map->begin) || !take_hex(&line, ' ', &map->end))
         return false;
-    while ((size_t)at < line.n_bytes && line.bytes[at] == ' ')
-        at++;
-    map->path = (struct weft_str){ line.bytes + at, line.n_bytes - (size_t)at };
+    const struct weft_str rights = take_word(&line);
+    if (rights.n_bytes < 3 || rights.n_bytes >= sizeof map->rights)
+        return false;
+    memcpy(map->rights, rights.bytes, rights.n_bytes);
+    map->rights[rights.n_bytes] = '\0';
+    if (!take_hex(&line, ' ', &map->file_off) || take_word(&line).n_bytes == 0 ||
+        take_word(&line).n_bytes == 0)
+        return false;
+    map->path = line;
     return map->begin < map->end;
 }
 

@@ -31,6 +31,7 @@
 enum {
     POLL_NS = 10000000, /* in which the fullest ring should get no fuller than a quarter */
     LEAST_POLL_NS = 500000,
+    NOTICE_NS = 2000000, /* between two rounds, however many programs begin */
     WANTED_PERCENT = 25,
     NICENESS = -15,
     DUE_NS = 50000000,
@@ -210,9 +211,14 @@ static void sleep_a_little(struct recorder *recorder, uint32_t fill_percent)
         { .fd = recorder->target.has_ended ? -1 : recorder->target.pidfd, .events = POLLIN },
         { .fd = attached_fd(recorder), .events = POLLIN },
     };
+    const size_t n = sizeof fds / sizeof *fds;
     recorder->sleep_ns = time_to_sleep(recorder->sleep_ns, fill_percent);
-    const struct timespec time = { .tv_nsec = (long)recorder->sleep_ns };
-    (void)ppoll(fds, sizeof fds / sizeof *fds, &time, NULL);
+    const uint64_t notice_ns = weft_min_u64(recorder->sleep_ns, NOTICE_NS);
+    const struct timespec first = { .tv_nsec = (long)notice_ns };
+    const struct timespec rest = { .tv_nsec = (long)(recorder->sleep_ns - notice_ns) };
+    /* First without the folder: a round for each file of many short programs takes their CPU. */
+    if (ppoll(fds + 1, n - 1, &first, NULL) == 0 && rest.tv_nsec > 0)
+        (void)ppoll(fds, n, &rest, NULL);
 }
 
 /* ---- until the end -----------------------------------------------------------------------------
