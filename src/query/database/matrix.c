@@ -222,7 +222,7 @@ static bool fill_rows(const struct weft_matrix_maker *maker, const uint32_t *pla
         return false;
     uint64_t at = 0, first = 0;
     for (size_t i = 0; i < maker->items.n; i++) {
-        struct entry *entries = &maker->entries.items[first];
+        struct entry *entries = maker->entries.n > 0 ? &maker->entries.items[first] : NULL;
         const size_t n = rename_entries(entries, maker->ends.items[i] - first, places);
         for (size_t k = 0; k < n; k++, at++) {
             matrix->node[at] = entries[k].node;
