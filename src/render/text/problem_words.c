@@ -333,8 +333,7 @@ static const char *fix_of(const struct weft_problem *problem)
         return "map and unmap less at once in #, or reuse the memory: page faults wait for it";
     if (kind == WEFT_PROBLEM_CODE && problem->holder.n_bytes == 0 && function_of(problem) &&
         weft_loop_is_of_events(problem->finding->type))
-        return "divide # into steps, or do it in another thread: no other event is handled "
-               "meanwhile";
+        return "divide # into steps, or do it in another thread: all other events wait for it";
     if (is_of_function && kind != WEFT_PROBLEM_MORE_WORK && !function_of(problem))
         return "record with call stacks (as root) and debug symbols: no function is known here";
     if (kind == WEFT_PROBLEM_OTHER &&
