@@ -125,7 +125,7 @@ static enum weft_code compare_given(struct weft_facts *facts, struct weft_compar
                      (int)facts->type.n_bytes, facts->type.bytes, cut->table->n_a == 0 ? "A" : "B");
 }
 
-/* Functions that repeat in any of the traces. */
+/* Functions and loop iterations that repeat in any of the traces. */
 static bool take_wholes(struct weft_arena *arena, struct weft_facts *facts)
 {
     const struct weft_ecct_matrix *matrix = facts->matrix;
@@ -136,16 +136,25 @@ static bool take_wholes(struct weft_arena *arena, struct weft_facts *facts)
             n += all.bytes[k] == 0;
     }
     struct weft_str *wholes = WEFT_ARENA_NEW(arena, n + 1, struct weft_str);
+    struct weft_loop_name *loops = WEFT_ARENA_NEW(arena, n + 1, struct weft_loop_name);
     facts->wholes = wholes;
-    for (size_t i = 0; wholes && i < matrix->n_sources; i++) {
+    facts->loops = loops;
+    for (size_t i = 0; wholes && loops && i < matrix->n_sources; i++) {
         const struct weft_str all = matrix->sources[i].facts.wholes;
-        for (size_t at = 0, end; at < all.n_bytes && facts->n_wholes < n; at = end + 1) {
+        for (size_t at = 0, end; at < all.n_bytes; at = end + 1) {
             for (end = at; end < all.n_bytes && all.bytes[end] != 0; end++)
                 ;
-            wholes[facts->n_wholes++] = (struct weft_str){ all.bytes + at, end - at };
+            const struct weft_str name = { all.bytes + at, end - at };
+            const struct weft_loop_name loop = weft_loop_name_of(name);
+            if (end == all.n_bytes) /* without its NUL it is damaged */
+                break;
+            if (loop.call.n_bytes > 0)
+                loops[facts->n_loops++] = loop;
+            else
+                wholes[facts->n_wholes++] = name;
         }
     }
-    return wholes;
+    return wholes && loops;
 }
 
 static struct weft_facts facts_of(const struct weft_comparison *comparison, struct weft_str type)

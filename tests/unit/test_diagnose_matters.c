@@ -74,6 +74,64 @@ static void test_idle_place(void)
     tap_ok(!weft_facts_is_idle_at(&s.facts, idle), "without functions nothing is known");
 }
 
+/* A thread is idle where its loop iterations begin, and at work where it waits amid one. */
+static void test_idle_iteration(void)
+{
+    static const struct weft_loop_name loop = { .thread = { "boss", 4 }, .call = { "read", 4 } };
+    struct scene s;
+    begin(&s, "take");
+    know_wholes(&s);
+    s.facts.loops = &loop;
+    s.facts.n_loops = 1;
+    const uint32_t begins = PATH(&s, "loop", "take", "pthread_cond_wait", "-cv", "@boss", "main",
+                                 "__GI___libc_read", ":blocked: network");
+    const uint32_t amid = PATH(&s, "loop", "take", "pthread_cond_wait", "-cv", "@boss", "main",
+                               "nanosleep", ":blocked: timer");
+    const uint32_t other = PATH(&s, "loop", "take", "pthread_cond_wait", "-cv", "@timer", "main",
+                                "nanosleep", ":blocked: timer");
+    const uint32_t bare =
+        PATH(&s, "loop", "take", "pthread_cond_wait", "-cv", "@boss", ":blocked: timer");
+    tap_ok(weft_facts_is_idle_at(&s.facts, begins), "where its iterations begin it is idle");
+    tap_ok(!weft_facts_is_idle_at(&s.facts, amid), "elsewhere it is at work");
+    tap_ok(weft_facts_is_idle_at(&s.facts, other), "of another thread nothing is known");
+    tap_ok(weft_facts_is_idle_at(&s.facts, bare), "nor where no stack is");
+}
+
+/* Most iterations of a loop may wait for another thread; a function that does is there to wait. */
+static void test_iterations_that_wait(void)
+{
+    struct scene s;
+    begin(&s, "serve after read");
+    const uint32_t wait = PATH(&s, "serve", "call", "sem_wait", "-slots", "@serve", "call", "read",
+                               ":blocked: timer");
+    set_usual(&s, PATH(&s, "serve", ":running"), 5 * MS, 5 * MS);
+    set_usual(&s, wait, 0, 8 * MS);
+    (void)set_cause(&s, wait, 800, 1000, 13 * MS);
+    tap_ok(place_of(&s) == WEFT_CAUSE_SPREAD, "a function that waits is there for that");
+    const enum weft_verdict of_function = verdict_of(&s);
+    s.facts.is_turn = true;
+    tap_ok(verdict_of(&s) != WEFT_VERDICT_IDLE && of_function == WEFT_VERDICT_IDLE,
+           "an iteration is not idle for that");
+}
+
+/* Iterations that last less than a call of the kernel have no work. */
+static void test_empty_iterations(void)
+{
+    struct scene s;
+    begin(&s, "sh after read");
+    const uint32_t child = PATH(&s, "wait_for", "waitpid", "@gzip", ":running");
+    set_usual(&s, PATH(&s, "loop", ":running"), 500, 500);
+    set_usual(&s, child, 0, 60 * MS);
+    (void)set_cause(&s, child, 90, 900, 60 * MS);
+    s.facts.tail.fast_median_ns = 500;
+    tap_ok(verdict_of(&s) != WEFT_VERDICT_POLLING, "a function may be that short");
+    s.facts.is_turn = true;
+    tap_ok(verdict_of(&s) == WEFT_VERDICT_POLLING && !is_significant(&s),
+           "of loop iterations the usual ones are empty");
+    s.facts.tail.fast_median_ns = 1000;
+    tap_ok(verdict_of(&s) != WEFT_VERDICT_POLLING, "1 us is enough for a call");
+}
+
 /* With debug symbols of libc, the innermost function of a wait for a mutex is one that waits. */
 static void test_lock_is_not_idle(void)
 {
@@ -432,6 +490,9 @@ static void test_more_work(void)
 int main(void)
 {
     test_idle_place();
+    test_idle_iteration();
+    test_iterations_that_wait();
+    test_empty_iterations();
     test_lock_is_not_idle();
     test_idle_cause();
     test_unfelt();

@@ -11,6 +11,7 @@
 #include "analysis/states/saturation.h"
 #include "schema/compare.h"
 #include "schema/compare_cut.h"
+#include "schema/executions.h"
 #include "schema/findings.h"
 
 #include <stdbool.h>
@@ -50,7 +51,9 @@ struct weft_facts {
     const struct weft_periods *periods; /* of the threads of all types; NULL: unknown */
     const struct weft_str *wholes;      /* functions that repeat, of all types that are proposed */
     size_t n_wholes;                    /* 0: unknown */
-    struct weft_work work;              /* what the first cause's function is called for */
+    const struct weft_loop_name *loops; /* loop iterations among these types */
+    size_t n_loops;
+    struct weft_work work; /* what the first cause's function is called for */
 };
 
 #endif

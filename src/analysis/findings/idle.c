@@ -96,14 +96,13 @@ static bool is_amid_iteration(const struct weft_facts *facts, const struct weft_
     for (size_t i = from; i < path->n; i++)
         has_call |= path->frames[i]->kind == WEFT_FRAME_FUNCTION &&
                     weft_is_wait_name(weft_libc_name(path->frames[i]->name));
-    for (size_t k = 0; has_call && k < facts->n_wholes; k++) {
-        const struct weft_loop_name loop = weft_loop_name_of(facts->wholes[k]);
-        if (loop.call.n_bytes == 0 || !weft_loop_is_of_thread(&loop, thread))
+    for (size_t k = 0; has_call && k < facts->n_loops; k++) {
+        if (!weft_loop_is_of_thread(&facts->loops[k], thread))
             continue;
         has_loop = true;
         for (size_t i = from; i < path->n; i++)
             if (path->frames[i]->kind == WEFT_FRAME_FUNCTION &&
-                weft_str_equal(weft_libc_name(path->frames[i]->name), loop.call))
+                weft_str_equal(weft_libc_name(path->frames[i]->name), facts->loops[k].call))
                 return false;
     }
     return has_loop;
