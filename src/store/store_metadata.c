@@ -136,9 +136,6 @@ static enum weft_code functions_parse(struct weft_store *store, struct weft_curs
         function->address = weft_cur_varint(in);
         function->name = take_str(in);
         function->module = take_str(in);
-        if (!in->fault && (function->name.n_bytes == 0 || function->module.n_bytes == 0))
-            return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
-                             "expected the names of a function and of its library, found none");
     }
     if (in->fault || weft_cur_left(in) > 0)
         return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
@@ -322,6 +319,9 @@ static enum weft_code libraries_parse(struct weft_store *store, struct weft_curs
             return weft_no_memory(err, "the metadata of a trace");
         function->name = take_str(in);
         function->module = take_str(in);
+        if (!in->fault && (function->name.n_bytes == 0 || function->module.n_bytes == 0))
+            return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
+                             "expected the names of a function and of its library, found none");
     }
     if (in->fault || weft_cur_left(in) > 0)
         return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
