@@ -77,6 +77,8 @@ enum { WEFT_CHAIN_LINKS = 3 };
 struct weft_chain {
     const struct weft_frame *links[WEFT_CHAIN_LINKS];
     size_t n;
+    const struct weft_frame
+        *within; /* a library's, that the last one calls for all that; or NULL */
     bool is_cut; /* there are more behind the first */
 };
 

@@ -314,14 +314,16 @@ static enum weft_code libraries_parse(struct weft_store *store, struct weft_curs
                          "expected functions that fit %zu bytes, found %" PRIu64, weft_cur_left(in),
                          n_functions);
     for (uint64_t i = 0; i < n_functions; i++) {
-        struct weft_library_function *function = WEFT_VEC_PUSH(&store->libraries);
-        if (!function)
-            return weft_no_memory(err, "the metadata of a trace");
-        function->name = take_str(in);
-        function->module = take_str(in);
-        if (!in->fault && (function->name.n_bytes == 0 || function->module.n_bytes == 0))
+        struct weft_library_function function;
+        function.name = take_str(in);
+        function.module = take_str(in);
+        if (function.name.n_bytes == 0 || function.module.n_bytes == 0)
             return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),
                              "expected the names of a function and of its library, found none");
+        struct weft_library_function *added = WEFT_VEC_PUSH(&store->libraries);
+        if (!added)
+            return weft_no_memory(err, "the metadata of a trace");
+        *added = function;
     }
     if (in->fault || weft_cur_left(in) > 0)
         return weft_fail(err, WEFT_E_MALFORMED, weft_cur_offset(in),

@@ -131,8 +131,9 @@ text, table = weft("info", DB).stdout, weft("info", DB, "--format", "csv").stdou
 ok("120 executions of 2 sources" in text and len(table.splitlines()) == 3, "as text, as CSV", text)
 ok("expected a trace, found a database" in weft("states", DB).stderr,
    "a database where a trace is wanted is told to be one")
-ok("weft import makes one" in weft("info", WORK / "a.json").stderr,
-   "another file is told what makes traces of it")
+done = weft("info", WORK / "a.json")
+ok("another format (trace event JSON)" in done.stderr and f"weft import {WORK / 'a.json'}" in done.stderr,
+   "another file is named, with the command that makes a trace of it", done.stderr)
 
 # ---- remarks beside CSV and JSON ---------------------------------------------------------------
 

@@ -65,12 +65,13 @@ static const char *chosen_of(const struct weft_trace *trace, const char *type,
     return said;
 }
 
-#define ITEM(what, text, n, ...)                                                                   \
+#define ITEM_OF(what, text, n, is_library)                                                         \
     {                                                                                              \
         .kind = WEFT_PROPOSAL_##what, .name = { text, sizeof(text) - 1 }, .count = (n),            \
-        __VA_ARGS__                                                                                \
+        .is_of_library = (is_library)                                                              \
     }
-#define LIBRARY .is_of_library = true
+#define ITEM(what, text, n) ITEM_OF(what, text, n, false)
+#define LIBRARY_ITEM(what, text, n) ITEM_OF(what, text, n, true)
 #define CHOSEN_OF(trace, type, wanted, ...)                                                        \
     tap_eq_str(                                                                                    \
         chosen_of(trace, type,                                                                     \
@@ -187,12 +188,12 @@ static void test_lesser(const struct weft_trace *trace)
 /* A trace of nothing but calls of a library has no requests. */
 static void test_library(const struct weft_trace *trace)
 {
-    CHOSEN("", ITEM(CALLS, "read", 20, LIBRARY), ITEM(CALLS, "qsort", 20, LIBRARY));
-    CHOSEN("qsort, get", ITEM(CALLS, "qsort", 20, LIBRARY), ITEM(CALLS, "get", 20));
-    CHOSEN("", ITEM(CALLS, "qsort", 20, LIBRARY), ITEM(CALLS, "get", 9));
-    CHOSEN("std::sort", ITEM(CALLS, "std::sort", 20, LIBRARY));
-    CHOSEN("qsort", ITEM(SPANS, "qsort", 20, LIBRARY));
-    CHOSEN_OF(trace, "read", "read", ITEM(CALLS, "read", 20, LIBRARY));
+    CHOSEN("", LIBRARY_ITEM(CALLS, "read", 20), LIBRARY_ITEM(CALLS, "qsort", 20));
+    CHOSEN("qsort, get", LIBRARY_ITEM(CALLS, "qsort", 20), ITEM(CALLS, "get", 20));
+    CHOSEN("", LIBRARY_ITEM(CALLS, "qsort", 20), ITEM(CALLS, "get", 9));
+    CHOSEN("std::sort", LIBRARY_ITEM(CALLS, "std::sort", 20));
+    CHOSEN("qsort", LIBRARY_ITEM(SPANS, "qsort", 20));
+    CHOSEN_OF(trace, "read", "read", LIBRARY_ITEM(CALLS, "read", 20));
 }
 
 /* The message names those that there are, up to twelve. */

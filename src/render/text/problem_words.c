@@ -18,13 +18,14 @@ enum {
     MARK_LOCK = '&',
     MARK_IT = '$',
     MARK_FUNCTION = '#',
+    MARK_PLACE = '!',
     MARK_HOLDER = '%',
     MARK_PREEMPTOR = '^'
 };
 
 /* In heads and advice `@` stands for the lock, `&` for it at the start of a sentence, `$` for it
- * where it was named before, `#` for the function at fault, `%` for the thread that holds up, `^`
- * for what has the CPU. */
+ * where it was named before, `#` for the function at fault, `!` for it and what it calls of a
+ * library, `%` for the thread that holds up, `^` for what has the CPU. */
 static const struct words {
     const char *head;
     const char *verb; /* of slow executions, in evidence */
@@ -55,9 +56,9 @@ static const struct words {
     [WEFT_PROBLEM_POOL] = { "Pool too small: waiting for @", "wait for it",
                             "allow more at a time, hold it for less in #, or see whether each "
                             "is given back" },
-    [WEFT_PROBLEM_HEAD_OF_LINE] = { "Event loop % blocked by #", "wait for it",
+    [WEFT_PROBLEM_HEAD_OF_LINE] = { "Event loop % blocked by !", "wait for it",
                                     "move # to another thread, or divide it into steps" },
-    [WEFT_PROBLEM_QUEUE] = { "Waiting for thread %, in #", "wait for it",
+    [WEFT_PROBLEM_QUEUE] = { "Waiting for thread %, in !", "wait for it",
                              "make # shorter, or do it in another thread" },
     [WEFT_PROBLEM_FSYNC] = { "fsync in #", "wait for it",
                              "sync less often, several changes at once, or in another thread" },
@@ -94,7 +95,7 @@ static const struct words {
     [WEFT_PROBLEM_INTERRUPT] = { "Interrupts", "are interrupted", "move interrupts to other CPUs" },
     [WEFT_PROBLEM_MORE_WORK] = { "More calls of #", "make more calls",
                                  "call # less often: see what makes these larger" },
-    [WEFT_PROBLEM_CODE] = { "Slower code in #", "run longer there", "see the calls inside #" },
+    [WEFT_PROBLEM_CODE] = { "Slower code in !", "run longer there", "see the calls inside #" },
     [WEFT_PROBLEM_UNKNOWN] = { "Unexplained wait in #", "wait there",
                                "record with the kernel's events (as root)" },
 };
@@ -179,6 +180,16 @@ static void put_thread(struct weft_output *out, const struct weft_problem *probl
     weft_words_name(out, problem->holder.n_bytes > 0 ? problem->holder : problem->waiter);
 }
 
+/* "deflate, called by send_chain" */
+static void put_place(struct weft_output *out, const struct weft_chain *chain)
+{
+    if (chain->within) {
+        weft_words_function(out, chain->within->name);
+        weft_output_text(out, ", called by ");
+    }
+    weft_words_function(out, chain->links[chain->n - 1]->name);
+}
+
 static void put_mark(struct weft_output *out, const struct weft_problem *problem, char mark)
 {
     const struct weft_frame *function = function_of(problem);
@@ -197,10 +208,12 @@ static void put_mark(struct weft_output *out, const struct weft_problem *problem
         weft_words_name(out, culprit_of(problem).thread);
     else if (mark == MARK_PREEMPTOR && problem->preemptor.n_bytes > 0)
         weft_words_name(out, problem->preemptor);
-    else if (mark != MARK_FUNCTION)
+    else if (mark != MARK_FUNCTION && mark != MARK_PLACE)
         weft_output_text(out, "another thread");
     else if (problem->kind == WEFT_PROBLEM_MORE_WORK)
         weft_words_function(out, problem->finding->work.function);
+    else if (function && mark == MARK_PLACE)
+        put_place(out, culprit_of(problem).chain);
     else if (function)
         weft_words_function(out, function->name);
     else
@@ -210,8 +223,8 @@ static void put_mark(struct weft_output *out, const struct weft_problem *problem
 static void put_words(struct weft_output *out, const struct weft_problem *problem,
                       const char *words)
 {
-    static const char marks[] = { MARK_OBJECT, MARK_LOCK,      MARK_IT, MARK_FUNCTION,
-                                  MARK_HOLDER, MARK_PREEMPTOR, 0 };
+    static const char marks[] = { MARK_PLACE,    MARK_OBJECT, MARK_LOCK,      MARK_IT,
+                                  MARK_FUNCTION, MARK_HOLDER, MARK_PREEMPTOR, 0 };
     while (*words) {
         const size_t n = strcspn(words, marks);
         weft_output_write(out, words, n);

@@ -26,6 +26,10 @@ static void put_chain(struct weft_output *out, const struct weft_chain *chain)
         weft_output_text(out, i ? " > " : "");
         weft_words_function(out, chain->links[i]->name);
     }
+    if (chain->within) {
+        weft_output_text(out, " > ");
+        weft_words_function(out, chain->within->name);
+    }
 }
 
 /* What is written of a problem. */

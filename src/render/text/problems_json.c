@@ -12,6 +12,8 @@ static void json_chain(struct weft_json *json, const char *key, const struct wef
     weft_json_begin_array(json, key);
     for (size_t i = 0; i < chain->n; i++)
         weft_json_str(json, NULL, chain->links[i]->name);
+    if (chain->within)
+        weft_json_str(json, NULL, chain->within->name);
     weft_json_end_array(json);
 }
 
