@@ -46,7 +46,7 @@ static uint32_t add_way(struct scene *scene, const struct way *way)
 struct some {
     unsigned n;
     const struct way *way;
-    uint64_t ns;
+    double ns;
 };
 
 enum { MOST_SOME = 5 }; /* ways in which executions are usual, or slow */
@@ -54,7 +54,7 @@ enum { MOST_SOME = 5 }; /* ways in which executions are usual, or slow */
 /* Executions that are compared: what all do takes `base_ns`. */
 struct beside {
     const char *thread, *type;   /* NULL: "worker", "request" */
-    uint64_t base_ns;            /* 0: 100 */
+    double base_ns;              /* 0: 100 */
     const struct way *slow_base; /* what slow ones do instead; NULL: the same */
     struct some usual[MOST_SOME], slow[MOST_SOME];
     bool is_detected; /* slow ones are those that are slow; else both groups were given */
@@ -77,8 +77,8 @@ static size_t add_some(struct scene *scene, const struct beside *beside, const s
         const uint32_t node = add_way(scene, some->way);
         for (unsigned i = 0; i < some->n; i++) {
             items[n_items++] = (uint32_t)scene->matrix.n_items;
-            add_item(scene, beside->thread ? beside->thread : "worker", node, some->ns, base,
-                     beside->base_ns ? beside->base_ns : 100);
+            add_item(scene, beside->thread ? beside->thread : "worker", node, (uint64_t)some->ns,
+                     base, beside->base_ns > 0 ? (uint64_t)beside->base_ns : 100);
         }
     }
     return n_items;

@@ -13,9 +13,9 @@
 /* ---- what is small --------------------------------------------------------------------------- */
 
 /* Of the time of all executions 12 slow ones of 36 spend `share` there more than usual ones do. */
-static uint64_t base_for(double share)
+static double base_for(double share)
 {
-    return (uint64_t)(12 * MS * (1 - share) / (36 * share));
+    return 12 * MS * (1 - share) / (36 * share);
 }
 
 #define HANDLE WAY("", "handle", ":running")
@@ -129,8 +129,8 @@ static void test_vague_functions(void)
 #define SLEEP WAY("", "back_off", "nanosleep", ":blocked: timer")
 /* One of `n` executions has a path for a share of the time of all. */
 #define ONE_OF(n, share, way)                                                                      \
-    .base_ns = (uint64_t)(MS * (1 - (share)) / ((n) * (share))),                                   \
-    .usual = { { (n)-1, HANDLE, 1 } }, .slow = { { 1, way, MS } }
+    .base_ns = MS * (1 - (share)) / ((n) * (share)), .usual = { { (n)-1, HANDLE, 1 } },            \
+    .slow = { { 1, way, MS } }
 
 /* Too few for a test are worth a look if they cost most of the time, of enough executions. */
 static void test_chance(void)
@@ -162,12 +162,12 @@ static void test_too_few(void)
 }
 
 /* Sharing CPUs within the program is a fault if it lasts, and other programs leave it some. */
-static const char *found_in_trace(const struct way *way, bool is_full, uint64_t trace_ns)
+static const char *found_in_trace(const struct way *way, bool is_full, double trace_ns)
 {
     static struct compared it;
     compare(&it, &(const struct beside){ SHARE(0.5, way) });
     it.finding.is_full = is_full;
-    it.finding.trace_ns = trace_ns;
+    it.finding.trace_ns = (uint64_t)trace_ns;
     return said_of(problems_of(&it.finding, 1));
 }
 
