@@ -54,12 +54,8 @@ size_t weft_finding_slowest(const struct weft_finding *finding,
 const struct weft_finding *weft_findings_first(const struct weft_findings_table *findings)
 {
     const struct weft_problems_table *problems = findings->problems;
-    const struct weft_finding *most = NULL;
     for (size_t i = 0; i < problems->n_rows; i++)
         if (problems->rows[i].finding != findings->whole)
             return problems->rows[i].finding;
-    for (size_t i = 0; i < findings->n_rows; i++)
-        if (!most || findings->rows[i].matrix->n_items > most->matrix->n_items)
-            most = &findings->rows[i];
-    return most;
+    return findings->n_rows > 0 ? &findings->rows[0] : NULL;
 }

@@ -227,8 +227,8 @@ enum { WEFT_FINDING_SLOWEST = 3 };
 size_t weft_finding_slowest(const struct weft_finding *finding,
                             uint32_t slowest[WEFT_FINDING_SLOWEST]);
 
-/* The type of which the first problem is that was found by comparing executions; without one, that
- * of which there are most; NULL: there are no executions. */
+/* The type of which the first problem is that was found by comparing executions; without one, the
+ * type reported first; NULL: there are no executions. */
 const struct weft_finding *weft_findings_first(const struct weft_findings_table *findings);
 
 /* Stable names: "program", "trifle". */

@@ -62,6 +62,18 @@ static void put_losses(struct weft_output *out, const struct weft_trace *trace,
         weft_output_text(out, " \xc2\xb7 complete");
 }
 
+/* That of the first problem, else of which there are most executions; NULL: there are none. */
+static const struct weft_finding *type_of(const struct weft_findings_table *findings)
+{
+    const struct weft_finding *first = weft_findings_first(findings);
+    if (findings->problems->n_rows > 0 && !findings->problems->rows[0].is_small)
+        return first;
+    for (size_t i = 0; i < findings->n_rows; i++)
+        if (findings->rows[i].matrix->n_items > first->matrix->n_items)
+            first = &findings->rows[i];
+    return first;
+}
+
 void weft_problems_put_head(const struct weft_view *view,
                             const struct weft_findings_table *findings)
 {
@@ -80,7 +92,7 @@ void weft_problems_put_head(const struct weft_view *view,
         weft_output_text(out, " \xc2\xb7 critical path of ");
         weft_words_name(out, findings->whole->type);
     }
-    const struct weft_finding *first = weft_findings_first(findings);
+    const struct weft_finding *first = type_of(findings);
     if (first) {
         weft_output_printf(out, " \xc2\xb7 %s ", weft_human_count(first->matrix->n_items).text);
         weft_words_executions(out, first->type);

@@ -61,6 +61,7 @@ async function checkReport(browser) {
   );
   const { page, trouble } = await openFile(browser, report);
   ok(trouble.length === 0, 'the report works', trouble.join('; '));
+  await page.waitForFunction(() => /evil/.test(document.body.innerText)).catch(() => undefined);
   const text = await textOf(page);
   ok(
     /evil/.test(text) && !HIDDEN.test(text),
