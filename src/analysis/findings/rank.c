@@ -81,18 +81,12 @@ static struct weft_problem *find_same(struct weft_problem *rows, size_t n,
     return NULL;
 }
 
-/* Of those that wait for a thread some hold a lock meanwhile, which others of them want: it is the
- * thread that they wait for. */
-static void keep_telling(struct weft_problem *row, const struct weft_problem *same)
+/* Of those that wait for a thread some hold a lock at that time, which others of them want: if
+ * enough wait without the lock, it is the thread that all wait for. */
+static bool is_without_lock(const struct weft_problem *problem, const struct weft_problem *locked)
 {
-    if (row->kind != WEFT_PROBLEM_LOCK_WAIT || same->kind != WEFT_PROBLEM_QUEUE ||
-        row->finding != same->finding || same->is_small ||
-        same->cost_ns < WITHOUT_LOCK * row->cost_ns)
-        return;
-    const struct weft_problem before = *row;
-    *row = *same;
-    row->also = before.also;
-    row->n_also = before.n_also;
+    return locked->kind == WEFT_PROBLEM_LOCK_WAIT && problem->kind == WEFT_PROBLEM_QUEUE &&
+           !problem->is_small && problem->cost_ns >= WITHOUT_LOCK * locked->cost_ns;
 }
 
 /* Each type once: so there is room in `also` for those that are not its own. */
@@ -110,25 +104,46 @@ static void add_type(struct weft_problem *problem, const struct weft_finding *fi
         problem->also[problem->n_also++] = finding;
 }
 
-/* One cause is one problem, of the type that comes first; the others are named beside it. False
- * without memory. */
+static void swap_all_but_types(struct weft_problem *a, struct weft_problem *b)
+{
+    const struct weft_problem before = *a;
+    *a = *b;
+    *b = before;
+    b->also = a->also;
+    b->n_also = a->n_also;
+    a->also = before.also;
+    a->n_also = before.n_also;
+}
+
+/* Takes the types of the other row. Of two rows of one type the one that tells more comes first,
+ * and the other one is small: their numbers are of different executions. Else one is enough: false.
+ */
+static bool is_kept(struct weft_problem *same, struct weft_problem *problem)
+{
+    const bool is_of_one_type = same->finding == problem->finding;
+    for (size_t k = 0; k < problem->n_also; k++) /* rows were merged before */
+        add_type(same, problem->also[k]);
+    problem->n_also = 0;
+    if (is_of_one_type && is_without_lock(problem, same))
+        swap_all_but_types(same, problem);
+    add_type(same, problem->finding);
+    problem->is_small = true;
+    return is_of_one_type;
+}
+
+/* One cause of several types is one problem, of the type that comes first; the others are named
+ * beside it. False without memory. */
 static bool merge(struct weft_problems_table *table, size_t n_types)
 {
     size_t n = 0;
     for (size_t i = 0; i < table->n_rows; i++) {
         struct weft_problem *same = find_same(table->rows, n, &table->rows[i]);
-        if (!same) {
-            table->rows[n++] = table->rows[i];
-            continue;
-        }
-        if (!same->also)
+        if (same && !same->also)
             same->also = WEFT_ARENA_NEW(table->arena, n_types, const struct weft_finding *);
-        if (!same->also)
+        if (same && !same->also)
             return false;
-        keep_telling(same, &table->rows[i]);
-        add_type(same, table->rows[i].finding);
-        for (size_t k = 0; k < table->rows[i].n_also; k++) /* rows were merged before */
-            add_type(same, table->rows[i].also[k]);
+        if (!same || is_kept(same, &table->rows[i]))
+            table->rows[n++] = table->rows[i];
     }
     table->n_rows = n;
     return true;
