@@ -52,38 +52,6 @@ def children():
         equal((it.status, os.listdir(it.folder)), (0, []), "children are not wanted")
 
 
-def without_functions():
-    """Most programs have no functions to record: nothing is made for them, and nothing else is loaded."""
-    with run(["cat", "/proc/self/maps"], preload=BOTH) as it:
-        equal((it.status, len(it.rings(OPERATIONS)), len(it.rings(CALLS))), (0, 1, 0),
-              "a program without functions has one file")
-        plain = subprocess.run(["cat", "/proc/self/maps"], capture_output=True, text=True, check=True)
-        modules = [{line.split("/")[-1].split()[0] for line in text.splitlines() if "/" in line}
-                   for text in (it.out, plain.stdout)]
-        equal({name for name in modules[0] - modules[1] if ".so" in name},
-              {"libweft-preload.so", "libweft-functions.so"}, "no other library comes with those of weft")
-
-
-def late_functions():
-    """A library with functions that a program without loads later, which may have forked before."""
-    load = f"import ctypes, os; late = ctypes.CDLL({target('late.so')!r}).late\n"
-    with run([sys.executable, "-c", load + "late(5)"], preload=BOTH) as it:
-        n_calls = [leaves(events) for ring in it.rings(CALLS) for events in ring.drain().values()]
-        equal((it.status, n_calls), (0, [6]), "functions that are loaded later")
-        equal([os.path.exists(ring.path + ".maps") for ring in it.rings(CALLS)], [True],
-              "their file has the maps of then")
-    with run([sys.executable, "-c", load + "late(5)"], preload=BOTH, filters="depth 1\n") as it:
-        n_calls = [leaves(events) for ring in it.rings(CALLS) for events in ring.drain().values()]
-        equal((it.status, n_calls), (0, [1]), "filters hold from the first call on")
-    fork = load + "child = os.fork()\nlate(5)\nif child: os.waitpid(child, 0)"
-    with run([sys.executable, "-c", fork], preload=BOTH) as it:
-        found = sorted((ring.path.split("/")[-1].split(".")[0] != str(it.process.pid),
-                        os.path.exists(ring.path + ".maps"), [leaves(e) for e in ring.drain().values()])
-                       for ring in it.rings(CALLS))
-        equal((it.status, found), (0, [(False, True, [6]), (True, False, [6])]),
-              "likewise after a fork: a child has the maps of its parent")
-
-
 def many_threads():
     """A reader that drains, as the recorder does, and thread after thread takes a slot."""
     with Recorded([PROGRAM, "threads", "10000"], preload=BOTH,
@@ -231,8 +199,6 @@ def stopped():
 
 
 children()
-without_functions()
-late_functions()
 many_threads()
 signals()
 handlers_that_fork()

@@ -693,7 +693,6 @@ void weft_filtered_begin(void)
     const int kept_errno = errno;
     const char *folder = weft_reach_folder();
     const size_t n_bytes = folder ? strlen(folder) : sizeof filter_path;
-    weft_functions_are_filtered = false;
     if (n_bytes + sizeof name > sizeof filter_path)
         return;
     memcpy(filter_path, folder, n_bytes);

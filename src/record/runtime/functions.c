@@ -8,12 +8,9 @@
 
 #include "record/runtime/reach.h"
 
-#include <link.h>
-#include <string.h>
-
 #define WEFT_HOOK __attribute__((visibility("default")))
 
-bool weft_functions_are_filtered = true;
+bool weft_functions_are_filtered;
 
 void weft_functions_write(enum weft_unit_kind kind, uint64_t address, uint64_t now)
 {
@@ -44,7 +41,6 @@ __attribute__((noinline)) void weft_functions_record_slow(enum weft_unit_kind ki
 
 __attribute__((noinline)) void weft_functions_record_odd(enum weft_unit_kind kind, uint64_t address)
 {
-    weft_ring_begin_first();
     if (weft_functions_are_filtered)
         weft_filtered_record(kind, address);
     else
@@ -83,52 +79,10 @@ void weft_library_begin(void)
     weft_filtered_begin();
 }
 
-/* ---- whether the program has functions to record: most programs have none, and make no file */
-
-/* Of the section `tag` of a module; the C library has set addresses to where it is loaded, but not
- * those of the vdso. */
-static uintptr_t entry_of(const ElfW(Dyn) * dynamic, ElfW(Sxword) tag)
-{
-    for (; dynamic->d_tag != DT_NULL; dynamic++)
-        if (dynamic->d_tag == tag)
-            return dynamic->d_un.d_val;
-    return 0;
-}
-
-/* Those that define the hooks, and do not call them. */
-static bool is_definer(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    return strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libweft-", 8) == 0;
-}
-
-static int look_at_module(struct dl_phdr_info *info, size_t n_bytes, void *context)
-{
-    static const char hook[] = "__cyg_profile_func_enter";
-    (void)n_bytes;
-    (void)context;
-    for (unsigned k = 0; k < info->dlpi_phnum && !is_definer(info->dlpi_name); k++) {
-        if (info->dlpi_phdr[k].p_type != PT_DYNAMIC)
-            continue;
-        const ElfW(Dyn) *dynamic =
-            (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[k].p_vaddr);
-        const uintptr_t strings = entry_of(dynamic, DT_STRTAB);
-        const size_t n_strings = entry_of(dynamic, DT_STRSZ);
-        if (strings > info->dlpi_addr &&
-            memmem((const char *)strings, n_strings, hook, sizeof hook))
-            return 1;
-    }
-    return 0;
-}
-
-/* As early as a library can: 101 is the first priority that is not the implementation's. A program
- * that loads a library with functions later makes its file at their first call. */
+/* As early as a library can: 101 is the first priority that is not the implementation's. */
 __attribute__((constructor(101))) static void functions_begin(void)
 {
-    weft_ring_prepare();
-    if (weft_ring_is_on && dl_iterate_phdr(look_at_module, NULL))
-        weft_ring_begin();
+    weft_ring_begin();
     if (weft_ring_is_on)
         weft_xray_begin();
 }

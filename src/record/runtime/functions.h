@@ -10,8 +10,7 @@
 #include "record/runtime/numbers.h"
 #include "record/runtime/ring.h"
 
-/* Whether calls go through the filters (filtered.h); likewise before the first record, when it is
- * not known. */
+/* Whether calls go through the filters (filtered.h). */
 extern bool weft_functions_are_filtered;
 
 /* The hooks that compilers call. */

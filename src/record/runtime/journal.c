@@ -19,13 +19,10 @@
 
 enum { PATH_BYTES = 1100 };
 
-/* Of the library that was loaded first: both use them. */
-extern struct weft_journal *weft_journal_mapped;
-__attribute__((visibility("default"))) struct weft_journal *weft_journal_mapped;
+static struct weft_journal *journal;
 /* The inode of the pid namespace | the process that it was looked up by << 32. A child of vfork
  * shares it with its parent. */
-extern _Atomic uint64_t weft_journal_known_namespace;
-__attribute__((visibility("default"))) _Atomic uint64_t weft_journal_known_namespace;
+static _Atomic uint64_t known_namespace;
 
 /* The recorder has given it memory as a whole: writing is never a SIGBUS. */
 static struct weft_journal *map_journal(const char *folder)
@@ -53,60 +50,51 @@ static struct weft_journal *map_journal(const char *folder)
     return NULL;
 }
 
-/* A child of fork is in another pid namespace than its parent only if it does not see that, or is
- * the first there, or was left to the first. */
-static bool may_be_in_another(uint32_t pid)
-{
-    const pid_t parent = getppid();
-    return pid == 1 || parent == 0 || parent == 1;
-}
-
-uint32_t weft_journal_namespace(void)
+/* As it was, of a process that has no /proc (any more). */
+static uint32_t own_namespace(void)
 {
     const uint32_t pid = (uint32_t)getpid();
     const int kept_errno = errno;
-    uint64_t known = atomic_load(&weft_journal_known_namespace);
+    uint64_t known = atomic_load(&known_namespace);
     struct stat about;
     if (known >> 32 == pid)
         return (uint32_t)known;
-    if ((known == 0 || may_be_in_another(pid)) && stat("/proc/self/ns/pid", &about) == 0)
+    if (stat("/proc/self/ns/pid", &about) == 0)
         known = (uint32_t)about.st_ino;
     known = (uint32_t)known | (uint64_t)pid << 32;
-    atomic_store(&weft_journal_known_namespace, known);
+    atomic_store(&known_namespace, known);
     errno = kept_errno;
     return (uint32_t)known;
 }
 
 void weft_journal_forked(void)
 {
-    atomic_store(&weft_journal_known_namespace,
-                 (uint32_t)atomic_load(&weft_journal_known_namespace));
+    atomic_store(&known_namespace, (uint32_t)atomic_load(&known_namespace));
 }
 
 void weft_journal_open(void)
 {
     const int kept_errno = errno;
     const char *folder = weft_reach_folder();
-    if (folder && !weft_journal_mapped)
-        weft_journal_mapped = map_journal(folder);
-    if (weft_journal_mapped)
-        (void)weft_journal_namespace();
+    if (folder && !journal)
+        journal = map_journal(folder);
+    if (journal)
+        (void)own_namespace();
     errno = kept_errno;
 }
 
 static bool put(enum weft_journal_kind kind, uint32_t pid, uint32_t parent, uint32_t value,
                 const char *path, uint64_t ticks)
 {
-    if (!weft_journal_mapped)
+    if (!journal)
         return false;
-    if (atomic_load(&weft_journal_mapped->head) - atomic_load(&weft_journal_mapped->tail) >=
-        WEFT_JOURNAL_ENTRIES) {
-        atomic_fetch_add(&weft_journal_mapped->lost, 1);
+    if (atomic_load(&journal->head) - atomic_load(&journal->tail) >= WEFT_JOURNAL_ENTRIES) {
+        atomic_fetch_add(&journal->lost, 1);
         return false;
     }
-    const uint32_t pid_namespace = weft_journal_namespace();
-    const uint64_t number = atomic_fetch_add(&weft_journal_mapped->head, 1);
-    struct weft_journal_entry *entry = &weft_journal_mapped->entries[number % WEFT_JOURNAL_ENTRIES];
+    const uint32_t pid_namespace = own_namespace();
+    const uint64_t number = atomic_fetch_add(&journal->head, 1);
+    struct weft_journal_entry *entry = &journal->entries[number % WEFT_JOURNAL_ENTRIES];
     const size_t n_path = strlen(path);
     entry->ticks = ticks;
     entry->pid = pid;

@@ -15,9 +15,6 @@
  * has it. */
 void weft_journal_open(void);
 
-/* The inode of the pid namespace of this process; as it was, if it has no /proc (any more). */
-uint32_t weft_journal_namespace(void);
-
 /* In a child of fork: it may be in another pid namespace than its parent. */
 void weft_journal_forked(void);
 

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,7 +34,6 @@ enum status { STATUS_NONE, STATUS_BEGINNING, STATUS_ON };
 /* What fork wipes: in a child all of this is zero. */
 struct process {
     _Atomic int status;
-    uint32_t program_pid; /* of the process that the program was started in */
     struct weft_ring_file *file;
     struct weft_ring_slot *slots;
     size_t file_bytes;
@@ -57,8 +57,7 @@ bool weft_ring_is_on = true;
 
 /* Set once for the life of the program, and the same in its children. */
 static _Atomic(struct process *) the_process;
-static bool has_begun; /* once, in the first process that recorded */
-static bool has_clock;
+static bool has_begun; /* once, in the first process */
 static pthread_key_t end_key;
 static bool has_end_key;
 static void (*end_hook)(void);
@@ -67,6 +66,7 @@ static struct weft_ring_file *mapped_file;
 static size_t mapped_bytes;
 static uint64_t fork_ticks; /* of the process fork_pid */
 static uint32_t fork_pid;
+static uint32_t known_namespace;
 static bool
     has_recorded; /* a record was written, by this process or the one that it is forked from */
 
@@ -94,26 +94,33 @@ static struct process *make_process(uint64_t n_slots)
         return NULL;
     struct process *expected = NULL;
     if (madvise(made, n_bytes, MADV_WIPEONFORK) == 0 &&
-        atomic_compare_exchange_strong(&the_process, &expected, made)) {
-        made->program_pid = (uint32_t)getpid();
+        atomic_compare_exchange_strong(&the_process, &expected, made))
         return made;
-    }
     (void)munmap(made, n_bytes);
     return expected;
+}
+
+/* Of a process that has no /proc (any more), as it was. */
+static uint32_t own_namespace(void)
+{
+    struct stat about;
+    if (stat("/proc/self/ns/pid", &about) == 0)
+        known_namespace = (uint32_t)about.st_ino;
+    return known_namespace;
 }
 
 static bool open_file(struct process *process)
 {
     struct weft_reach reach;
     const uint32_t pid = (uint32_t)getpid();
-    if (!weft_reach_open(&reach, process->program_pid == pid)) /* a child has its parent's maps */
+    if (!weft_reach_open(&reach, !has_begun)) /* a child has its parent's maps */
         return false;
     struct weft_ring_file *file = reach.file;
     (void)madvise(file, reach.n_bytes, MADV_DONTDUMP);
     file->library = weft_library;
     file->pid = pid;
     file->parent = (uint32_t)getppid();
-    file->pid_namespace = weft_journal_namespace();
+    file->pid_namespace = own_namespace();
     file->n_slots = reach.n_slots;
     file->n_units = reach.n_units;
     file->functions_off = reach.functions_off;
@@ -140,36 +147,23 @@ static void forget_parent(struct process *process)
 
 static void thread_ends(void *round);
 
-/* It has its parent's memory: a file of its own would be the parent's, too. */
-static bool is_child_of_vfork(const struct process *process)
-{
-    return process->program_pid && process->program_pid != (uint32_t)getpid();
-}
-
-/* What each process of a program needs, and the clock. NULL: nothing is recorded. */
-static struct process *prepare(void)
-{
-    struct process *process = atomic_load(&the_process);
-    weft_journal_open();
-    if (!process && weft_reach_folder() && !(process = make_process(weft_reach_slots())))
-        weft_reach_report(WEFT_REACH_MEMORY);
-    if (process && !has_clock && !(has_clock = weft_clock_begin())) {
-        weft_reach_report(WEFT_REACH_CLOCK);
-        process = NULL;
-    }
-    if (!process)
-        weft_ring_is_on = false;
-    return process;
-}
-
 static bool begin(void)
 {
+    struct process *process = atomic_load(&the_process);
     int status = STATUS_NONE;
-    struct process *process = prepare();
-    if (!process || is_child_of_vfork(process))
+    if (!process && !(weft_reach_folder() && (process = make_process(weft_reach_slots())))) {
+        if (weft_reach_folder())
+            weft_reach_report(WEFT_REACH_MEMORY);
+        weft_ring_is_on = false;
         return false;
+    }
     if (!atomic_compare_exchange_strong(&process->status, &status, STATUS_BEGINNING))
         return status == STATUS_ON;
+    if (!has_begun && !weft_clock_begin()) {
+        weft_reach_report(WEFT_REACH_CLOCK);
+        weft_ring_is_on = false;
+        return false;
+    }
     if (!has_end_key)
         has_end_key = pthread_key_create(&end_key, thread_ends) == 0;
     if (!open_file(process)) {
@@ -188,25 +182,11 @@ static bool begin(void)
 void weft_ring_begin(void)
 {
     const int kept_errno = errno;
+    weft_journal_open();
     if (weft_ring_enter()) {
         (void)begin();
         weft_ring_leave();
     }
-    errno = kept_errno;
-}
-
-void weft_ring_prepare(void)
-{
-    const int kept_errno = errno;
-    (void)prepare();
-    errno = kept_errno;
-}
-
-void weft_ring_begin_first(void)
-{
-    const int kept_errno = errno;
-    if (!has_begun && weft_ring_is_on)
-        (void)begin();
     errno = kept_errno;
 }
 

@@ -63,15 +63,10 @@ extern __thread struct weft_ring_thread weft_ring_thread;
 extern const enum weft_ring_library weft_library;
 void weft_library_begin(void);
 
-/* Makes the file of this process, if it is recorded and has none. Called by the constructor of a
+/* Makes the file of this process, if it is recorded and has none. Called by the constructor of each
  * library; a record before that (other constructors may run first), and the first of a child, do
  * the same. */
 void weft_ring_begin(void);
-
-/* Likewise, of a library that few programs have a use for: the file is made for the first record,
- * before which weft_ring_begin_first is called. The caller of that has entered. */
-void weft_ring_prepare(void);
-void weft_ring_begin_first(void);
 
 /* False when this process is known not to be recorded: it was not asked for, its file could not be
  * made, or the recorder has stopped. */

@@ -110,26 +110,12 @@ static void search_symbols(const struct image *image, uintptr_t base, struct xra
     }
 }
 
-/* Where the program was loaded, and whether it may have sleds: most have not, and their files are
- * not read. The runtime of XRay is begun by the array of what comes before all constructors. */
-struct program {
-    uintptr_t base;
-    bool may_have_sleds;
-};
-
-static int look_at_program(struct dl_phdr_info *info, size_t n_bytes, void *context)
+/* Where the program was loaded, and whether it has sleds at all: most have not, and their symbols
+ * are not read. */
+static int find_base(struct dl_phdr_info *info, size_t n_bytes, void *base)
 {
-    struct program *program = context;
     (void)n_bytes;
-    program->base = info->dlpi_addr;
-    for (unsigned k = 0; k < info->dlpi_phnum; k++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[k];
-        if (part->p_type != PT_DYNAMIC)
-            continue;
-        const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(info->dlpi_addr + part->p_vaddr);
-        for (; entry->d_tag != DT_NULL; entry++)
-            program->may_have_sleds |= entry->d_tag == DT_PREINIT_ARRAY;
-    }
+    *(uintptr_t *)base = info->dlpi_addr;
     return 1; /* the program is the first */
 }
 
@@ -151,10 +137,7 @@ static bool has_sleds(const struct image *image)
 static void search_program(struct xray *xray)
 {
     struct stat file;
-    struct program program = { 0 };
-    (void)dl_iterate_phdr(look_at_program, &program);
-    if (!program.may_have_sleds)
-        return;
+    uintptr_t base = 0;
     const int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/exe", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
@@ -163,8 +146,9 @@ static void search_program(struct xray *xray)
         void *map = mmap(NULL, image.n_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
         if (map != MAP_FAILED) {
             image.bytes = map;
+            (void)dl_iterate_phdr(find_base, &base);
             if (has_sleds(&image))
-                search_symbols(&image, program.base, xray);
+                search_symbols(&image, base, xray);
             (void)munmap(map, image.n_bytes);
         }
     }
@@ -187,7 +171,6 @@ void weft_xray_begin(void)
             for (uint64_t id = 1; id < n_ids; id++)
                 addresses[id] = xray.function_address((int32_t)id);
             n_addresses = n_ids;
-            weft_ring_begin();
             if (xray.set_handler(handle) == 1)
                 (void)xray.patch();
         }

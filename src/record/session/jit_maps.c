@@ -184,14 +184,12 @@ static void open_map(struct jit_map *map)
         map->map_bytes = 0;
 }
 
-static const char dump_front[] = "jit-";
-
 /* "/home/app/.debug/jit/.../jit-4711.dump" of this process: it is mapped so that it is found. */
 static bool is_dump(const struct jit_map *map, struct weft_str path)
 {
     char name[40];
     const struct weft_str base = weft_str_base(path);
-    (void)snprintf(name, sizeof name, "%s%" PRIu32 ".dump", dump_front, map->own_pid);
+    (void)snprintf(name, sizeof name, "jit-%" PRIu32 ".dump", map->own_pid);
     return path.n_bytes > 0 && path.bytes[0] == '/' && path.n_bytes < PATH_MAX &&
            weft_str_begins(base, name) &&
            (base.n_bytes == strlen(name) || base.bytes[strlen(name)] == ' ');
@@ -254,20 +252,12 @@ static void look_at(struct jit_maps *maps, struct jit_map *map, struct weft_str 
         open_dump(map, text);
 }
 
-bool jit_maps_has(const struct jit_maps *maps, uint32_t pid)
-{
-    return find(maps, pid) != NULL;
-}
-
 bool jit_maps_look(struct jit_maps *maps, uint32_t pid, struct weft_str text)
 {
     struct jit_map *known = find(maps, pid);
     struct jit_map map = { .pid = pid, .root_fd = -1, .map_fd = -1, .dump_fd = -1 };
     if (!known && !take_regions(&map, text))
         return false;
-    if (!known && map.regions.n == 0 &&
-        !memmem(text.bytes, text.n_bytes, dump_front, sizeof dump_front - 1))
-        return true; /* most programs: nothing is asked about them */
     if (!known) {
         map.own_pid = namespace_own_number(pid, &maps->room);
         if (map.own_pid == 0)

@@ -47,9 +47,6 @@ void jit_maps_close(struct jit_maps *maps);
  * only be read later. False without memory. */
 bool jit_maps_look(struct jit_maps *maps, uint32_t pid, struct weft_str text);
 
-/* Has the process code without a file, as far as that was looked at? */
-bool jit_maps_has(const struct jit_maps *maps, uint32_t pid);
-
 /* The process has ended, or (not has_ended) runs another program: what its files contain is
  * written; of one that was never looked at only at its end. What session_put returns. */
 WEFT_CHECKED enum weft_code jit_maps_end(struct jit_maps *maps, uint32_t pid, bool has_ended,

@@ -228,27 +228,13 @@ static bool is_another(struct weft_str then, struct weft_str now)
     return true;
 }
 
-/* Is the program whose maps these are still the one that the process runs? */
-static bool runs_still(struct programs *programs, uint32_t pid, struct weft_str then)
-{
-    struct proc_map own;
-    return proc_next_map(&then, &own) && proc_link(pid, "exe", programs->exe, PATH_MAX) &&
-           weft_str_equal(own.path, weft_str_of(programs->exe));
-}
-
-/* Maps as they were when the program began, if it is gone, has become another one, or has only
- * begun: what it loads is read when that is due. Else as they are. A child of fork has what its
- * parent had, and nothing more is known of one that is gone. */
+/* Maps as they are, or, of a program that is gone or has become another one, as they were when it
+ * began. Of a child of fork that is gone nothing is known but what its parent had. */
 static enum maps_found read_maps(struct programs *programs, const struct program_news *news)
 {
     struct proc_text then = { 0 };
-    if (news->is_fork && !jit_maps_has(&programs->jit, news->parent))
-        return MAPS_NONE;
     const bool has_then = news->name && news->is_new && read_then(programs, news->name, &then);
-    const bool is_begun =
-        has_then && !news->is_past && runs_still(programs, news->pid, maps_of(&then));
-    const bool has_now =
-        !news->is_past && !is_begun && proc_read(news->pid, "maps", &programs->maps);
+    const bool has_now = !news->is_past && proc_read(news->pid, "maps", &programs->maps);
     const bool is_then =
         has_then && (!has_now || is_another(maps_of(&then), maps_of(&programs->maps)));
     if (is_then) {
@@ -326,11 +312,11 @@ static enum weft_code put_process(struct programs *programs, const struct progra
                                   enum maps_found found, struct weft_err *err)
 {
     char *exe = programs->exe, line[PATH_MAX + 256];
-    const uint32_t parent = news->parent ? news->parent : proc_parent(news->pid, &programs->room);
+    const uint32_t told = proc_parent(news->pid, &programs->room);
     const bool has_comm = proc_read(news->pid, "comm", &programs->room);
     find_exe(programs, news, found, exe);
     int n_line = snprintf(line, sizeof line, "parent=%" PRIu32 "\nexe=%s\nstart_ns=%" PRIu64 "\n",
-                          parent, exe, news->start_ns);
+                          news->parent ? news->parent : told, exe, news->start_ns);
     if (news->pid_namespace)
         n_line += snprintf(line + n_line, sizeof line - (size_t)n_line, "namespace=%" PRIu32 "\n",
                            news->pid_namespace);
@@ -452,25 +438,20 @@ static void find_out(struct programs *programs, struct ring_file *file)
     file->parent = 0; /* as it is here, if that can be asked */
 }
 
-/* A child of fork has no copy of its maps. */
-static bool is_of_fork(const struct programs *programs, const struct ring_file *file)
-{
-    char maps[96];
-    (void)snprintf(maps, sizeof maps, "%s.maps", file->name);
-    return faccessat(programs->folder_fd, maps, F_OK, 0) != 0;
-}
-
 static uint32_t add_to_ledger(struct programs *programs, const struct ring_file *file,
                               const struct program_news *news)
 {
-    return ledger_add_ring(programs->ledger,
-                           &(struct ledger_ring_news){ .pid = file->pid,
-                                                       .parent = file->parent,
-                                                       .library = file->library,
-                                                       .start_ns = news->start_ns,
-                                                       .is_fork = news->is_fork,
-                                                       .is_new_program = news->is_new,
-                                                       .exe = programs->exe });
+    char maps[96];
+    (void)snprintf(maps, sizeof maps, "%s.maps", file->name);
+    return ledger_add_ring(
+        programs->ledger,
+        &(struct ledger_ring_news){ .pid = file->pid,
+                                    .parent = file->parent,
+                                    .library = file->library,
+                                    .start_ns = news->start_ns,
+                                    .is_fork = faccessat(programs->folder_fd, maps, F_OK, 0) != 0,
+                                    .is_new_program = news->is_new,
+                                    .exe = programs->exe });
 }
 
 /* `is_past`: its process runs another program by now. */
@@ -501,7 +482,6 @@ static enum weft_code add_file(struct programs *programs, struct ring_file *file
                                        .start_ns = ns_of_ticks(programs, place->start_ticks),
                                        .name = place->name,
                                        .is_new = is_new_program,
-                                       .is_fork = is_of_fork(programs, place),
                                        .is_past = is_past || place->is_over };
     programs->exe[0] = '\0';
     const enum weft_code code = programs_tell(programs, &news, err);

@@ -75,7 +75,6 @@ struct program_news {
     uint64_t *maps_mark;    /* of what was written last, where it has no rings; else NULL */
     bool is_new;  /* its program was not written yet; else only its maps may have changed */
     bool is_past; /* it runs another program by now, or is gone */
-    bool is_fork; /* it runs its parent's, and has its maps */
 };
 
 /* Writes about a process: what it runs, and its maps. Also of those that have no rings. */

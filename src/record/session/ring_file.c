@@ -145,13 +145,12 @@ static bool is_within(const struct file_look *look, uint64_t off, uint64_t n, ui
 /* Is the head that of a file of this size? */
 static bool is_sound(const struct file_look *look, const char *name, uint64_t file_bytes)
 {
-    char *end = NULL;
-    const bool is_its = strtoul(name, &end, 10) == look->pid && *end == '.' &&
-                        strtoul(end + 1, &end, 10) == look->library && *end == '.' &&
-                        end[1] != '\0';
+    unsigned pid, library, number;
     return (look->library == WEFT_RING_OPERATIONS || look->library == WEFT_RING_FUNCTIONS) &&
-           is_its && look->n_slots > 0 && look->n_slots <= SLOTS_MAX && look->n_units > 0 &&
-           look->n_units <= UNITS_MAX && (look->n_units & (look->n_units - 1)) == 0 &&
+           sscanf(name, "%u.%u.%u", &pid, &library, &number) == 3 && look->pid == pid &&
+           look->library == library && look->n_slots > 0 && look->n_slots <= SLOTS_MAX &&
+           look->n_units > 0 && look->n_units <= UNITS_MAX &&
+           (look->n_units & (look->n_units - 1)) == 0 &&
            look->functions_cap <= WEFT_RING_FUNCTIONS_MAX &&
            is_within(look, look->functions_off, look->functions_cap, sizeof(uint64_t),
                      file_bytes) &&
@@ -159,20 +158,20 @@ static bool is_sound(const struct file_look *look, const char *name, uint64_t fi
                      file_bytes);
 }
 
-/* Reads what the head says; false: not ready. What is written before the magic number is read after
- * it: so twice. */
+/* Maps the head and reads what it says; false: not ready. */
 static bool read_head(struct ring_file *file, struct file_look *look, uint64_t *file_bytes)
 {
     struct stat about;
-    struct weft_ring_file head;
-    if (fstat(file->fd, &about) != 0 || !S_ISREG(about.st_mode))
+    if (fstat(file->fd, &about) != 0 || !S_ISREG(about.st_mode) ||
+        about.st_size < (off_t)sizeof(struct weft_ring_file))
         return false;
     *file_bytes = (uint64_t)about.st_size;
-    for (int k = 0; k < 2; k++)
-        if (pread(file->fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
-            head.magic != WEFT_RING_MAGIC)
-            return false;
-    return look_at_file(&head, look);
+    void *map = mmap(NULL, sizeof(struct weft_ring_file), PROT_READ, MAP_SHARED, file->fd, 0);
+    if (map == MAP_FAILED)
+        return false;
+    const bool is_read = look_at_file(map, look) && look->magic == WEFT_RING_MAGIC;
+    (void)munmap(map, sizeof(struct weft_ring_file));
+    return is_read;
 }
 
 static bool map_slots(struct ring_file *file, const struct file_look *look)
