@@ -217,7 +217,7 @@ struct weft_findings_table {
     const struct weft_findings_left_out *left_out;
     size_t n_left_out;
     size_t n_more;       /* types that were not looked at: there are too many */
-    bool has_goroutines; /* the critical path of `whole` is one of threads that carry goroutines */
+    bool has_goroutines; /* something is small as it is of threads that carry goroutines */
 };
 
 enum { WEFT_FINDING_SLOWEST = 3 };

@@ -114,24 +114,6 @@ static void test_iterations_that_wait(void)
            "an iteration is not idle for that");
 }
 
-/* Iterations that last less than a call of the kernel have no work. */
-static void test_empty_iterations(void)
-{
-    struct scene s;
-    begin(&s, "sh after read");
-    const uint32_t child = PATH(&s, "wait_for", "waitpid", "@gzip", ":running");
-    set_usual(&s, PATH(&s, "loop", ":running"), 500, 500);
-    set_usual(&s, child, 0, 60 * MS);
-    (void)set_cause(&s, child, 90, 900, 60 * MS);
-    s.facts.tail.fast_median_ns = 500;
-    tap_ok(verdict_of(&s) != WEFT_VERDICT_POLLING, "a function may be that short");
-    s.facts.is_turn = true;
-    tap_ok(verdict_of(&s) == WEFT_VERDICT_POLLING && !is_significant(&s),
-           "of loop iterations the usual ones are empty");
-    s.facts.tail.fast_median_ns = 1000;
-    tap_ok(verdict_of(&s) != WEFT_VERDICT_POLLING, "1 us is enough for a call");
-}
-
 /* With debug symbols of libc, the innermost function of a wait for a mutex is one that waits. */
 static void test_lock_is_not_idle(void)
 {
@@ -492,7 +474,6 @@ int main(void)
     test_idle_place();
     test_idle_iteration();
     test_iterations_that_wait();
-    test_empty_iterations();
     test_lock_is_not_idle();
     test_idle_cause();
     test_unfelt();

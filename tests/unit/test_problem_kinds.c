@@ -513,7 +513,7 @@ static void test_bare_of_kinds(void)
            "places of two kinds");
 }
 
-/* A place is known by the function that it is in. */
+/* A place is known by the function that it is in, and the one that calls it. */
 static void test_place_keys(void)
 {
     struct scene scene;
@@ -532,6 +532,13 @@ static void test_place_keys(void)
            "that of the nearest function above");
     tap_ok(weft_place_key(&scene.matrix, 7, bare) == 7 && weft_place_key(&scene.matrix, 7, 0) == 7,
            "that of the kind where no function is known");
+    const uint32_t one = PATH(&scene, "serve", "rebuild", "scan"),
+                   other = PATH(&scene, "serve", "resize", "scan"),
+                   same = PATH(&scene, "get", "rebuild", "scan");
+    const uint64_t called = weft_place_key(&scene.matrix, 7, one);
+    tap_ok(called != weft_place_key(&scene.matrix, 7, other) &&
+               called == weft_place_key(&scene.matrix, 7, same) && called != key,
+           "and that of its caller");
 }
 
 int main(void)

@@ -207,19 +207,6 @@ static void test_other_program(void)
     tap_eq_str(found_beside(disk, 1), "sleep; fsync", "one in twelve waits longer for a disk");
 }
 
-/* A thread that gets its work within the program, and that nothing waits for, may sleep. */
-static void test_background(void)
-{
-    FOUND("sleep", .type = "worker after recv", SHARE(0.8, SLEEP));
-    FOUND("sleep small", .type = "worker after sem_wait", SHARE(0.8, SLEEP), .is_detected = true);
-    FOUND("sleep small", .type = "worker after nanosleep", SHARE(0.8, SLEEP), .is_detected = true);
-    FOUND("sleep", .type = "worker after recv", SHARE(0.8, SLEEP), .is_detected = true);
-    FOUND("sleep", .type = "worker after sem_wait", SHARE(0.8, SLEEP));
-    FOUND("sleep", .type = "worker after sem_wait", .is_detected = true,
-          SHARE(0.8, WAY("c", "get", "pthread_cond_wait", "@b", "back_off", "nanosleep",
-                         ":blocked: timer")));
-}
-
 /* A wait that a limit ended as nothing came is small, however long; not a sleep. */
 static void test_nothing_came(void)
 {
@@ -317,7 +304,6 @@ int main(void)
     test_too_few();
     test_cpu();
     test_other_program();
-    test_background();
     test_nothing_came();
     test_half_wait();
     test_as_usual();

@@ -89,12 +89,23 @@ static void test_holders_that_wait(void)
         WAY("mc", "put", "-m", "@log", "commit", "pthread_cond_wait", "@zip", "pack", ":running");
     const struct way *same = WAY("c", "rotate", "pthread_cond_wait", "@zip", "pack", ":running");
     const struct way *other = WAY("c", "rotate", "pthread_cond_wait", "@zip", "sort", ":running");
-    FOUND("waiting_for_thread; lock_held_while_waiting small", USUAL,
+    FOUND("waiting_for_thread; lock_held_while_waiting", USUAL,
           .slow = { { 12, wait, 2 * MS }, { 12, same, MS } });
     FOUND("lock_held_while_waiting; waiting_for_thread small", USUAL,
           .slow = { { 12, wait, 5 * MS }, { 12, same, MS } });
     FOUND("lock_held_while_waiting; waiting_for_thread", USUAL,
           .slow = { { 12, wait, 2 * MS }, { 12, other, MS } });
+}
+
+/* One function that two others call is two places. */
+static void test_callers(void)
+{
+    FOUND("slower_code; slower_code", USUAL,
+          .slow = { { 12, WAY("", "serve", "rebuild", "hash", ":running"), 2 * MS },
+                    { 12, WAY("", "serve", "resize", "hash", ":running"), MS } });
+    FOUND("slower_code", USUAL,
+          .slow = { { 12, WAY("", "get", "rebuild", "hash", ":running"), 2 * MS },
+                    { 12, WAY("", "put", "rebuild", "hash", ":running"), MS } });
 }
 
 /* ---- types together -------------------------------------------------------------------------- */
@@ -135,6 +146,12 @@ static void test_two_types(void)
               WAY("", "put", "compress", ":running"));
     TWO_FOUND("slower_code of get; slower_code of put", WAY("", "get", "compress", ":running"),
               WAY("", "put", "parse", ":running"));
+    TWO_FOUND("slower_code of get; slower_code of put",
+              WAY("", "serve", "rebuild", "hash", ":running"),
+              WAY("", "serve", "resize", "hash", ":running"));
+    TWO_FOUND("sleep of get; sleep of put",
+              WAY("", "serve", "retry", "nap", "nanosleep", ":blocked: timer"),
+              WAY("", "serve", "throttle", "nap", "nanosleep", ":blocked: timer"));
     TWO_FOUND("lock_contention of get, also put", WAY("m", "get", "-m", "@b", "work", ":running"),
               WAY("m", "put", "-m", "@b", "sort", ":running"));
     TWO_FOUND("lock_contention of get; lock_contention of put",
@@ -317,6 +334,7 @@ int main(void)
     test_order();
     test_steps_back();
     test_holders_that_wait();
+    test_callers();
     test_two_types();
     test_random_rows();
     test_goroutines();

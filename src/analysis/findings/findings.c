@@ -16,6 +16,7 @@
 #include "analysis/findings/rank.h"
 #include "analysis/findings/singles.h"
 #include "analysis/findings/verdicts.h"
+#include "schema/executions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -368,6 +369,28 @@ static bool is_of_goroutines(const struct weft_problem *problem)
     return false;
 }
 
+static bool is_of_loop(const struct weft_problem *problem)
+{
+    return weft_loop_name_of(problem->finding->type).call.n_bytes > 0;
+}
+
+/* Loop iterations of such threads are none of a goroutine, nor are those of threads of their name
+ * of which no stack is known. */
+static enum weft_code put_goroutines_last(struct weft_findings_table *table, struct weft_err *err)
+{
+    struct weft_problems_table *problems = table->problems;
+    for (size_t i = 0; i < problems->n_rows; i++) {
+        if (!is_of_loop(&problems->rows[i]) || !is_of_goroutines(&problems->rows[i]))
+            continue;
+        table->has_goroutines = true;
+        for (size_t k = 0; k < problems->n_rows; k++)
+            problems->rows[k].is_small |=
+                is_of_loop(&problems->rows[k]) &&
+                weft_threads_are_alike(problems->rows[k].waiter, problems->rows[i].waiter);
+    }
+    return table->has_goroutines ? weft_problems_rank(problems, table->n_rows, err) : WEFT_OK;
+}
+
 enum weft_code weft_findings_add_whole(struct weft_findings_table *table,
                                        const struct weft_ecct_matrix *matrix, struct weft_err *err)
 {
@@ -571,7 +594,8 @@ enum weft_code weft_findings_run(const struct weft_facts *facts, size_t n,
         return weft_no_memory(err, "findings");
     }
     qsort(made->rows, made->n_rows, sizeof *made->rows, by_cost);
-    const enum weft_code code = weft_problems_run(made, &made->problems, err);
+    enum weft_code code = weft_problems_run(made, &made->problems, err);
+    WEFT_THEN(code, put_goroutines_last(made, err));
     if (code != WEFT_OK) {
         weft_arena_free(arena);
         return code;

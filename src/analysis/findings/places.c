@@ -122,7 +122,13 @@ bool weft_places_find(const struct weft_finding *finding, const uint8_t *kinds, 
 
 uint64_t weft_place_key(const struct weft_ecct_matrix *matrix, uint64_t key, uint32_t place)
 {
-    while (place && matrix->frames[matrix->nodes[place].frame].kind != WEFT_FRAME_FUNCTION)
-        place = matrix->nodes[place].parent;
-    return place ? weft_frame_hash(key, &matrix->frames[matrix->nodes[place].frame]) : key;
+    enum { FUNCTIONS = 2 };
+    for (unsigned n = 0; place && n < FUNCTIONS; place = matrix->nodes[place].parent) {
+        const struct weft_frame *frame = &matrix->frames[matrix->nodes[place].frame];
+        if (frame->kind != WEFT_FRAME_FUNCTION)
+            continue;
+        key = weft_frame_hash(key, frame);
+        n++;
+    }
+    return key;
 }

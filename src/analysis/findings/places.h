@@ -17,7 +17,8 @@
  * place is, 0 of what is spread. False without memory. O(nodes) for each place. */
 bool weft_places_find(const struct weft_finding *finding, const uint8_t *kinds, uint32_t *places);
 
-/* The key of what lies in a place, of the key of its kind. */
+/* The key of what lies in a place, of the key of its kind: its function, and the one that calls it,
+ * as one that many call says little. */
 uint64_t weft_place_key(const struct weft_ecct_matrix *matrix, uint64_t key, uint32_t place);
 
 #endif

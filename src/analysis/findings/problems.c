@@ -473,16 +473,6 @@ static bool is_vague(const struct weft_problem *problem, const struct weft_frame
             weft_frame_is_library(function) || weft_call_in(path, part) == WEFT_IN_WAKE);
 }
 
-/* Does a thread sleep that gets its work from within the program, and that no execution waits for?
- * A pause in the background delays nothing. */
-static bool is_of_background(const struct weft_problem *problem)
-{
-    const enum weft_in_call call = weft_call_of(weft_loop_name_of(problem->finding->type).call);
-    return problem->kind == WEFT_PROBLEM_SLEEP && problem->holder.n_bytes == 0 &&
-           !is_whole_finding(problem->finding) && !problem->finding->is_versus &&
-           (call == WEFT_IN_WAIT || call == WEFT_IN_SLEEP);
-}
-
 static void describe(struct grouping *grouping, const struct group *group, uint32_t node,
                      struct weft_problem *problem)
 {
@@ -517,7 +507,6 @@ static void describe(struct grouping *grouping, const struct group *group, uint3
     grouping->has_failed |=
         !weft_chains_of(&grouping->stacks, grouping->finding, grouping->of,
                         (uint32_t)(group - grouping->groups.items) + 1, problem);
-    problem->is_small |= is_of_background(problem);
     problem->is_small |= problem->share < VAGUE_SHARE && is_vague(problem, &path, part);
 }
 

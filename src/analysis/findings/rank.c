@@ -49,15 +49,55 @@ static enum weft_problem_kind deed_of(const struct weft_problem *problem)
     }
 }
 
+/* Is the function the one that the problem's type of executions is named after? */
+static bool is_type(const struct weft_problem *problem, const struct weft_frame *function)
+{
+    return weft_str_equal(function->name, problem->finding->type);
+}
+
+/* Do the functions end alike: the last three, as far as both have them, and up to those that the
+ * types are named after? One that many call, such as a sleep, says little alone. */
+static bool ends_alike(const struct weft_problem *a, const struct weft_chain *x,
+                       const struct weft_problem *b, const struct weft_chain *y)
+{
+    enum { ALIKE = 3 };
+    size_t n = 0;
+    while (n < ALIKE && n < x->n && n < y->n) {
+        const struct weft_frame *f = x->links[x->n - 1 - n], *g = y->links[y->n - 1 - n];
+        if (n > 0 && (is_type(a, f) || is_type(b, g)))
+            break;
+        if (!weft_str_equal(f->name, g->name))
+            return false;
+        n++;
+    }
+    return n > 0;
+}
+
+/* What depends on the place in the program alone. */
+static bool is_of_thread(enum weft_problem_kind deed)
+{
+    switch (deed) {
+    case WEFT_PROBLEM_CODE:
+    case WEFT_PROBLEM_SPIN:
+    case WEFT_PROBLEM_ALLOCATOR:
+    case WEFT_PROBLEM_FSYNC:
+    case WEFT_PROBLEM_DISK:
+    case WEFT_PROBLEM_FAULT:
+    case WEFT_PROBLEM_MINOR_FAULT:
+    case WEFT_PROBLEM_TIMEOUT:
+    case WEFT_PROBLEM_SLEEP:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Does one thread in one function cost both: those that wait for it, and its own executions? */
 static bool is_of_one_thread(const struct weft_problem *a, const struct weft_problem *b)
 {
     const struct culprit x = culprit_of(a), y = culprit_of(b);
-    const enum weft_problem_kind deed = deed_of(a);
-    return deed == deed_of(b) &&
-           (deed == WEFT_PROBLEM_CODE || deed == WEFT_PROBLEM_SLEEP ||
-            deed == WEFT_PROBLEM_TIMEOUT || deed == WEFT_PROBLEM_MINOR_FAULT) &&
-           ends_in_one(x.chain, y.chain) && weft_threads_are_alike(x.thread, y.thread);
+    return deed_of(a) == deed_of(b) && is_of_thread(deed_of(a)) &&
+           ends_alike(a, x.chain, b, y.chain) && weft_threads_are_alike(x.thread, y.thread);
 }
 
 /* Does one thread have the CPUs that both need? */
@@ -76,7 +116,7 @@ static struct weft_problem *find_same(struct weft_problem *rows, size_t n,
         if (is_of_one_thread(&rows[k], problem) || is_for_one_thread(&rows[k], problem) ||
             (rows[k].key == problem->key &&
              (rows[k].holder.n_bytes > 0 || rows[k].object.n_bytes > 0 ||
-              ends_in_one(&rows[k].waiting, &problem->waiting))))
+              ends_alike(&rows[k], &rows[k].waiting, problem, &problem->waiting))))
             return &rows[k];
     return NULL;
 }
@@ -115,19 +155,20 @@ static void swap_all_but_types(struct weft_problem *a, struct weft_problem *b)
     a->n_also = before.n_also;
 }
 
-/* Takes the types of the other row. Of two rows of one type the one that tells more comes first,
- * and the other one is small: their numbers are of different executions. Else one is enough: false.
- */
+/* Takes the types of the other row. Of two rows of one type the one that tells more comes first, as
+ * their numbers are of different executions: the other one is small, unless it is of a lock. Else
+ * one is enough: false. */
 static bool is_kept(struct weft_problem *same, struct weft_problem *problem)
 {
     const bool is_of_one_type = same->finding == problem->finding;
     for (size_t k = 0; k < problem->n_also; k++) /* rows were merged before */
         add_type(same, problem->also[k]);
     problem->n_also = 0;
-    if (is_of_one_type && is_without_lock(problem, same))
+    const bool is_locked = is_of_one_type && is_without_lock(problem, same);
+    if (is_locked)
         swap_all_but_types(same, problem);
     add_type(same, problem->finding);
-    problem->is_small = true;
+    problem->is_small |= !is_locked;
     return is_of_one_type;
 }
 
@@ -176,6 +217,7 @@ static bool is_of_holder(const struct weft_problem *problem, const struct weft_p
         other->kind == WEFT_PROBLEM_CODE || weft_kind_of_lock(other->kind) == problem->kind;
     return !problem->is_small && weft_problem_is_of_lock(problem->kind) &&
            !weft_problem_is_of_lock(other->kind) && is_kind && other->cost_ns <= problem->cost_ns &&
+           !is_without_lock(other, problem) &&
            (ends_in_one(&problem->holding, &other->waiting) ||
             (problem->lasting.n > 0 && ends_in_one(&problem->lasting, &other->holding)));
 }

@@ -15,7 +15,6 @@
 
 static const double EVIDENCE_P = 0.05;
 static const double SMALL_SHARE = 0.2; /* of all time, */
-static const double EMPTY_NS = 1000;   /* a loop iteration: less than a call of the kernel takes */
 static const double SMALL_FAR = 10;    /* times the usual duration at most */
 static const double TINY_COST = 0.05;  /* of all time, of a type that was asked for */
 static const double MILD = 2;          /* times the usual duration, that is not noticed */
@@ -149,13 +148,6 @@ static bool is_pause(const struct judged *judged, struct weft_rule_try *tried)
             !is_own_sleep(facts, &table->causes[i]))
             return false;
     return true;
-}
-
-/* From one wait to the next without any work: those that have some are no slow ones of these. */
-static bool is_empty(const struct judged *judged, struct weft_rule_try *tried)
-{
-    return judged->facts->is_turn && weft_rule_below(tried, "usual_ns", WEFT_RULE_NS,
-                                                     judged->facts->tail.fast_median_ns, EMPTY_NS);
 }
 
 /* By how much the slow executions that have a cause in the program are longer, the most of each. */
@@ -382,8 +374,6 @@ static const struct verdict_rule {
       "there is no evidence that the groups differ" },
     { WEFT_VERDICT_PAUSE, "pause", CUT | PROPOSED, is_pause, false, 0,
       "it is a pause of the program: at least half of its time is a timer" },
-    { WEFT_VERDICT_POLLING, "empty", CUT | PROPOSED, is_empty, false, 0,
-      "the usual iterations are too short for any work" },
     { WEFT_VERDICT_SINGLE_OTHER_PROGRAM, "single_other_program", CUT | WEFT_NEED_SINGLES,
       is_each_outside, false, 0, "another program had the CPU in each single slow execution" },
     { WEFT_VERDICT_SINGLE_UNNOTICED, "single_unnoticed", CUT | WEFT_NEED_SINGLES, is_none_noticed,
