@@ -185,6 +185,14 @@ bool weft_path_is_library(const struct weft_frame_path *path, size_t from, size_
                               !weft_name_is_of_std(path->frames[at]->name));
 }
 
+size_t weft_path_last_thread(const struct weft_frame_path *path)
+{
+    size_t from = path->n;
+    while (from > 0 && path->frames[from - 1]->kind != WEFT_FRAME_THREAD)
+        from--;
+    return from;
+}
+
 size_t weft_path_functions(const struct weft_frame_path *path, const struct weft_path_part *part,
                            size_t *places)
 {

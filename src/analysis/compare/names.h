@@ -46,6 +46,9 @@ struct weft_path_part weft_path_part_at(const struct weft_frame_path *path, size
 size_t weft_path_functions(const struct weft_frame_path *path, const struct weft_path_part *part,
                            size_t *places);
 
+/* Where the innermost thread of a path begins, behind its frame; 0: it is the execution's own. */
+size_t weft_path_last_thread(const struct weft_frame_path *path);
+
 /* Is the function at `at`, of a part that begins at `from`, of a library? What was inlined is of
  * what it was inlined into. */
 bool weft_path_is_library(const struct weft_frame_path *path, size_t from, size_t at);

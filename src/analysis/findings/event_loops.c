@@ -59,9 +59,7 @@ static bool waits_at(const struct weft_ecct_matrix *matrix, uint32_t node, struc
     if (last->kind != WEFT_FRAME_FUNCTION || !weft_call_is_of_descriptors(last->name))
         return false;
     weft_frame_path_of(matrix, node, &path);
-    size_t from = path.n;
-    while (from > 0 && path.frames[from - 1]->kind != WEFT_FRAME_THREAD)
-        from--;
+    const size_t from = weft_path_last_thread(&path);
     if (from == 0 ||
         !weft_str_equal(weft_str_stem(path.frames[from - 1]->name), weft_str_stem(thread)))
         return false;

@@ -78,14 +78,6 @@ static size_t first_thread(const struct weft_frame_path *path)
     return at;
 }
 
-static size_t last_thread(const struct weft_frame_path *path)
-{
-    size_t at = path->n;
-    while (at > 0 && path->frames[at - 1]->kind != WEFT_FRAME_THREAD)
-        at--;
-    return at;
-}
-
 /* Does the thread wait elsewhere than where its iterations begin? Only if it is known where it
  * waits, and begins. */
 static bool is_amid_iteration(const struct weft_facts *facts, const struct weft_frame_path *path,
@@ -112,7 +104,7 @@ static bool is_amid_iteration(const struct weft_facts *facts, const struct weft_
  * at work. */
 static bool is_last_idle(const struct weft_facts *facts, const struct weft_frame_path *path)
 {
-    const size_t from = last_thread(path);
+    const size_t from = weft_path_last_thread(path);
     if (from == 0 || from == path->n)
         return false;
     const struct weft_frame *end = path->frames[path->n - 1];
@@ -136,7 +128,7 @@ bool weft_node_is_behind_holder(const struct weft_ecct_matrix *matrix, uint32_t 
 {
     struct weft_frame_path path;
     weft_frame_path_of(matrix, node, &path);
-    const size_t from = last_thread(&path);
+    const size_t from = weft_path_last_thread(&path);
     return from > 0 && path.n < WEFT_PATH_DEPTH && !is_in_wait(&path, from - 1);
 }
 

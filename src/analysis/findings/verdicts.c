@@ -194,15 +194,6 @@ static uint64_t end_of(const struct weft_frame_path *path, size_t from)
     return part.state < part.to ? weft_frame_hash(hash, path->frames[part.state]) : hash;
 }
 
-/* Where the innermost thread of a path begins, behind its frame; 0: it is the execution's own. */
-static size_t last_thread(const struct weft_frame_path *path)
-{
-    size_t from = path->n;
-    while (from > 0 && path->frames[from - 1]->kind != WEFT_FRAME_THREAD)
-        from--;
-    return from;
-}
-
 /* ---- the table ------------------------------------------------------------------------------- */
 
 enum { FEW_EXECUTIONS = 10 };
@@ -474,7 +465,7 @@ bool weft_facts_is_within(const struct weft_facts *part, const struct weft_facts
     weft_frame_path_of(part->matrix, inner->node, &path);
     const uint64_t end = end_of(&path, 0);
     weft_frame_path_of(whole->matrix, outer->node, &path);
-    const size_t from = last_thread(&path);
+    const size_t from = weft_path_last_thread(&path);
     return from > 0 && end != 0 && end == end_of(&path, from) &&
            weft_threads_are_alike(path.frames[from - 1]->name,
                                   part->matrix->items[inner->example].thread);
